@@ -1,4 +1,4 @@
-/** The admin credential: only its hash is kept; the environment's value counts until it is rotated, and again when it is changed there. */
+/** The admin credential. Only its hash is stored. The environment's value applies until a rotation, and again after a change of the environment. */
 import type { Gateway } from '../face.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
@@ -6,7 +6,7 @@ import { createMutex } from '../keyed-mutex.ts';
 
 interface Stored {
   readonly hash: string;
-  /** Hash of the environment's token that a rotation replaced; '' when there was none. */
+  /** Hash of the environment's token that a rotation replaced; '' if there was none. */
   readonly replaces: string;
   readonly rotatedAt: number;
 }
@@ -15,17 +15,17 @@ const key = 'admin.token';
 const length = 50;
 
 export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
-  /** Set when this start made the token: to be printed once. */
+  /** The token that this start generated, to be printed once; else null. */
   readonly made: string | null;
-  /** Another one for another token. */
+  /** Returns a fingerprint that changes with the token. */
   version(): string;
-  /** Reads what is stored again; whether it is another token. */
+  /** Reloads the stored token. Returns true if it changed. */
   refresh(): Promise<boolean>;
 };
 
 const parse = (text: string | null): Stored | null => (text === null ? null : (JSON.parse(text) as Stored));
 
-/** What is stored, or is from now on: of nodes that start at once one stores its token, and the others read it. */
+/** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token and the others read it. */
 const begin = async (ports: Ports, configured: string | null): Promise<{ readonly current: Stored; readonly made: string | null }> => {
   const { settings, digest, chance } = ports;
   const wanted = configured === null ? '' : digest(configured);
@@ -39,7 +39,7 @@ const begin = async (ports: Ports, configured: string | null): Promise<{ readonl
   }
 };
 
-/** `configured`: the token of the environment, null when it has none. */
+/** Creates the admin credential. `configured`: the token of the environment; null if there is none. */
 export async function createAdmin(ports: Ports, configured: string | null, cooldown: number): Promise<Admin> {
   const { settings, digest, chance, time } = ports;
   const { made, ...begun } = await begin(ports, configured);
@@ -61,7 +61,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
       current = next;
       return done(token);
     }
-    // Another node rotated it meanwhile: the caller's token is void.
+    // Another node rotated the token meanwhile, so the caller's token is void.
     await reread();
     return tooEarly();
   };

@@ -1,4 +1,4 @@
-/** Commands on catalogs that are more than one request: products with their pictures. */
+/** Commands on catalogs that take more than one request: products with their pictures. */
 import type { Gateway } from '../face.ts';
 import { done } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';

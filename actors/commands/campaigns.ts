@@ -1,4 +1,4 @@
-/** Commands on campaigns. Making one needs no live session: it is stored, and sent when the session is live. */
+/** Commands on campaigns. A campaign can be created without a live session. It is stored, and sent when the session is live. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignFace, CampaignInput, CampaignStats } from '../face.ts';
 import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
@@ -29,13 +29,13 @@ import type { SendOnce } from './send-once.ts';
 
 const unknownFolder = refuse('notFound', 'Folder not found');
 
-/** Recipients that are looked at in one turn of the event loop. */
+/** The number of recipients that one turn of the event loop processes. */
 const perTurn = 1_000;
 
-/** Recipients that one statement lets wait again. */
+/** The number of recipients that one statement returns to `waiting`. */
 const retriedAtOnce = 2_000;
 
-/** Campaigns that one list holds. */
+/** The largest number of campaigns in one list. */
 const mostListed = 1_000;
 
 const isAddress = ({ source }: GivenFile): boolean => /^\s*https?:/i.test(source);
@@ -45,7 +45,7 @@ interface Listed {
   readonly duplicates: number;
 }
 
-/** A recipient of the campaign, and by what it is told from others: all forms of a number are one. */
+/** Returns a recipient and its dedupe key. All forms of a number have the same key. */
 const recipientOf = (cell: Cell, written: string, own: CampaignSend | null): { readonly key: string; readonly recipient: NewRecipient } => {
   const chat = cell.link.chatOf(plainNumber(written));
   const problem = chat.ok ? recipientProblem(chat.value.chatId) : chat.refusal;
@@ -56,7 +56,7 @@ const recipientOf = (cell: Cell, written: string, own: CampaignSend | null): { r
   return { key, recipient: { number: written, chatId, state: 'waiting', error: '', own } };
 };
 
-/** Everybody once, in the order in which they were given; with messages of their own, each of them once with the same message. */
+/** Removes duplicate recipients and keeps their order. A recipient with several different messages is kept once per message. */
 async function listed({ ports: { time } }: Supervisor, cell: Cell, given: CampaignInput['recipients']): Promise<Listed> {
   const seen = new Set<string>();
   const recipients: NewRecipient[] = [];
@@ -71,7 +71,7 @@ async function listed({ ports: { time } }: Supervisor, cell: Cell, given: Campai
   return { recipients, duplicates: given.length - recipients.length };
 }
 
-/** The first thing that speaks against the messages; null when nothing does. */
+/** Returns the first problem of the messages; null if all are valid. */
 const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
   const common = shared && contentProblem(shared.content);
   if (common) return common;
@@ -83,8 +83,8 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
 };
 
 /**
- * The campaign with its files taken and kept, so that what is stored holds no bytes. Files at addresses of messages that only some get are taken when their
- * turn comes: a campaign may have thousands.
+ * Fetches and keeps the files of a campaign, so that no stored message holds bytes. Files at URLs in individual messages are fetched at their turn,
+ * because a campaign may have thousands.
  */
 async function withFiles(supervisor: Supervisor, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
   const { attachments, time } = supervisor.ports;
@@ -109,7 +109,7 @@ async function withFiles(supervisor: Supervisor, id: InstanceId, input: Campaign
   return done({ ...input, shared: shared.value, recipients });
 }
 
-/** Why an instance takes no more campaigns; null when it does. */
+/** Returns a refusal if the instance has reached its limit of campaigns, else null. */
 async function fullness({ ports, policy }: Supervisor, id: InstanceId): Promise<ReturnType<typeof refuse> | null> {
   const { atOnce } = policy.campaigns;
   if ((await ports.campaigns.active(id)).campaigns < atOnce) return null;
@@ -122,7 +122,7 @@ const isActive = ({ status }: Campaign): boolean => status === 'waiting' || stat
 
 const workOf = (campaign: Campaign): CampaignWork => ({ ...campaign, waiting: waitingOf(campaign) });
 
-/** Estimates when each of these campaigns has sent its last message; `active` are all of the instance that are. */
+/** Estimates when each campaign has sent its last message. `active` holds all active campaigns of the instance. */
 const estimated = (
   { ports, policy, campaigns }: Supervisor,
   id: InstanceId,
@@ -131,7 +131,7 @@ const estimated = (
 ): readonly EstimatedCampaign[] => {
   const now = ports.time.now();
   const next = Math.max(now, campaigns.nextAt(id) ?? 0);
-  // A campaign of which nobody waits holds up no other.
+  // A campaign without waiting recipients delays no other campaign.
   const due = active.filter((one) => one.scheduledFor <= now && waitingOf(one) > 0);
   return all.map((campaign) => {
     if (campaign.status === 'paused') return { ...campaign, remainingMs: null };
@@ -146,7 +146,10 @@ async function listOf(supervisor: Supervisor, id: InstanceId, isDone: boolean | 
   return estimated(supervisor, id, all, all.filter(isActive));
 }
 
-/** `storing`: they are counted and stored one at a time, so that none comes between. `key` is stored with the campaign. */
+/**
+ * Validates and stores a campaign. `storing` serialises the count and the write, so that concurrent calls cannot exceed the limit. `key` is stored
+ * with the campaign.
+ */
 async function create(
   supervisor: Supervisor,
   storing: KeyedMutex,
@@ -191,7 +194,7 @@ async function create(
 
 const claimOf = ({ registry }: Supervisor, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });
 
-/** `all`: with every form of a number, since the contact may be listed under any. */
+/** Returns the chat ids of numbers. `all` includes every form of a number, because the contact may be listed under any form. */
 const numbersOf = (cell: Cell, numbers: readonly string[], all: boolean): Result<readonly string[]> => {
   const ids: string[] = [];
   for (const number of numbers) {
@@ -253,7 +256,7 @@ export function campaignCommands(supervisor: Supervisor, once: SendOnce): Campai
     async continueCampaign(id, campaign) {
       while ((await ports.campaigns.retry(claim(id), campaign, ports.time.now(), retriedAtOnce)) === retriedAtOnce);
       const found = await ports.campaigns.get(id, campaign);
-      // A campaign that is done goes on when somebody of it did not get the message.
+      // A finished campaign can continue if some recipients did not get their message.
       const from = found !== null && waitingOf(found) > 0 ? (['paused', 'done'] as const) : (['paused'] as const);
       const changed = await change(id, campaign, from, 'waiting');
       if (changed.ok) campaigns.look(id);

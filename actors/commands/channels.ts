@@ -1,4 +1,4 @@
-/** Commands on channels that are more than one request: the list out of storage, pictures, invitations of admins. */
+/** Commands on channels that take more than one request: the stored list, pictures, invitations of admins. */
 import type { Gateway } from '../face.ts';
 import { done, type Channel, type InstanceId, type Kept } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';

@@ -1,4 +1,4 @@
-/** Commands on single chats: what the owner does with them on a phone, and what of them is removed here. */
+/** Commands on single chats: the changes that the owner makes on a phone, and removals from storage. */
 import type { ChatFace, ChatRemoval, RemovalStep } from '../face.ts';
 import {
   done,
@@ -20,24 +20,24 @@ import { storedChat } from '../session/stored-chat.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
 
-/** Unread messages for which read receipts are sent when a chat is read, newest first. */
+/** The largest number of read receipts that are sent when a chat is read, newest first. */
 const mostReceipts = 500;
-/** Messages of a chat that one statement removes at most. */
+/** The largest number of messages that one statement removes. */
 const piece = 2_000;
-/** Times that a removed chat is made again of what arrived meanwhile: each takes moments. */
+/** The number of attempts to recreate a removed chat from messages that arrived meanwhile. Each attempt takes moments. */
 const mostTries = 20;
 
 const unknownChat = refuse('notFound', 'chat not found');
 const timedMute = refuse('invalid', 'channels are muted for ever (-1) or not at all (0)');
 const noBusiness = refuse('notSupported', 'notes about chats are a feature of business accounts');
 
-/** The stored chat; a number may be written in two forms. */
+/** Returns the stored chat. A number may be written in two forms. */
 const find = async (supervisor: Supervisor, id: InstanceId, number: string): Promise<Chat | null> => {
   const cell = supervisor.cell(id);
   return cell && storedChat(cell, supervisor.ports.chats, number);
 };
 
-/** Runs `work` on a live session, and answers with the chat as it is stored afterwards. */
+/** Runs `work` on a live session, and returns the stored chat afterwards. */
 const withChat = (
   supervisor: Supervisor,
   id: InstanceId,
@@ -59,7 +59,7 @@ const endOf = async (ports: Ports, id: InstanceId, chatId: string): Promise<Chat
   return newest ? { messageId: newest.messageId, fromMe: newest.fromMe, sender: newest.sender, at: newest.timestamp } : null;
 };
 
-/** The platform mutes channels by a setting of their own, which knows no end. */
+/** Mutes a channel. The platform has a separate setting for channels, which has no end time. */
 const muteChannel = (cell: Cell, signal: AbortSignal, channelId: string, until: number): Promise<Result<null>> =>
   until > 0 ? Promise.resolve(timedMute) : performIn(cell, signal, 'channel.mute', { channelId, mute: until !== 0 });
 
@@ -72,7 +72,7 @@ const change = async (ports: Ports, cell: Cell, signal: AbortSignal, { chatId }:
   return performIn(cell, signal, 'chat.change', { chatId, change: wanted, last: await endOf(ports, id, chatId), unread });
 };
 
-/** Takes the messages away that the chat has now, and what the chat shows of them. Those that wait to be sent stay. */
+/** Removes the current messages of the chat, and the chat's summary of them. Messages that wait to be sent stay. */
 const removeMessages = async (ports: Ports, cell: Cell, { chatId }: Chat): Promise<Result<null>> => {
   const { id, epoch } = cell.record;
   const until = (await endOf(ports, id, chatId))?.at ?? 0;
@@ -83,7 +83,7 @@ const removeMessages = async (ports: Ports, cell: Cell, { chatId }: Chat): Promi
   return done(null);
 };
 
-/** What a chat shows of its newest message, when nothing else is known of it. */
+/** Returns the fields of a chat that follow from its newest message. */
 const shownOf = (message: Message) => ({
   chatId: message.chatId,
   isGroup: message.isGroup,
@@ -96,8 +96,8 @@ const shownOf = (message: Message) => ({
 });
 
 /**
- * What arrived while a chat was removed is no part of what was removed: the chat is made of it, again until nothing newer came while that was stored.
- * `before`: the newest message at the beginning.
+ * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message
+ * arrives during the write. `before`: the newest message at the start.
  */
 const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: string | undefined): Promise<void> => {
   const { id } = cell.record;
@@ -111,7 +111,7 @@ const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: stri
   }
 };
 
-/** A part of a removal, for a chat that is stored. */
+/** A part of a removal, for a stored chat. */
 type Step = (supervisor: Supervisor, cell: Cell, chat: Chat) => Promise<Result<null>>;
 
 const changeOnPhone =
@@ -119,7 +119,7 @@ const changeOnPhone =
   (supervisor, { record }, chat) =>
     whileLive(supervisor, record.id, (cell, signal) => change(supervisor.ports, cell, signal, chat, wanted));
 
-/** In this order: what is removed here is needed to name the last message to the phone. */
+/** The parts in order. The phone comes first, because the changes on the phone need the stored last message. */
 const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
   clearOnPhone: changeOnPhone({ kind: 'clear' }),
   deleteOnPhone: changeOnPhone({ kind: 'delete' }),
@@ -142,7 +142,7 @@ export const chatChangeCommands = (supervisor: Supervisor): ChatFace => ({
   reloadNotes: (id, number) =>
     withChat(supervisor, id, number, async (cell, signal) => {
       const reloaded = await performIn(cell, signal, 'chat.reloadNotes', null);
-      // What the library reported meanwhile is stored before the note is read.
+      // The changes that the library reported meanwhile must be stored before the note is read.
       if (reloaded.ok) await cell.recorder.recorded();
       return reloaded;
     }),

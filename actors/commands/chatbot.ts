@@ -1,4 +1,4 @@
-/** Commands on the chatbot's agents and triggers. They need no session: what they change is ours alone. */
+/** Commands on the chatbot's agents and triggers. They need no session, because the platform does not know agents and triggers. */
 import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
@@ -22,16 +22,16 @@ type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'edit
 
 const noInstance = refuse('notFound', 'instance not found');
 
-/** Without the times of its storage. */
+/** Removes the times of the storage. */
 const plain = <T extends { readonly created: number; readonly updated: number }>({ created: _made, updated: _changed, ...rest }: T) => rest;
 
-/** An agent and its key; undefined without one. */
+/** An agent and its key; undefined if the agent has no key. */
 interface Held {
   readonly agent: Kept<'chatbotAgent'>;
   readonly key: AgentKey | undefined;
 }
 
-/** A key belongs to the origin for which it was given; null when the agent may keep it. */
+/** Returns a problem if the agent may not keep its key. A key belongs to the origin for which it was given. */
 const keyProblem = (
   agent: ChatbotAgent,
   edit: AgentEdit,
@@ -47,7 +47,7 @@ const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick
   if (agent.name === '') return 'name is required';
   if (agent.model === '') return 'model is required';
   if (agent.provider === 'custom' && agent.baseUrl === '') return 'baseUrl is required for a custom provider';
-  // A service of one's own may ask for none.
+  // A custom service may need no key.
   if (agent.provider !== 'custom' && !hasKey) return 'apikey is required';
   if (agent.memoryLeast > agent.memoryMost) return 'contextMinMessages must not be greater than contextMaxMessages';
   if (new Set(agent.media.map(({ name }) => name)).size < agent.media.length) return 'media must have names that differ';
@@ -67,7 +67,7 @@ const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definit
 
 interface Desk {
   readonly ports: Ports;
-  /** Agents, and triggers, of one instance at most. */
+  /** The largest number of agents, and of triggers, of one instance. */
   readonly most: number;
 }
 
@@ -85,7 +85,7 @@ const viewOf = ({ agent, key }: Held): AgentView => ({ agent, hasKey: key !== un
 const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, agent: Kept<'chatbotAgent'>): Promise<void> => {
   const { id, epoch } = cell.record;
   const led = (await definitions.all(id, 'chatbotTrigger')).filter(({ type, agentId }) => type === 'agent' && agentId === agent.id);
-  // The agent goes last: when this is cut short, the same call again finishes it.
+  // The agent is deleted last, so that a repeated call can complete an interrupted deletion.
   const gone = led.map((trigger) => ({ of: 'chatbotTrigger', value: plain(trigger) }) as const);
   for (const definition of gone) await cell.recorder.append({ kind: 'definitionGone', definition });
   await chatbots.saveKey({ instanceId: id, epoch }, agent, '');
@@ -134,11 +134,11 @@ const editTrigger = async ({ ports, most }: Desk, cell: Cell, edit: TriggerEdit)
   return stored ? done({ trigger: stored, made: !old }) : unknownTrigger;
 };
 
-/** `changed`: called after each edit of an instance, whatever came of it. */
+/** Creates the commands. `changed` is called after each edit of an instance, with any outcome. */
 export function chatbotCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): ChatbotCommands {
   const { ports, policy } = supervisor;
   const desk = { ports, most: policy.definitionsPerInstance };
-  // What is made depends on what there is: two edits of one instance follow each other.
+  // The edits of one instance run one after the other, because each depends on the stored definitions.
   const turns = createKeyedMutex();
 
   const inTurn = <T>(id: InstanceId, edit: (cell: Cell) => Promise<Result<T>>): Promise<Result<T>> =>

@@ -1,4 +1,4 @@
-/** Commands on chats that are more than one request: reading messages of several chats, typing that is kept up. */
+/** Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing. */
 import type { Gateway, MarkedMessage } from '../face.ts';
 import { done, notConnected, type InstanceId, type Result } from '../model.ts';
 import type { NamedMessage, TypingState } from '../ports.ts';
@@ -10,13 +10,13 @@ import { whileLive } from './perform.ts';
 
 type ChatCommands = Pick<Gateway, 'markRead' | 'showTyping'>;
 
-/** Why a message cannot be marked, '' when it can. */
+/** Returns the reason why a message cannot be marked; '' if it can. */
 const problemOf = (message: NamedMessage | undefined): string => {
   if (message === undefined) return 'Message not found';
   return message.fromMe ? 'own messages are not marked as read' : '';
 };
 
-/** One request for each chat; what one refuses does not stop the others. */
+/** Sends one request for each chat. A refusal does not stop the other requests. */
 async function markIn(cell: Cell, signal: AbortSignal, named: ReadonlyMap<string, NamedMessage>): Promise<ReadonlyMap<string, string>> {
   const chats = Map.groupBy([...new Set(named.values())], ({ chatId }) => chatId);
   const errors = new Map<string, string>();

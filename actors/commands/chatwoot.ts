@@ -1,4 +1,4 @@
-/** Commands on the connector to Chatwoot: its settings are a webhook of the instance whose deliveries become messages in an inbox. */
+/** Commands on the Chatwoot connector. Its settings are a webhook of the instance whose deliveries become messages in an inbox. */
 import { isOwnSource } from '../chatwoot/links.ts';
 import type { Replies } from '../chatwoot/replies.ts';
 import type { ChatwootSettings, Gateway } from '../face.ts';
@@ -20,10 +20,10 @@ type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'chatwootPos
 
 type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
 
-/** What becomes a message, or changes one. */
+/** Event types that create or change a message. */
 const events = ['messages', 'messages_update'] as const;
 
-/** Characters of the end of the address: with 62 letters more than 128 bits. */
+/** The length of the unguessable end of the URL. With 62 letters it has more than 128 bits. */
 const hookLength = 32;
 
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,500}$/.test(text);
@@ -37,8 +37,8 @@ const isOfInbox = ({ accountId, inboxId }: ChatwootInbox, news: ChatwootNews): b
   news.accountId === accountId && news.inboxId === inboxId;
 
 /**
- * What a post says that is to be done here; null for most posts: Chatwoot tells of every change of a message. Messages that the gateway posted itself
- * come back to it; their deletion is news all the same.
+ * Returns the news in a post; null for most posts, because Chatwoot reports every change of a message. Messages that the gateway posted itself are
+ * ignored, but their deletion is news.
  */
 export function chatwootNews(
   { chatwoot }: Pick<Supervisor['ports'], 'chatwoot'>,
@@ -48,13 +48,13 @@ export function chatwootNews(
   return news === null || (news.kind === 'message' && isOwnSource(news.sourceId)) ? null : news;
 }
 
-/** Former inboxes that are remembered, so that what waits can be shown there as failed. */
+/** The number of former inboxes that are stored, so that waiting messages can be shown there as failed. */
 const mostFormer = 3;
 
 const isSame = (one: ChatwootPlace, other: ChatwootPlace): boolean =>
   one.url === other.url && one.accountId === other.accountId && one.inboxId === other.inboxId;
 
-/** Those of before, and the one of before, without the one of now. */
+/** Returns the former inboxes after a change of settings: the previous one first, without the new one. */
 function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbox, 'former'> {
   if (!before?.chatwoot) return {};
   const { accountId, inboxId, accessToken, former = [] } = before.chatwoot;
@@ -63,7 +63,7 @@ function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbo
   return kept.length === 0 ? {} : { former: kept };
 }
 
-/** What the settings become, and why they make no sense. `before`: the connector as it is. */
+/** Returns the connector after the change, or a refusal of invalid settings. `before`: the current connector. */
 function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
   const address = url.trim().replace(/(?<!\/)\/+$/, '');
@@ -71,7 +71,7 @@ function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, 
   if (objection !== null) return refuse('invalid', objection);
   const token = accessToken === maskedToken ? (before?.chatwoot?.accessToken ?? '') : accessToken;
   if (!isToken(token)) return refuse('invalid', 'access_token is not an access token of Chatwoot');
-  // A stored token goes to the server for which it was given, and to no other.
+  // A stored token may be sent only to the server for which it was given.
   if (accessToken === maskedToken && before?.url !== address) return refuse('invalid', 'access_token is required for another url');
   return done({
     id: before?.id ?? ports.chance.hex(12),
@@ -97,11 +97,11 @@ function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, 
 
 export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 'wake'>): ChatwootCommands {
   const { ports, dispatcher, registry } = supervisor;
-  /** One change at a time for each instance: two at once must not make two connectors. */
+  /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = createKeyedMutex();
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
-    // Read before the check, which takes as long as the server: another node may own the instance by then.
+    // The epoch is read before the check, because another node may own the instance when a slow server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
     const plan = planned(supervisor, id, dispatcher.webhooks.chatwoot(id), settings);
     if (!plan.ok) return plan;

@@ -1,4 +1,4 @@
-/** Commands on the connection of an instance: opened, paused, restarted, logged out. */
+/** Commands on the connection of an instance: connect, hibernate, reset, disconnect. */
 import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
 import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
@@ -13,13 +13,13 @@ import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settlin
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyCommands;
 
-/** The pairing under way is another one than this call asked for: a later call did. */
+/** Returns true if a later call started a different pairing than the one that this call asked for. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
   const chart = cell.lifecycle;
   return cell.view.status === 'connecting' && cell.record.jid === '' && chart !== null && chart.context.options.phone !== phone;
 };
 
-/** What the call asked for is there: a connection, its QR, the code for its number; or it cannot come any more. */
+/** Returns true if the requested result exists (a connection, its QR, the code for its number), or cannot come any more. */
 const hasAnswer =
   (options: OpenOptions) =>
   (cell: Cell): boolean => {
@@ -35,7 +35,7 @@ const anotherAccount = refuse(
   'conflict',
   'the instance had another account: allowAccountChange pairs this one, and removes the chats, messages, contacts and campaigns of the account before',
 );
-/** A number may be given in another form than the platform has it, such as without its ninth digit: the last ones are compared. */
+/** Compares only the last digits, because a number may lack digits that the platform's form has, such as the ninth digit. */
 const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8) !== owner.slice(-8);
 const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
   record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
@@ -46,11 +46,11 @@ const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<I
   return done(cell.view);
 };
 
-/** Waits until a session is logged out; false when its credentials are still there. */
+/** Waits until a session is logged out. Returns false if its credentials still exist. */
 const loggedOut = async (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
   (await settled(supervisor, cell)) && !cell.undiscarded && !cell.failed;
 
-/** A logout that could not be finished is tried once more before a connect. */
+/** Retries an unfinished logout before a connect. */
 async function discarded(supervisor: Supervisor, cell: Cell): Promise<boolean> {
   const asked = cell.record.wanted === 'unlinked';
   if (!asked && !cell.undiscarded) return true;
@@ -59,7 +59,7 @@ async function discarded(supervisor: Supervisor, cell: Cell): Promise<boolean> {
 }
 
 async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<DisconnectedView>> {
-  await cell.keeper.save({ wanted: 'unlinked' }); // taken up again after a crash or at the next start
+  await cell.keeper.save({ wanted: 'unlinked' }); // wanted is stored first, so that the next start resumes the logout after a crash
   cell.send({ type: 'instance.disconnect' });
   const isOver = await loggedOut(supervisor, cell);
   await cell.stored();
@@ -67,18 +67,18 @@ async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<Di
   return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
 }
 
-/** A code for a passkey counts for the link that it was made for. The next one may be that of another account. */
+/** Ends the passkey code of the instance. A code belongs to one linking; the next linking may be of another account. */
 const endPasskeyCode = async ({ ports }: Supervisor, { record: { id, jid } }: Cell): Promise<void> => {
   if (jid === '') await ports.passkeyCodes.end(id);
 };
 
 type ConnectOptions = Parameters<Gateway['connect']>[1];
 
-/** What is not the usual value. */
+/** Returns the fields that differ from the default. */
 const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<DeviceLook> =>
   Object.fromEntries(Object.entries({ systemName, browser, system }).filter(([, value]) => value !== ''));
 
-/** The region comes first: nothing may leave by another way. */
+/** Connects the instance. The region is set first, because no connection may use the old route. */
 async function connect(
   supervisor: Supervisor,
   cell: Cell,
@@ -95,14 +95,14 @@ async function connect(
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
-  // A call that joins a pairing allows it; only one that begins a pairing takes the permission back.
+  // A call that joins a pairing can only grant the permission. A call that starts a pairing also revokes it.
   if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
   const objection = supervisor.capacity.objection(id);
   if (objection) return objection;
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
-  // Others may have taken the last place meanwhile; from here to the chart nothing waits.
+  // Other instances may have taken the last place meanwhile. No await may come between this check and the chart.
   const filled = supervisor.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
@@ -129,7 +129,7 @@ async function hibernate(supervisor: Supervisor, cell: Cell, by: Origin): Promis
   if (cell.view.status === 'hibernated') return done(cell.view);
   if (!cell.view.connected) return notConnected;
   await cell.keeper.save({ wanted: 'asleep' });
-  await cell.waitFor((other) => !other.busy, settleMs); // what was accepted goes out first
+  await cell.waitFor((other) => !other.busy, settleMs); // accepted messages are sent before the session hibernates
   cell.send({ type: 'instance.hibernate', by });
   return settledView(supervisor, cell);
 }
@@ -140,7 +140,7 @@ async function wake(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Res
     : refuse('conflict', `the instance does not sleep: it is ${cell.view.status}`);
 }
 
-/** Where there is a running chart on its way, its connection is made anew; elsewhere one is begun. */
+/** Reopens the connection of a running chart, or opens one. */
 async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (cell.lifecycle !== null && (status === 'connected' || status === 'connecting')) return reset(supervisor, cell, by);
@@ -148,7 +148,7 @@ async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promis
   return connect(supervisor, cell, {}, by);
 }
 
-/** Commands on the connection for other callers than the instance's own interface, such as the inspector. */
+/** Commands on the connection for callers other than the instance's own API, such as the inspector. */
 export const connectionSteps = { reconnect, hibernate, wake } as const;
 
 export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({

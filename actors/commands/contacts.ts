@@ -9,7 +9,7 @@ import { whileLive } from './perform.ts';
 export function contactCommands(supervisor: Supervisor): ContactFace {
   const { contacts } = supervisor.ports;
 
-  /** The contact in the address book that a number names, in either of its forms. */
+  /** Returns the contact in the address book for a number, in either of its forms. */
   const find = (id: InstanceId, number: string) => {
     const named = supervisor.cell(id)?.link.chatOf(number);
     return named?.ok ? contacts.saved(id, [named.value.chatId, ...named.value.forms]) : Promise.resolve(null);

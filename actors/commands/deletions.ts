@@ -1,4 +1,4 @@
-/** Deletes messages: at the platform, or in the asynchronous queue while they wait there. */
+/** Deletes messages at the platform, or in the asynchronous queue. */
 import type { Gateway } from '../face.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
@@ -13,7 +13,7 @@ interface Sessions {
 
 const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
 
-/** See `Gateway`. */
+/** Implements `Gateway.deleteMessage`. */
 export async function deleteMessage(sessions: Sessions, id: InstanceId, messageId: string): ReturnType<Gateway['deleteMessage']> {
   const { messages, time } = sessions.ports;
   const message = await messages.byId(id, messageId);

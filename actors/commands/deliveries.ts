@@ -1,4 +1,4 @@
-/** Commands on deliveries: what waits and why, sending again, trying a receiver. */
+/** Commands on deliveries: list them with their reasons, replay them, test a receiver. */
 import { webhookRequestOf } from '../events/webhook-request.ts';
 import { listensTo } from '../events/filter.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, QueueOfWebhook, ReplayFilter, WebhookTest } from '../face.ts';
@@ -17,12 +17,12 @@ import type { Supervisor } from '../supervisor.ts';
 
 type DeliveryCommands = Pick<Gateway, 'deliveries' | 'replay' | 'testWebhook'>;
 
-/** What waits in its lane is on its way anyway. */
+/** The states that can be replayed. A delivery that waits in its lane is sent without a replay. */
 const replayable = deliveryStates.filter((state) => state !== 'waiting');
 
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
-/** Those of the owner, or the one that was asked for. */
+/** Returns the webhooks of the owner, or the requested one. */
 const chosen = ({ dispatcher }: Supervisor, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
   const own = dispatcher.webhooks.own(owner);
   const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
@@ -34,14 +34,14 @@ const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryVie
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   if (!dispatcher.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
   const paused = dispatcher.pausedUntil(record.webhookId);
-  // Quick retries are counted in memory alone.
+  // Quick retries are counted in memory only.
   const last = dispatcher.health(record.webhookId)?.lastAttempt(record.eventId);
   const tried = last !== undefined && last.attempts > record.attempts ? { ...record, ...last } : record;
   const reason = [tried.error, paused > 0 ? 'waits until the receiver answers again' : ''].filter(Boolean).join('; ');
   return { ...tried, nextAttempt: Math.max(record.notBefore, paused), reason };
 };
 
-/** Events of each webhook that were dropped, by whichever node. */
+/** Returns the dropped events of each webhook, counted over all nodes. */
 const droppedOf = async ({ cluster, dispatcher }: Supervisor, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
@@ -61,7 +61,7 @@ async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter
   return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
 }
 
-/** What waits for the webhook is read again, on whichever node the instances are. */
+/** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
 async function nudge({ cluster, registry }: Supervisor, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
   if (cluster?.others) return cluster.others.nudge(webhookId, ids);
   for (const id of ids) registry.cell(id)?.nudge(webhookId);
@@ -72,7 +72,7 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
   let count = 0;
   for (const { id, events } of webhooks) {
     if (count >= limit) break;
-    // What a webhook does not want any more would be dropped on its way.
+    // Events that the webhook no longer subscribes to would be dropped on delivery.
     const wanted = types.filter((type) => listensTo(events, type));
     const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
     const back = await supervisor.ports.deliveries.replay(query);
@@ -95,7 +95,7 @@ async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type:
   return { id: content.eventId, url, outcome, ms: time.now() - started };
 }
 
-/** A connector posts no events: it is tried by what every delivery needs. */
+/** Tests a connector. It posts no events, so the test checks the inbox that every delivery needs. */
 async function tryChatwoot({ ports }: Supervisor, place: ChatwootPlace): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();

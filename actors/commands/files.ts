@@ -1,4 +1,4 @@
-/** Files of messages, and files by their public names. */
+/** Commands on files of messages, and on files by their public names. */
 import type { Gateway } from '../face.ts';
 import { unknownInstance } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';

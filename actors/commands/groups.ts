@@ -1,4 +1,4 @@
-/** Commands on groups that are more than one request: lists out of storage, pictures. */
+/** Commands on groups that take more than one request: the stored list, and pictures. */
 import type { Gateway } from '../face.ts';
 import { done, unknownInstance } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -10,7 +10,7 @@ type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
 
 export function groupCommands(supervisor: Supervisor): GroupCommands {
   const { ports, policy } = supervisor;
-  /** When the platform was asked last because a client forced it. */
+  /** The time of the last forced request to the platform. In Unix milliseconds. */
   const forced = new WeakMap<Cell, number>();
   const mayForce = (cell: Cell): boolean => ports.time.now() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {

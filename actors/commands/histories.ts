@@ -1,4 +1,4 @@
-/** Asking the phone for older messages of a chat, and how that stands. */
+/** Requests older messages of a chat from the phone, and reports the progress. */
 import type { Gateway, HistoryAsk } from '../face.ts';
 import { done, refuse, notConnected, type InstanceId, type Message, type Result } from '../model.ts';
 import type { InputOf } from '../ports.ts';
@@ -11,10 +11,10 @@ import { whileLive } from './perform.ts';
 type HistoryCommands = Pick<Gateway, 'requestHistory' | 'histories'>;
 type Question = InputOf<'message.history'>;
 
-/** Milliseconds after which a phone counts as silent. */
+/** The time after which a phone counts as silent. In milliseconds. */
 const patience = 60_000;
 
-/** The message before which the phone looks. */
+/** Returns the message before which the phone searches. */
 async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
   const { messageId, at, fromMe, exact } = ask;
   const found = (message: Message): Result<Question['before']> =>
@@ -28,7 +28,7 @@ async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, a
   return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
 }
 
-/** What is asked first, and what is asked when the phone has nothing under that address. */
+/** Returns the first request, and the request under the alternative address for the case that the phone has no messages under the first. */
 async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
   const before = await anchorOf(supervisor, id, chatId, ask);
   if (!before.ok) return before;
@@ -37,7 +37,7 @@ async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: strin
   return done([...addresses].map((address) => ({ chatId: address, before: before.value, count: ask.count })));
 }
 
-/** Waits for the answer, and asks on while it is empty. Never rejects. */
+/** Waits for the answer, and sends the next request if the answer is empty. Never rejects. */
 async function follow({ ports }: Supervisor, cell: Cell, id: string, sent: string, others: readonly Question[]): Promise<void> {
   let answer = await cell.histories.answerTo(ports.time, sent, patience);
   for (const question of others) {
@@ -73,7 +73,7 @@ export function historyCommands(supervisor: Supervisor): HistoryCommands {
       if (!begun.ok) return begun;
       const { cell, answered } = begun.value;
       if (ask.wait > 0) await within(time, ask.wait, answered);
-      // The history is stored before the caller reads it.
+      // The history must be stored before the caller reads it.
       if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
       return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
     },

@@ -1,4 +1,4 @@
-/** Questions about where instances are and how they came there, and the few safe events that may be sent to them. */
+/** Commands of the inspector: queries of states and steps, and the few safe events. */
 import type { ActorDetail, ActorEvent, Asker, Gateway } from '../face.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
@@ -8,7 +8,7 @@ import type { Supervisor } from '../supervisor.ts';
 import { connectionSteps } from './connection.ts';
 import { onSettled } from './settling.ts';
 
-/** Of one instance, those of earlier processes included. */
+/** The largest number of steps of one instance, including steps of earlier processes. */
 const mostSteps = 100;
 
 type InspectorCommands = Pick<
@@ -16,7 +16,7 @@ type InspectorCommands = Pick<
   'charts' | 'chartSource' | 'actors' | 'actor' | 'actorPicture' | 'watchSteps' | 'watchActors' | 'act'
 >;
 
-/** What the log says of an event beside its type. */
+/** Returns the log fields of an event in addition to its type. */
 const fieldsOf = (event: ActorEvent): object => {
   if (event.type === 'clearCircuit') return { webhook: event.webhookId };
   if (event.type === 'restartWorker') return { worker: event.worker };
@@ -48,7 +48,7 @@ async function perform(supervisor: Supervisor, id: InstanceId, event: ActorEvent
   }
 }
 
-/** A database that is away hides who owns the instance, and nothing else: that is when somebody has to look. */
+/** Returns the lease of the instance. A database outage hides only the lease, because the inspector is needed most during an outage. */
 const leaseOf = async ({ cluster }: Supervisor, id: InstanceId): Promise<Pick<ActorDetail, 'lease' | 'node'>> => {
   if (cluster === null) return {};
   const lease = await cluster.overview.leaseOf(id).catch(nullWhenAway);
@@ -67,13 +67,13 @@ async function detailOf(supervisor: Supervisor, id: InstanceId): Promise<Result<
   const detail = supervisor.inspection.detail(id);
   if (!detail.ok) return detail;
   const { steps } = detail.value;
-  // Steps that fell out of memory are not looked for.
+  // A gap inside the steps in memory is not filled from storage.
   const isWhole = steps.length === 0 || steps[0]?.n === 1;
   const former = isWhole ? await supervisor.stepLog.before(id, steps[0]?.at ?? Infinity) : [];
   return done({ ...detail.value, ...owner, steps: [...former, ...steps].slice(-mostSteps) });
 }
 
-/** The line of the log stands before the outcome, since that may take a while. */
+/** Logs the event before its execution, because the execution may take a while. */
 async function act(supervisor: Supervisor, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
   const fields = { instance: id, asked: event.type, ...fieldsOf(event), ...by };
   supervisor.ports.log.info(fields, 'inspector.asked');

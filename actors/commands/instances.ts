@@ -1,4 +1,4 @@
-/** Commands on the register of instances: made, listed, changed, removed. */
+/** Commands on the register of instances: create, list, change, remove. */
 import type { Gateway, Unlinked } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, isApiKey, noProxy, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
@@ -53,7 +53,7 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   updated: now,
 });
 
-/** Names that are given change, empty ones go; null when none is left. */
+/** Merges names of lead fields. An empty name removes an entry. Returns null if no name is left. */
 const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Readonly<Record<string, string>>) => {
   const names = Object.entries({ ...known, ...given }).filter(([, name]) => name !== '');
   return names.length === 0 ? null : Object.fromEntries(names);
@@ -61,11 +61,11 @@ const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Rea
 
 async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlinked>> {
   const { id } = cell.record;
-  await cell.keeper.save({ wanted: 'unlinked' }); // rejects when the database is away, before anything is changed
+  await cell.keeper.save({ wanted: 'unlinked' }); // rejects during a database outage, before any change
   cell.send({ type: 'instance.disconnect' });
   await settled(supervisor, cell);
   await cell.stored();
-  await supervisor.ports.instances.remove(id, cell.record.epoch); // when this rejects the instance stays as it was, and can be removed again
+  await supervisor.ports.instances.remove(id, cell.record.epoch); // if this rejects, the instance stays and can be removed again
   supervisor.forget(id);
   const stillLinked = cell.lifecycle?.context.stillLinked ?? '';
   await cell.close();
@@ -74,7 +74,7 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlink
   return done({ stillLinked });
 }
 
-/** One at a time: of several with one token the first is answered with a token that works. */
+/** Rotates tokens one at a time. Of several calls with one token, the first gets a token that works. */
 const tokenRotation = (supervisor: Supervisor): InstanceCommands['rotateToken'] => {
   const rotating = createKeyedMutex();
   return (id, held = '') =>
@@ -91,7 +91,7 @@ const tokenRotation = (supervisor: Supervisor): InstanceCommands['rotateToken'] 
     );
 };
 
-/** `changed`: called after the settings of an instance were changed. */
+/** Creates the commands. `changed` is called after the settings of an instance changed. */
 export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): InstanceCommands {
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
@@ -122,7 +122,7 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
         return done(cell.view);
       }),
 
-    // Read, merged and saved in one turn: names that come at once would overwrite each other.
+    // Names are read, merged and saved under the mutex, because concurrent calls would overwrite each other.
     nameLeadFields: (id, names) =>
       naming.run(id, () =>
         onSettled(supervisor, id, async (cell) => {

@@ -1,4 +1,4 @@
-/** Commands on labels: what is defined, what chats have, and the phone asked again. */
+/** Commands on labels: the definitions, the labels of chats, and the reload from the phone. */
 import type { Gateway, LabelChange, LabelDraft, LabelsChanged } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, type InstanceId, type Label, type Result } from '../model.ts';
@@ -13,10 +13,10 @@ type LabelCommands = Pick<Gateway, 'labels' | 'editLabel' | 'labelChat' | 'reloa
 
 const noBusiness = refuse('notSupported', 'labels are a feature of business accounts: this one was none when it was paired');
 
-/** Of nine digits. */
+/** The largest label id, which has nine digits. */
 const highestId = 999_999_999;
 
-/** Ids are counted by the phone; one that was deleted is not used again. Behind the highest one it is the lowest that was never used. */
+/** Returns the id of a new label. The phone counts ids and never reuses one. After the largest id, the lowest unused id is next. */
 const nextId = (known: readonly Label[]): string => {
   const used = new Set(known.flatMap(({ id }) => (/^\d{1,9}$/.test(id) ? [Number(id)] : [])));
   let next = [...used].reduce((most, id) => Math.max(most, id), 0) + 1;
@@ -24,7 +24,7 @@ const nextId = (known: readonly Label[]): string => {
   return String(next);
 };
 
-/** The label as it shall be. */
+/** Returns the label after the edit. */
 const edited = (known: readonly Label[], edit: LabelDraft): Result<{ readonly label: Label; readonly made: boolean }> => {
   const old = known.find(({ id, deleted }) => id === edit.labelId && !deleted);
   if (edit.delete) return old ? done({ label: { ...old, deleted: true }, made: false }) : refuse('notFound', 'Label not found');
@@ -34,7 +34,7 @@ const edited = (known: readonly Label[], edit: LabelDraft): Result<{ readonly la
   return done({ label: { id, name, color, deleted: false }, made: !old });
 };
 
-/** What changes of the labels that a chat has. */
+/** Returns the labels to add and to remove. */
 const changesOf = (current: readonly string[], { kind, labelIds }: LabelChange): LabelsChanged => {
   const wanted = [...new Set(labelIds)];
   const missing = wanted.filter((id) => !current.includes(id));
@@ -43,7 +43,7 @@ const changesOf = (current: readonly string[], { kind, labelIds }: LabelChange):
   return { added: missing, removed: current.filter((id) => !wanted.includes(id)) };
 };
 
-/** The phone hands over its past, and the labels with it. */
+/** Returns true while the phone transfers its history, which includes the labels. */
 const isBeginning = ({ histories }: Cell): boolean => {
   const { progress } = histories.view.initial;
   return progress !== null && progress < 100;
@@ -72,7 +72,7 @@ const changeChat = async (
   return marked.ok ? done(changes) : marked;
 };
 
-/** Never rejects. */
+/** Reloads the labels and logs a failure. Never rejects. */
 const reload = async ({ log }: Ports, cell: Cell, whole: boolean): Promise<void> => {
   const instance = cell.record.id;
   try {
@@ -85,7 +85,7 @@ const reload = async ({ log }: Ports, cell: Cell, whole: boolean): Promise<void>
 
 export function labelCommands(supervisor: Supervisor): LabelCommands {
   const { ports } = supervisor;
-  // New ids follow from what is stored, and changes of a chat from what it has: two of one instance follow each other.
+  // The changes of one instance run one after the other. New ids depend on the stored labels, and changes of a chat depend on its labels.
   const turns = createKeyedMutex();
   const reloading = new Set<InstanceId>();
 

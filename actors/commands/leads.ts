@@ -1,4 +1,4 @@
-/** Commands on leads. They need no session: what they change is ours alone. */
+/** Commands on leads. They need no session, because the platform does not know leads. */
 import type { Gateway, LeadTagEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
@@ -10,7 +10,7 @@ type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead' | 'leadTags' | 'editL
 
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** The tag as it shall be. */
+/** Returns the tag after the edit. */
 const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => string, most: number): Result<LeadTag> => {
   const old = known.find(({ id }) => id === edit.id);
   if (edit.id !== '' && !old) return refuse('notFound', 'Tag not found');
@@ -21,10 +21,10 @@ const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => strin
   return done({ id: old?.id ?? newId(), name, kanban, kanbanOrder });
 };
 
-/** Chats that are changed together. */
+/** The number of chats that are changed together. */
 const together = 500;
 
-/** The chats that carry the tag carry its new name. */
+/** Renames the tag in all chats that have it. */
 async function rename(chats: ChatStore, cell: Cell, from: string, to: string): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined;) {
     const found: readonly string[] = await chats.tagged(cell.record.id, from, after, together);
@@ -38,7 +38,7 @@ const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Numb
 export function leadCommands(supervisor: Supervisor): LeadCommands {
   const { ports, policy } = supervisor;
   const { chats, definitions, chance } = ports;
-  // Names are compared with what is stored: two edits of one instance follow each other.
+  // The edits of one instance run one after the other, because a name is compared with the stored tags.
   const turns = createKeyedMutex();
   const tagsOf = async (id: string): Promise<readonly Kept<'leadTag'>[]> => (await definitions.all(id, 'leadTag')).toSorted(inBoardOrder);
 
@@ -65,7 +65,7 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
         const tag = edited(known, edit, () => `r${chance.hex(7)}`, policy.definitionsPerInstance);
         if (!tag.ok) return tag;
         const old = known.find(({ id: one }) => one === tag.value.id)?.name ?? tag.value.name;
-        // The chats come first: when this is cut short, the same call again finishes it.
+        // The chats are renamed first, so that a repeated call can complete an interrupted rename.
         if (old !== tag.value.name) await rename(chats, cell, old, tag.value.name);
         await cell.recorder.append({ kind: 'definition', definition: { of: 'leadTag', value: tag.value } });
         return done(await tagsOf(id));

@@ -1,4 +1,4 @@
-/** Questions about what is stored, and operations on it that are one request to the platform. */
+/** Queries of stored messages, and operations on messages that are one request to the platform. */
 import type { Gateway } from '../face.ts';
 import { done, refuse } from '../model.ts';
 import { deleteMessage } from './deletions.ts';

@@ -1,6 +1,6 @@
 /**
- * One-time codes by which the browser of an account's owner answers the request for a passkey. A code stands for one link of one instance and for
- * nothing else. After its use a long random ticket takes its place, so that nobody who saw the code can go on with it.
+ * One-time codes with which the browser of an account's owner answers the passkey request. A code is valid for one linking of one instance. Its first
+ * use replaces the code with a long random ticket, so that a person who saw the code cannot continue.
  */
 import type { PasskeyCode, PasskeyLink } from '../face.ts';
 import type { InstanceId } from '../model.ts';
@@ -8,16 +8,16 @@ import type { Chance, Ports } from '../ports.ts';
 
 type CodePorts = Pick<Ports, 'passkeyCodes' | 'chance' | 'digest' | 'time'>;
 
-/** Letters and digits that nobody mistakes for each other: no 0, 1, I, L, O and U. */
+/** Letters and digits without look-alikes: no 0, 1, I, L, O and U. */
 const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** Eight of 30 letters are 6.6e11 codes. */
+/** The length of a code. Eight of 30 characters give 6.6e11 codes. */
 const codeLength = 8;
 const ticketLength = 43;
-/** Milliseconds for which a code counts, and a ticket: longer than both stages after the assertion. */
+/** The lifetimes of a code and of a ticket. In milliseconds. A ticket outlives both stages after the assertion. */
 const codeMs = 600_000;
 const ticketMs = 600_000;
 
-/** Every letter is equally likely: bytes that would favour the first letters are left out. */
+/** Generates a code of equally likely letters. Bytes that would favour the first letters are skipped. */
 const codeOf = (chance: Chance): string => {
   const highest = 256 - (256 % alphabet.length);
   let code = '';
@@ -28,7 +28,7 @@ const codeOf = (chance: Chance): string => {
   return code;
 };
 
-/** The stored name of a code, however it is typed, or of a ticket. */
+/** Returns the stored hash of a ticket, or of a code in any spelling. */
 const hashOf = (digest: Ports['digest'], given: string): string => {
   if (given.length === ticketLength) return digest(`passkey ticket ${given}`);
   return digest(`passkey code ${given.toUpperCase().replaceAll(/[\s-]/g, '')}`);
@@ -46,7 +46,7 @@ export const findPasskeyLink = async ({ passkeyCodes, digest }: CodePorts, given
   return row && { id: row.instanceId, used: row.used };
 };
 
-/** Returns the ticket, or null if the code does not count any more. */
+/** Returns the ticket; null if the code is no longer valid. */
 export const usePasskeyCode = async ({ passkeyCodes, chance, digest }: CodePorts, code: string): Promise<string | null> => {
   const ticket = chance.token(ticketLength);
   const isUsed = await passkeyCodes.use(hashOf(digest, code), hashOf(digest, ticket), ticketMs);

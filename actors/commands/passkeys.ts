@@ -14,7 +14,7 @@ export type PasskeyCommands = Pick<
 
 const viewOf = (cell: Cell): PasskeyView | null => cell.lifecycle?.context.passkey ?? null;
 
-/** The offer at this stage, or why there is none. */
+/** Returns the passkey view at this stage, or a refusal. */
 const at = (cell: Cell, stage: PasskeyStage): Result<PasskeyView> => {
   const view = viewOf(cell);
   if (view === null) return refuse('conflict', 'the platform does not ask for a passkey: connect the instance and scan the QR code first');

@@ -1,4 +1,4 @@
-/** Commands on people and groups: who exists, their pictures, everything that is known of them. */
+/** Commands on people and groups: existence, pictures, known facts. */
 import type { Gateway } from '../face.ts';
 import { done } from '../model.ts';
 import { detailsOf } from '../session/chat-details.ts';

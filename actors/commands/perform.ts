@@ -1,15 +1,15 @@
-/** The one path of every operation: the session is woken, the operation runs as a child of its chart, and its outcome is the answer. */
+/** The path of every operation: wake the session, run the operation as a child of its chart, and return the outcome. */
 import { notConnected, type InstanceId, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 
-/** Who brings a sleeping session back. */
+/** The part of the supervisor that wakes a hibernated session. */
 interface Waker {
   awake(id: InstanceId): Promise<Result<Cell>>;
 }
 
-/** Runs a task on a live session, which is woken when it sleeps. `task` starts at most once, and only while the session is connected. */
+/** Runs a task on a live session, and wakes a hibernated one first. `task` starts at most once, and only while the session is connected. */
 export async function whileLive<T>(
   supervisor: Waker,
   id: InstanceId,

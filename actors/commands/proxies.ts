@@ -1,4 +1,4 @@
-/** Commands on the proxy of an instance: shown, changed after a test, taken away. */
+/** Commands on the proxy of an instance: show, change after a test, remove. */
 import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
 import { done, maskedProxy, noProxy, refuse, unknownInstance, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
 import { chooseProxies } from '../policy/proxy-choice.ts';
@@ -9,7 +9,7 @@ import { onSettled } from './settling.ts';
 
 type ProxyCommands = Pick<Gateway, 'proxy' | 'changeProxy' | 'proxyCatalogue'>;
 
-/** Managed proxies that are tried before a caller is refused: each takes its time. */
+/** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
 const mostTests = 2;
 
 const noCatalogue = refuse('unavailable', 'managed proxies are not available: the server has no catalogue of them (PROXY_CATALOG)');
@@ -18,7 +18,7 @@ const nothingAsked = refuse('invalid', 'mode, proxy_url, proxy_fallback, rotate_
 
 const viewOf = (settings: ProxySettings): ProxyView => ({ settings, effective: effectiveOf(settings) });
 
-/** Addresses for a region, as a refusal when there are none. */
+/** Returns the addresses for a region, or a refusal if there are none. */
 const managedProxies = ({ ports, policy }: Supervisor, region: ProxyRegion): Result<readonly string[]> => {
   const { catalogue } = ports.proxies;
   if (catalogue === null) return policy.proxies.direct && region.country === '' ? done([]) : noCatalogue;
@@ -26,7 +26,7 @@ const managedProxies = ({ ports, policy }: Supervisor, region: ProxyRegion): Res
   return chosen.ok ? done(chosen.urls) : refuse('invalid', chosen.message);
 };
 
-/** The first of some proxies that works; '' of none at all, which is the server's own address. */
+/** Returns the first proxy that works; '' for an empty list, which means the server's own address. */
 const working = async ({ ports }: Supervisor, urls: readonly string[]): Promise<Result<string>> => {
   let error = '';
   for (const url of urls.slice(0, mostTests)) {
@@ -54,7 +54,7 @@ const toInternal = async (supervisor: Supervisor, current: ProxySettings, change
 const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
   const { proxies, time } = supervisor.ports;
   const before = current.mode === 'custom' ? current : noProxy;
-  // What was shown comes back when a client sends what it read.
+  // A client may send back the masked URL that it read. The stored URL then stays.
   const url = change.url === undefined || change.url === maskedProxy(before.url) ? before.url : change.url;
   if (url === '') return refuse('invalid', 'proxy_url is required for the mode custom');
   const objection = proxies.objection(url);
@@ -64,7 +64,7 @@ const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: 
   const managed = fallback ? managedProxies(supervisor, region) : done([]);
   if (!managed.ok) return managed;
   const next = { ...noProxy, mode: 'custom' as const, url, fallback, region, managedUrl: managed.value[0] ?? '' };
-  // The fallback of a proxy is wanted most while the proxy fails, which was tested when it was taken.
+  // A change of the fallback alone needs no test. The proxy was tested when it was set, and the fallback is needed most while the proxy fails.
   if (url === before.url && fallback !== before.fallback)
     return done({ ...next, lastTestAt: before.lastTestAt, lastTestError: before.lastTestError });
   const error = await proxies.test(url, false);
@@ -78,7 +78,7 @@ const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }:
   return fallback === undefined ? null : current.mode;
 };
 
-/** What the settings become; every proxy was tested then. Refused when it makes no sense, does not work, or is not to be had. */
+/** Returns the settings after the change, with tested proxies. Refuses a change that is not valid, does not work, or has no proxy. */
 export async function plannedProxy(supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
   switch (modeOf(current, change)) {
     case null:
@@ -93,7 +93,7 @@ export async function plannedProxy(supervisor: Supervisor, current: ProxySetting
   }
 }
 
-/** Tests and stores; a running session is restarted when its next connection would go another way. */
+/** Tests and stores the settings. A running session restarts if the route of its next connection changes. */
 async function testAndStore(supervisor: Supervisor, cell: Cell, change: ProxyChange) {
   const { ports, policy } = supervisor;
   const before = cell.record.proxy ?? noProxy;
@@ -116,7 +116,10 @@ const underWay = refuse('conflict', 'another change of this proxy is being teste
 /** Instances whose proxy is being changed. */
 const changing = new WeakSet<Cell>();
 
-/** One change at a time for each instance: its test holds a connection until the proxy answers, and two changes would overwrite each other. */
+/**
+ * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
+ * other.
+ */
 export async function changeProxy(supervisor: Supervisor, cell: Cell, change: ProxyChange): ReturnType<ProxyCommands['changeProxy']> {
   if (changing.has(cell)) return underWay;
   changing.add(cell);

@@ -1,4 +1,4 @@
-/** Commands on quick replies: texts of business accounts are kept on the phone, everything else here. */
+/** Commands on quick replies. Texts of business accounts are stored on the phone, all others in the gateway. */
 import type { Gateway, QuickReplyEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type InstanceId, type Kept, type QuickReply, type Result } from '../model.ts';
@@ -13,7 +13,7 @@ type Replies = Result<readonly Kept<'quickReply'>[]>;
 
 const unknownReply = refuse('notFound', 'Quick reply not found');
 
-/** Why a reply cannot be as it shall be; null when it can. */
+/** Returns the problem of a quick reply after an edit; null if the quick reply is valid. */
 const problemOf = (reply: QuickReply, others: readonly QuickReply[], isBusiness: boolean, most: number): Result<never> | null => {
   if (reply.shortcut === '') return refuse('invalid', 'shortCut is required');
   if (reply.onPhone && reply.type !== 'text') return refuse('invalid', 'the phone keeps quick replies of type text alone');
@@ -27,7 +27,7 @@ const problemOf = (reply: QuickReply, others: readonly QuickReply[], isBusiness:
   return !reply.onPhone && kept >= most ? refuse('limited', `an instance has at most ${most} quick replies of its own`) : null;
 };
 
-/** Phones name quick replies by the second in which they were made. */
+/** Returns the id of a new quick reply on the phone. Phones use the second of its creation as the id. */
 const phoneId = (known: readonly QuickReply[], now: number): string => {
   let second = Math.floor(now / 1000);
   while (known.some(({ id }) => id === String(second))) second += 1;
@@ -39,7 +39,7 @@ export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
   const { definitions, chance, time } = ports;
   const turns = createKeyedMutex();
 
-  /** Changes it where it is kept. */
+  /** Writes a quick reply to the phone or to storage. */
   const write = async (cell: Cell, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {
     if (reply.onPhone)
       return whileLive(supervisor, cell.record.id, (live, signal) => performIn(live, signal, 'quickReply.define', { reply, deleted }));

@@ -1,4 +1,4 @@
-/** Commands on entries that the database refused: list them, try one again, discard one. */
+/** Commands on entries that the database refused: list them, retry one, discard one. */
 import { refusalNameOf } from '../events/recorder.ts';
 import type { Gateway } from '../face.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';

@@ -1,8 +1,8 @@
 /**
- * Sends and campaigns that are asked for again under the client's own key: the first answer counts, and nothing is sent or made a second time.
+ * Idempotent sends and campaigns under a client's key. A repeated request gets the first answer and has no further effect.
  *
- * A request that comes while the first one is under way waits for the answer of that one, which has its own deadline. After a crash, or when the
- * platform did not answer, the stored message tells what became of it.
+ * A request that arrives while the first one runs waits for the first answer, which has its own deadline. After a crash, or without an answer of
+ * the platform, the status of the stored message is the answer.
  */
 import type { GivenKey } from '../face.ts';
 import { done, refuse, type DoneOnce, type InstanceId, type Message, type Result, type SendKey, type UsedSendKey } from '../model.ts';
@@ -17,12 +17,12 @@ interface UnderWay {
 
 const otherRequest = refuse('conflict', 'the Idempotency-Key was used with another request');
 
-/** Statuses that only a message has which reached the platform. */
+/** Statuses that prove that a message has reached the platform. */
 const left: ReadonlySet<string> = new Set(['Sent', 'Delivered', 'Read', 'Played']);
 
 export class SendOnce {
   readonly #ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest' | 'time'>;
-  /** Milliseconds for which a key counts. */
+  /** The lifetime of a key. In milliseconds. */
   readonly #age: number;
   readonly #underWay = new Map<string, UnderWay>();
 
@@ -31,7 +31,7 @@ export class SendOnce {
     this.#age = age;
   }
 
-  /** `perform` is called at most once; with null when there is no key. The request names its call: what is found under the key is of the same kind. */
+  /** Calls `perform` at most once, with null if there is no key. The request names its call, so a stored answer has the right type. */
   run<T extends DoneOnce>(id: InstanceId, once: GivenKey | undefined, perform: Perform<T>): Promise<Result<T>> {
     if (once === undefined) return perform(null);
     const { digest } = this.#ports;
@@ -51,7 +51,10 @@ export class SendOnce {
     return (used.answer ?? (await this.#stateOf(id, used))) as Result<T>;
   }
 
-  /** Of a send, since a campaign is stored with its answer. A receipt may have shown by now that a message arrived whose acknowledgement was lost. */
+  /**
+   * Returns the state of a send. A campaign is stored with its answer, so it never gets here. A receipt may have proved that a message arrived
+   * although its acknowledgement was lost.
+   */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {
     const message = await this.#ports.messages.byId(id, messageId);
     if (message && left.has(message.status)) return done(message);

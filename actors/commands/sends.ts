@@ -1,4 +1,4 @@
-/** Sends: in turn for each chat, at once or by the asynchronous queue. */
+/** Sends: one after the other in each chat, at once or through the asynchronous queue. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { Gateway, SendOptions } from '../face.ts';
 import {
@@ -27,7 +27,7 @@ type SendCommands = Pick<Gateway, 'send' | 'queue' | 'clearQueue'>;
 
 const queueable = new Set(['connecting', 'connected', 'hibernated']);
 
-/** A session that is on its way back takes messages for its queue; one that needs a person does not. */
+/** Returns true if the session may take messages for its queue. A session that reconnects may; a session that needs a person may not. */
 const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
 
 async function sendLater(
@@ -40,7 +40,7 @@ async function sendLater(
   const { jid, lid, profileName } = cell.record;
   const chat = cell.link.chatOf(given.number);
   if (!chat.ok) return chat;
-  // A number that is known in its other form is written to in that one. A stranger's is looked up when the message is sent.
+  // A number that is known in its alternative form is written to in that form. An unknown number is looked up when the message is sent.
   const chatId = cell.recipients.remembered(chat.value.chatId) ?? chat.value.chatId;
   const number = chatId === chat.value.chatId ? given.number : chatId;
   const whole = await filled(ports, cell, null, { ...given, number }, chatId);
@@ -65,7 +65,7 @@ async function sendLater(
   return done(message);
 }
 
-/** The instance, unless the send would be refused in any case: asked before its files are fetched and converted. */
+/** Returns the instance, or a refusal that the send would get in any case. The check comes before files are fetched and converted. */
 async function possible(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
   const cell = supervisor.cell(id);
   if (!cell) return unknownInstance;
@@ -77,8 +77,8 @@ async function possible(supervisor: Supervisor, id: InstanceId, send: Send, opti
 }
 
 /**
- * The send with its files taken and kept, so that what is stored holds no bytes. Messages to a chat leave in the order in which their files
- * were ready: one that waits for a slow server does not hold up the others.
+ * Fetches and keeps the files of a send, so that no stored message holds bytes. Messages to a chat leave in the order in which their files are ready,
+ * so a slow file server delays only its own message.
  */
 async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Send>> {
   if (!hasFilesToTake(send.content)) return done(send);
@@ -88,7 +88,7 @@ async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options
   return content.ok ? done({ ...send, content: content.value }) : content;
 }
 
-/** What travels to the owner of the session: its files are taken on this node, and bytes stay behind. */
+/** Takes the files of a send on this node, so that no bytes travel to the owner of the session. */
 export const withFilesHere = async ({ ports }: Pick<Supervisor, 'ports'>, id: InstanceId, send: Send): Promise<Result<Send>> => {
   const problem = contentProblem(send.content);
   if (problem !== null) return refuse('invalid', problem);
@@ -97,7 +97,7 @@ export const withFilesHere = async ({ ports }: Pick<Supervisor, 'ports'>, id: In
   return content.ok ? done({ ...send, content: content.value }) : content;
 };
 
-/** A status post has an audience, within the bound of the gateway. Without a wish it is for the people whom the account's privacy setting names. */
+/** Adds the audience of a status post, within the gateway's limit. By default the account's privacy setting selects the people. */
 const withAudience = (send: Send, bound: number): Send => {
   if (send.number !== statusChat) return send;
   const { recipients = null, most = 0 } = send.audience ?? {};
@@ -114,7 +114,7 @@ export function sendCommands(supervisor: Supervisor, once: SendOnce): SendComman
       const { chatId, number } = recipient.value;
       const send = { ...given, number };
       return cell.chatTurns.run(chatId, async (release) =>
-        // The session may have gone away while the message waited for its turn.
+        // The session may have disconnected while the message waited for its turn.
         signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key }, release),
       );
     });
@@ -129,12 +129,12 @@ export function sendCommands(supervisor: Supervisor, once: SendOnce): SendComman
       const cell = supervisor.cell(id);
       if (!cell) return unknownInstance;
       const accepted = await sendLater(supervisor, cell, { send, options, key });
-      // Nobody waits for it: what keeps the session asleep now is looked at again by the next sweep of sleeping sessions.
+      // No caller waits for the wake. If it fails, the next sweep of hibernated sessions tries again.
       if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
       return accepted;
     }
     const first = await sendInTurn(id, send, options, key);
-    // It went to sleep while the message waited for its turn: nothing was accepted, so it is woken and asked again.
+    // The session hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
     return first === notConnected && supervisor.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options, key) : first;
   };
 

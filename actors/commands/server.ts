@@ -1,4 +1,4 @@
-/** Questions about the server as a whole: whose a token is, its figures, and the nodes of the cluster that it belongs to. */
+/** Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster. */
 import type { Gateway, NodeView } from '../face.ts';
 import { refuse } from '../model.ts';
 import type { KnownNode } from '../ports.ts';

@@ -1,15 +1,15 @@
-/** Commands wait for a session that is in the middle of closing: its chart takes none then. */
+/** Waits of commands for a session that is closing, because its chart accepts no commands then. */
 import { refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 
-/** How long a command waits for the chart to finish what it was asked for, beside the time that unlinking may take. */
+/** The longest wait of a command for the chart, in addition to the time-out of unlinking. In milliseconds. */
 export const settleMs = 10_000;
 
-/** A login with credentials that have to go would need no pairing. */
+/** A login with credentials that are to be deleted would need no pairing, so the command is refused. */
 export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
 
-/** Somebody asked for a logout that is not done, and that is not waiting for storage or for the end of the pause after crashes. */
+/** Returns true if a requested logout is still running. A logout that waits for storage or for the crash cooldown does not count. */
 const isUnlinking = (cell: Cell): boolean => cell.record.wanted === 'unlinked' && !cell.undiscarded && !cell.failed;
 
 export const isSettled = (cell: Cell): boolean => !cell.closing && !isUnlinking(cell);

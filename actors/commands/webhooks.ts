@@ -1,4 +1,4 @@
-/** Commands on webhooks: the rules are `events/webhook-config.ts`, here the changes are stored and the couriers are notified. */
+/** Commands on webhooks. The rules are in `events/webhook-config.ts`. The commands store the changes and notify the couriers. */
 import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../face.ts';
 import { changeOf } from '../events/webhook-config.ts';
 import { privateOf } from '../events/webhook-secrets.ts';
@@ -11,20 +11,20 @@ type WebhookCommands = Pick<
   'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe' | 'past'
 >;
 
-/** The setting that names the global webhook. */
+/** The setting that holds the id of the global webhook. */
 const globalKey = 'webhook.global';
-/** Given for global webhooks, which have no instance. */
+/** The epoch of global webhooks, which have no instance. */
 const noEpoch = 0;
 
-/** Stores changes, and tells the couriers. */
+/** Creates the functions that store changes and notify the couriers. */
 const writerOf = (supervisor: Supervisor) => {
   const { ports, dispatcher } = supervisor;
   return {
-    /** Why the receiver may not be posted to; null when it may. */
+    /** Returns the reason why the receiver may not be posted to, or null. */
     objectionTo: ({ url, action }: WebhookInput): string | null =>
       url === '' || action === 'delete' ? null : ports.receiver.objection(url),
 
-    /** Answers with the id of the webhook whose secret is to be shown, '' for none. */
+    /** Returns the id of the webhook whose secret is to be shown; '' for none. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;
@@ -63,7 +63,7 @@ const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId,
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
 };
 
-/** Nodes agree on the id of the global webhook before one of them makes it: whatever they are asked at once, there is one. */
+/** Returns the id of the global webhook. Nodes agree on the id before one of them creates it, so concurrent requests create one webhook. */
 const globalId = async ({ ports, dispatcher, cluster }: Supervisor): Promise<string> => {
   await cluster?.refreshed();
   const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
@@ -82,7 +82,7 @@ const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: Webho
   if (!change.ok) return change;
   if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
   const revealed = await writer.save(change.value.save, noEpoch, input);
-  // Earlier versions could make several on several nodes.
+  // Earlier versions could create several on several nodes.
   const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
   if (revealed.ok && others.length > 0) await writer.remove(others, null, noEpoch);
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
@@ -91,7 +91,7 @@ const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: Webho
 export function webhookCommands(supervisor: Supervisor): WebhookCommands {
   const { dispatcher } = supervisor;
   const writer = writerOf(supervisor);
-  /** One change at a time for each owner: two simple-mode requests at once must not make two webhooks. */
+  /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
   const mutex = createKeyedMutex();
   const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
 
