@@ -1,22 +1,22 @@
-/** Files in contents: which kinds of content have any, and how they are taken before a message is accepted. */
+/** Files in contents: the kinds of content with files, and the step that takes the files before a message is accepted. */
 import { done, isTaken, type Attachment, type GivenFile, type Head, type Result, type SendContent } from './model.ts';
 
 type Take = (given: GivenFile) => Promise<Result<Attachment>>;
 type OfKind<K extends SendContent['kind']> = Extract<SendContent, { kind: K }>;
 
 interface Files<Content> {
-  /** Those that are still to be taken. */
+  /** Returns the files that still have to be taken. */
   readonly given: (content: Content) => readonly GivenFile[];
-  /** The content with its files taken, in the same order. */
+  /** Returns the content with its taken files, in the same order. */
   readonly taken: (content: Content, files: readonly Attachment[]) => Content;
-  /** Where the gateway serves the file that the message shows; '' for none. */
+  /** Returns the URL at which the gateway serves the file that the message shows; '' for none. */
   readonly url: (content: Content) => string;
 }
 
 const givenHeads = (heads: readonly (Head | null)[]): readonly GivenFile[] =>
   heads.flatMap((head) => (head === null || isTaken(head.file) ? [] : [head.file]));
 
-/** `next`: the files, one for each head that has none yet. */
+/** Replaces the file of a head. `next` returns the taken files, one for each head without one. */
 const takenHead = (head: Head | null, next: () => Attachment | undefined): Head | null => {
   if (head === null || isTaken(head.file)) return head;
   const file = next();
@@ -28,14 +28,14 @@ const inOrder = (files: readonly Attachment[]): (() => Attachment | undefined) =
   return () => waiting.shift();
 };
 
-/** Contents with one picture or document above them. */
+/** Contents with one picture, video or document above them. */
 const headed = <Content extends { readonly head: Head | null }>(): Files<Content> => ({
   given: ({ head }) => givenHeads([head]),
   taken: (content, files) => ({ ...content, head: takenHead(content.head, inOrder(files)) }),
   url: ({ head }) => (head && isTaken(head.file) ? head.file.url : ''),
 });
 
-/** A kind without a row has no files. */
+/** The file functions by kind. A kind without a row has no files. */
 const filesOf: { readonly [K in SendContent['kind']]?: Files<OfKind<K>> } = {
   media: {
     given: ({ file }) => (isTaken(file) ? [] : [file]),
@@ -50,7 +50,7 @@ const filesOf: { readonly [K in SendContent['kind']]?: Files<OfKind<K>> } = {
       const next = inOrder(files);
       return { ...content, cards: content.cards.map((card) => ({ ...card, head: takenHead(card.head, next) })) };
     },
-    // Several files have no one address.
+    // A content with several files has no single URL.
     url: () => '',
   },
 };
@@ -59,12 +59,12 @@ const rowOf = (content: SendContent): Files<SendContent> | undefined => filesOf[
 
 export const hasFilesToTake = (content: SendContent): boolean => (rowOf(content)?.given(content).length ?? 0) > 0;
 
-/** Address of the file that the content shows; '' for none. */
+/** Returns the URL of the file that the content shows; '' for none. */
 export const fileUrlOf = (content: SendContent): string => rowOf(content)?.url(content) ?? '';
 
 /**
- * Takes the files of a content, one after the other: together they would be as large in memory and on the disk as a client likes. With `wanted` only when
- * one of them is: the others are left as they are given then.
+ * Takes the files of a content one after the other, because together they could exceed any limit of memory and disk. With `wanted`, takes the files
+ * only if one of them is wanted. Otherwise all files stay as given.
  */
 export async function withFilesTaken(
   content: SendContent,

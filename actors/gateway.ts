@@ -1,4 +1,4 @@
-/** The one door from HTTP to the actors: the composition of registry, instances, delivery and feed behind `Gateway`. */
+/** The only entry from HTTP to the actors. It composes registry, instances, delivery and feed behind `Gateway`. */
 import { createAdmin } from './commands/admin.ts';
 import { channelCommands } from './commands/channels.ts';
 import { campaignCommands } from './commands/campaigns.ts';
@@ -94,37 +94,37 @@ export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, S
 export interface GatewayInput {
   readonly ports: Ports;
   readonly policy: Policy;
-  /** Address of this server as integrators see it; part of every webhook body. */
+  /** Address of this server as integrators see it. It is part of every webhook body. */
   readonly baseUrl: string;
-  /** Admin token of the environment, null when it has none. */
+  /** The admin token of the environment; null if there is none. */
   readonly adminToken: string | null;
-  /** Where a gateway without other nodes keeps the sign-ins to its dashboard; absent: in memory alone. */
+  /** Storage for dashboard sign-ins of a gateway without a cluster. If absent, sign-ins are kept in memory alone. */
   readonly signIns?: SignInStore;
-  /** Absent: this process owns every instance. */
+  /** The options of a cluster. If absent, this process owns every instance. */
   readonly cluster?: ClusterOptions | undefined;
 }
 
-/** The gateway as its process sees it. */
+/** The gateway with the methods for its process. */
 export interface RunningGateway extends Gateway {
-  /** Set when this start made the admin token: to be printed once. */
+  /** The admin token that this start generated, to be printed once; else null. */
   readonly madeAdminToken: string | null;
-  /** Brings the sessions back; commands work meanwhile. */
+  /** Restores the sessions. Commands work meanwhile. */
   restore(): Promise<void>;
-  /** Before a stop: sessions go to other nodes, where there are any; for so many milliseconds at most. */
+  /** Moves sessions to other nodes before a stop, within so many milliseconds. Has no effect without a cluster. */
   drain(ms: number): Promise<void>;
-  /** Closes every session; what was accepted is stored. */
+  /** Closes every session. Accepted work is stored. */
   stop(): Promise<void>;
 }
 
-/** What a node does beside its gateway. */
+/** Callbacks of a node in addition to its gateway. */
 interface NodeHooks {
-  /** This node owns more instances than before. */
+  /** Reports that this node owns more instances than before. */
   onTaken(): void;
-  /** Reads the admin token again; whether it is another one. */
+  /** Reloads the admin token. Returns true if it changed. */
   refresh(): Promise<boolean>;
 }
 
-/** In a cluster commands run on the node that owns the instance. */
+/** Routes commands to the node that owns the instance, in a cluster. */
 const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, refresh }: NodeHooks): RunningGateway => {
   const { cluster, registry, dispatcher, ports, watchers, inspection } = supervisor;
   if (cluster === null) return gateway;
@@ -139,9 +139,9 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
     {
       owner: (id) => (registry.record(id) === undefined ? null : id),
       async hook(hook, body) {
-        // Chatwoot posts once, perhaps right after the connector was made on another node.
+        // Chatwoot posts once. The connector may have been created on another node a moment before.
         if (dispatcher.webhooks.hooked(hook) === null) await cluster.refreshed();
-        // A message that is refused or late is shown as failed, so no post waits for a session that moves unless there is something to do.
+        // Chatwoot shows a message as failed if its post is refused or late. A post without news must therefore not wait for a moving session.
         return chatwootNews(ports, body) === null ? null : (dispatcher.webhooks.hooked(hook)?.instanceId ?? null);
       },
     },
@@ -160,11 +160,11 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
   return owned;
 };
 
-/** Reads what is registered and answers with a gateway that takes commands. */
+/** Loads the registered instances and returns a gateway that accepts commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
   const { made, refresh, version, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
-  // The chatbot uses the same commands as HTTP: a key of a send counts for both. A send is done before its instance goes to another node.
+  // The chatbot uses the same commands as HTTP, so an idempotency key applies to both. A send ends before its instance moves to another node.
   const once = new SendOnce(ports, policy.sendKeyAge);
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));
@@ -182,7 +182,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     async rotateAdminToken() {
       const before = version();
       const rotated = await admin.rotateAdminToken();
-      // Also where another node was first.
+      // The version also changes if another node rotated the token first.
       if (version() !== before) supervisor.watchers.end();
       return rotated;
     },

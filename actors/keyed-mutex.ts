@@ -1,9 +1,9 @@
-/** A mutex for each key: tasks of one key run one after the other, in the order of the calls; those of different keys run side by side. */
+/** A mutex for each key. Tasks of one key run in the order of the calls, and tasks of different keys run in parallel. */
 
 export interface KeyedMutex {
   /**
-   * Runs `task` when all earlier tasks of the key have let go, and answers with its outcome. The next one goes on when `task` calls `release` or
-   * ends, either way.
+   * Runs `task` when all earlier tasks of the key have released the mutex, and returns the outcome. The next task starts when `task` calls `release`
+   * or ends with any outcome.
    */
   run<T>(key: string, task: (release: () => void) => Promise<T>): Promise<T>;
 }
@@ -29,7 +29,7 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
-/** A mutex of one key. */
+/** Creates a mutex with a single key. */
 export const createMutex = (): (<T>(task: () => Promise<T>) => Promise<T>) => {
   const mutex = createKeyedMutex();
   return (task) => mutex.run('', task);

@@ -1,4 +1,4 @@
-/** Logs the figures of quality: one line per interval with the sums over all instances, so that the past can be looked at in the log. */
+/** Logs the figures of quality. Each interval adds one line with sums over all instances, so that the log shows the history. */
 import type { Numbers } from './face.ts';
 import type { Log, Time } from './ports.ts';
 
@@ -11,8 +11,8 @@ const addCounts = (sum: Counts, more: Counts): Counts => {
 };
 
 /**
- * What a line holds: the figures of the server, and of its instances the sums, or the worst where a sum says nothing. Counters run from the
- * start of the process; those of an instance end with it. No id and no name: a line is as long for one instance as for ten thousand.
+ * Returns the fields of a line: the figures of the server, and sums over the instances (or the worst value, if a sum has no meaning). Counters start
+ * with the process, and those of an instance end with the instance. A line has no id and no name, so its length does not grow with the instances.
  */
 export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, eventsSetAside: 0, unrecorded: 0, queued: 0 };
@@ -31,9 +31,9 @@ export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
 export interface NumbersLogHost {
   readonly time: Time;
   readonly log: Log;
-  /** Milliseconds between two lines; 0: none are written. */
+  /** The time between two lines. In milliseconds; 0 for no lines. */
   readonly every: number;
-  /** Instances without figures may be left out; ten thousand of them take longer than a line is worth. */
+  /** Returns the figures. Instances without figures may be left out, because gathering ten thousand of them costs too much for one line. */
   numbers(): Numbers;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Operations are values: everything that the platform can be asked, by resource, as name → input and answer.
+ * Operations as values: all requests to the platform by resource, each as a name with its input and answer.
  *
- * An operation is declared here, handled in `src/platform/operations/`, and offered by a row in `src/http/routes/`. Waking the session, deadlines,
- * aborts, refusals and recording stand in the path between them (`session/perform.ts`), never in an operation.
+ * An operation is declared in `operations/`, handled in `src/platform/operations/`, and offered by a row in `src/http/routes/`. The path between
+ * them (`session/perform.ts`) wakes the session and handles deadlines, aborts, refusals and recording. An operation does none of these.
  */
 import type { Entry, Refusal } from './model.ts';
 import type { AccountOperations } from './operations/account.ts';
@@ -55,17 +55,17 @@ export interface Operation<N extends OperationName = OperationName> {
   readonly input: InputOf<N>;
 }
 
-/** Bounds of one operation. */
+/** Limits of one operation. */
 export interface OperationControl {
   /** Aborts when the session leaves `connected`. */
   readonly signal: AbortSignal;
-  /** Unix milliseconds after which nobody waits for the answer. */
+  /** The deadline, after which no caller waits for the answer. In Unix milliseconds. */
   readonly deadline: number;
 }
 
 /**
- * What became of an operation. `entries`: what the handler learned and the gateway must store; the recorder is the only writer.
- * The reasons of a refusal say what happened to the world: see `Refusal`.
+ * The outcome of an operation. `entries`: facts that the handler learned and the gateway must store, because the recorder is the only writer. The
+ * reason of a refusal says if the request may have taken effect (`Refusal`).
  */
 export type Outcome<Answer> =
   | { readonly ok: true; readonly value: Answer; readonly entries?: readonly Entry[] }

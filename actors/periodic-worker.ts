@@ -1,4 +1,4 @@
-/** Background work that is done now and then: a supervised worker, the timer that wakes it, and the pause between two pieces of its work. */
+/** Periodic background work: a supervised worker, the timer that wakes it, and the pause between two batches of its work. */
 import { EpochLost, StorageFailure, type Log, type Time } from './ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from './supervised-workers.ts';
 import { Pause } from './waiting.ts';
@@ -7,15 +7,15 @@ export interface PeriodicInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Names the crash count. */
+  /** The name of the worker in the crash count. */
   readonly name: string;
-  /** Milliseconds between two rounds. */
+  /** The time between two rounds. In milliseconds. */
   readonly everyMs: number;
-  /** Name of the warning when storage did not answer in a round, or belongs to another process now. The next round asks again: this is not a crash. */
+  /** The log event of a round in which storage did not answer or belonged to another process. The next round retries, so this is not a crash. */
   readonly unanswered: string;
-  /** False: this process is not the one that does the work now, and the round is left out. */
+  /** Returns false if another process does the work now. The round is then skipped. */
   onDuty?(): boolean;
-  /** One round. Work in pieces waits between them by `pause`, and ends when `pause.ended`. */
+  /** Runs one round. A round with several batches waits between them with `pause`, and stops when `pause.ended`. */
   run(pause: Pause): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class PeriodicWorker {
     this.#worker = input.workers.supervise({ name: input.name, run: () => this.#run() });
   }
 
-  /** The first round begins after `everyMs`. */
+  /** Starts the timer. The first round begins after `everyMs`. */
   start(): void {
     const { time, everyMs } = this.#input;
     this.#timer = time.setTimeout(() => {
@@ -40,12 +40,12 @@ export class PeriodicWorker {
     }, everyMs);
   }
 
-  /** A round begins now, or after the one that is under way. */
+  /** Starts a round now, or after the current round. */
   wake(): void {
     this.#worker.wake();
   }
 
-  /** The round that is under way ends after its piece. Idempotent. */
+  /** Stops the worker. A current round stops after its batch. Idempotent. */
   stop(): void {
     this.#worker.stop();
     this.#pause.end();

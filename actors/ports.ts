@@ -1,7 +1,8 @@
 /**
- * What the actors need from the world, by resource. `src/` implements these; the comments are obligations of the implementation.
+ * The interfaces that the actors need from the outside, by resource. `src/` implements them, and their comments are obligations of the
+ * implementations.
  *
- * Unless a comment says otherwise a method may reject only with a surprise (`StorageFailure` among them), never for an ordinary failure.
+ * Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
 import type { Attachments, Portraits } from './ports/attachments.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
@@ -54,7 +55,7 @@ export type * from './ports/refused-store.ts';
 export type * from './ports/step-store.ts';
 export type * from './ports/send-key-store.ts';
 
-/** Everything that is kept. */
+/** All stores. */
 export interface Stores {
   readonly instances: InstanceStore;
   readonly webhooks: WebhookStore;
@@ -85,7 +86,7 @@ export interface Stores {
 export interface Ports extends Stores {
   /** SHA-256 in hex, for secrets that are only compared. */
   readonly digest: (text: string) => string;
-  /** 99th percentile of the event loop's delay over the last minute, in milliseconds. */
+  /** Returns the 99th percentile of the event loop's delay over the last minute. In milliseconds. */
   readonly loopLagMs: () => number;
   readonly platform: Platform;
   readonly attachments: Attachments;

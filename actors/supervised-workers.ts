@@ -1,10 +1,10 @@
 /**
  * Restarts the background workers of an instance, or of the whole process, and counts their crashes.
  *
- * A worker is a function that works until nothing is left to do. A throw or a rejection is a crash: it is counted under the worker's name (shown
- * as `workerCrashes` in GET /admin/numbers), logged as `worker.crashed`, and the worker runs again by itself after a back-off. The back-off
- * doubles with every crash within the crash window and never exceeds that window. A worker therefore keeps its work outside of `run`, and sets
- * aside what can never succeed; otherwise it crashes about once a window for ever.
+ * A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
+ * (`workerCrashes` in GET /admin/numbers) and logged as `worker.crashed`. The worker then restarts after a back-off, which doubles with every crash
+ * within the crash window and never exceeds that window. A worker therefore keeps its state outside `run`, and sets aside work that can never
+ * succeed. Otherwise it crashes about once per window for ever.
  */
 import type { Policy } from './policy/policy.ts';
 import { addTime, backOff } from './policy/back-off.ts';
@@ -15,17 +15,17 @@ export interface SupervisionInput {
   readonly log: Log;
   readonly policy: Pick<Policy, 'reconnect' | 'crash'>;
   random(): number;
-  /** Added to each line of the log, such as the instance. */
+  /** Fields of each log line, such as the instance. */
   readonly fields: object;
   readonly meter?: Pick<Meter, 'crashed'>;
 }
 
 export interface WorkerInput {
-  /** Names the crash count; workers of one name share it. */
+  /** The name in the crash count. Workers with one name share a count. */
   readonly name: string;
-  /** Works until nothing is left to do. Never called again before it has settled. */
+  /** Runs until no work is left. Never called again before it has settled. */
   run(): Promise<void> | void;
-  /** Added to the worker's lines of the log. */
+  /** Additional fields of the worker's log lines. */
   readonly fields?: object;
 }
 
@@ -35,7 +35,7 @@ class Worker {
   readonly #count: () => void;
   #recent: readonly number[] = [];
   #running = false;
-  /** It was woken during a run, which may have looked for work already. */
+  /** True if the worker was woken during a run, which may have looked for work before. */
   #again = false;
   #restart: unknown = null;
   #stopped = false;
@@ -46,14 +46,14 @@ class Worker {
     this.#count = count;
   }
 
-  /** Runs the worker now; once more after a run that is under way; not before the restart that a crash led to. Never throws. */
+  /** Runs the worker now. A wake during a run causes one more run, and a wake during a back-off has no effect. Never throws. */
   wake(): void {
     if (this.#stopped || this.#restart !== null) return;
     this.#again = true;
     if (!this.#running) void this.#run();
   }
 
-  /** Reports a throw outside of `run`, such as in a timer or a callback. `run` is called after the back-off. */
+  /** Reports a throw outside `run`, such as in a timer or a callback. `run` is called after the back-off. */
   crashed(error: unknown): void {
     if (this.#stopped) return;
     const { time, log, policy, random, fields } = this.#surroundings;
@@ -67,7 +67,7 @@ class Worker {
     }, delay);
   }
 
-  /** It crashed, and its restart is waited for. */
+  /** True if the worker crashed and waits for its restart. */
   get isDown(): boolean {
     return this.#restart !== null;
   }
@@ -84,7 +84,7 @@ class Worker {
     this.wake();
   }
 
-  /** A run that is under way goes on to its end; no other follows. Idempotent. */
+  /** Stops the worker. A current run continues to its end, and no other follows. Idempotent. */
   stop(): void {
     this.#stopped = true;
     this.#surroundings.time.clearTimeout(this.#restart);
@@ -115,7 +115,7 @@ export class SupervisedWorkers {
     this.#input = input;
   }
 
-  /** The worker rests until it is woken. */
+  /** Creates a worker, which rests until its first wake. */
   supervise(input: WorkerInput): SupervisedWorker {
     const worker = new Worker(this.#input, input, () => {
       this.#crashes[input.name] = (this.#crashes[input.name] ?? 0) + 1;
@@ -125,13 +125,13 @@ export class SupervisedWorkers {
     return worker;
   }
 
-  /** Stops one worker, whose crashes stay counted. */
+  /** Stops one worker. Its crashes stay counted. */
   dismiss(worker: SupervisedWorker): void {
     worker.stop();
     this.#workers.delete(worker);
   }
 
-  /** Crashes since the start by the name of the worker; those that never crashed are absent. */
+  /** Crashes since the start by worker name. Workers without crashes are absent. */
   get crashes(): Readonly<Record<string, number>> {
     return { ...this.#crashes };
   }
@@ -141,7 +141,7 @@ export class SupervisedWorkers {
     return [...this.#workers].filter(({ isDown }) => isDown).map(({ name }) => name);
   }
 
-  /** Restarts those of this name that wait for it, or all of them, now; answers how many. */
+  /** Restarts the crashed workers of this name, or all (null), now. Returns their number. */
   restart(name: string | null): number {
     const down = [...this.#workers].filter((worker) => worker.isDown && (name === null || worker.name === name));
     for (const worker of down) worker.restart();
@@ -154,7 +154,7 @@ export class SupervisedWorkers {
   }
 }
 
-/** `fields` as in the input: what each line of the log names beside the worker. */
+/** Creates the supervision of workers. `fields`: additional fields of each log line. */
 export const supervisedWorkers = (
   { time, log, chance, meter }: Pick<Ports, 'time' | 'log' | 'chance' | 'meter'>,
   policy: Policy,

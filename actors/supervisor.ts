@@ -1,4 +1,7 @@
-/** One a process: puts the registry, the gate, the deliveries and the restore together, and stops them. Commands of the gateway start here. */
+/**
+ * The supervisor, one per process. It assembles the registry, the gate, the deliveries and the restore, and stops them. Commands of the gateway start
+ * in it.
+ */
 import { Connector } from './chatwoot/connector.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { Dispatcher } from './events/dispatcher.ts';
@@ -41,8 +44,20 @@ export interface SupervisorInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly baseUrl: string;
-  /** Absent: this process owns every instance. */
+  /** The options of a cluster. If absent, this process owns every instance. */
   readonly cluster?: ClusterOptions | undefined;
+}
+
+/** A part of the gateway that observes instances and works beside them. Its errors are logged and have no other effect. */
+export interface InstanceReader {
+  /** Takes a committed event with the epoch of its commit. */
+  note(event: GatewayEvent, epoch: number): void;
+  /** Reports that a session became live. */
+  live(cell: Cell): void;
+  /** Reports that the instance was removed or belongs to another node now. The reader stops its work for the instance and clears its cache. */
+  forget(id: InstanceId): void;
+  /** Reports that the process stops. */
+  stop(): void;
 }
 
 export class Supervisor {
@@ -57,15 +72,15 @@ export class Supervisor {
   readonly inspection: Inspection;
   readonly watchers: Watchers;
   readonly #readers: InstanceReader[] = [];
-  /** Since when delivery errors are kept. */
+  /** The start of the history of delivery errors. */
   readonly since: number;
   accepting = false;
-  /** Instances that are being removed, which may take a while. */
+  /** Instances that are being removed. A removal may take a while. */
   readonly removals = new Map<InstanceId, Promise<Result<Unlinked>>>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
   readonly #workers: SupervisedWorkers;
-  /** Posts to receivers, and what takes their rows out of the outbox. */
+  /** Posts to receivers, and the removal of their rows from the outbox. */
   readonly #deliveries: UnderWay;
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
@@ -75,7 +90,7 @@ export class Supervisor {
   readonly chores: Chores;
   readonly clock: ClockWatch;
   readonly stepLog: StepLog;
-  /** Null: this process owns every instance. */
+  /** Null without a cluster. This process then owns every instance. */
   readonly cluster: Cluster | null;
 
   constructor({ ports, policy, baseUrl, cluster }: SupervisorInput) {
@@ -111,7 +126,7 @@ export class Supervisor {
     const during: Supervisor['during'] = (id, work) => this.during(id, work);
     const held = (): string => this.clock.hold;
     this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.#workers, open, during, held });
-    // What earlier owners left is looked at when an instance is taken.
+    // In a cluster, a takeover checks the unfinished work of earlier owners.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
     this.#deliveries = new UnderWay(time);
     const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.#deliveries);
@@ -168,7 +183,7 @@ export class Supervisor {
     });
   }
 
-  /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
+  /** Loads the registered instances and webhooks. Commands work afterwards, while `restore` brings the sessions back. */
   async load(): Promise<void> {
     await this.cluster?.remember();
     await this.clock.begin();
@@ -184,19 +199,19 @@ export class Supervisor {
     this.stepLog.start();
   }
 
-  /** In a cluster: begins to take instances, those that shall be online among them. */
+  /** Restores the sessions. In a cluster, starts to take instances, including those that have to be online. */
   async restore(): Promise<void> {
     if (this.cluster) return this.cluster.begin();
     await this.#restore.run();
     await this.campaigns.restore();
   }
 
-  /** Sessions go to other nodes, where there are any; for so long at most. */
+  /** Moves sessions to other nodes, within so many milliseconds. Has no effect without a cluster. */
   async drain(ms: number): Promise<void> {
     await this.cluster?.drain(ms);
   }
 
-  /** Closes every session; what was accepted is stored, what receivers took is taken out of the outbox. Bounded, whatever does not answer. */
+  /** Closes every session. Accepted work is stored, and delivered rows are removed from the outbox. Bounded in time, even if a part does not answer. */
   async stop(): Promise<void> {
     this.accepting = false;
     this.#tellReaders((reader) => reader.stop());
@@ -214,7 +229,7 @@ export class Supervisor {
     await this.stepLog.stop();
   }
 
-  /** A new instance. In a cluster nobody owns it yet. */
+  /** Adds a new instance. In a cluster it has no owner yet. */
   add(record: InstanceRecord): InstanceView {
     if (this.cluster === null) return this.registry.add(record).view;
     this.registry.register(record);
@@ -229,7 +244,7 @@ export class Supervisor {
     return this.registry.view(id);
   }
 
-  /** The instance with a token that is not known here. */
+  /** Looks up the instance of a token that this node does not know. */
   async lookUp(token: string): Promise<InstanceId | null> {
     const record = this.cluster === null ? null : await this.#tokens.find(token);
     if (record === null) return null;
@@ -237,7 +252,7 @@ export class Supervisor {
     return record.id;
   }
 
-  /** Whether there is such an instance, here or in the database. */
+  /** Returns true if the instance exists, in memory or in the database. */
   async exists(id: InstanceId): Promise<boolean> {
     if (this.registry.record(id) !== undefined || this.cluster === null) return this.registry.record(id) !== undefined;
     const [record] = await this.ports.instances.some([id]);
@@ -245,17 +260,17 @@ export class Supervisor {
     return record !== undefined;
   }
 
-  /** The instance, awake: a hibernated one is woken and waited for. */
+  /** Returns the instance with a live session. Wakes a hibernated one and waits. */
   awake(id: InstanceId): Promise<Result<Cell>> {
     return this.waking.awake(id);
   }
 
-  /** Work on an instance that is waited for before the instance is given to another node. */
+  /** Runs work on an instance. The instance moves to another node only after the work. */
   during<T>(id: InstanceId, work: () => Promise<T>): Promise<T> {
     return this.cluster === null ? work() : this.cluster.uses.during(id, work);
   }
 
-  /** The instance and what belongs to it is gone from the storage. */
+  /** Removes an instance from memory after its removal from storage. */
   forget(id: InstanceId): void {
     this.registry.forget(id);
     this.watchers.forget(id);
@@ -265,7 +280,7 @@ export class Supervisor {
     this.#tellReaders((reader) => reader.forget(id));
   }
 
-  /** From now on it gets what instances do. */
+  /** Attaches a reader of instances. */
   attach(reader: InstanceReader): void {
     this.#readers.push(reader);
   }
@@ -275,18 +290,18 @@ export class Supervisor {
     return figuresOf({ ports, registry, clock, dispatcher, gate: this.#gate, restore: this.#restore, cluster });
   }
 
-  /** `resting`: with the instances that have no actors, and so no figures of their own. */
+  /** Returns the figures. `resting` includes instances without actors, which have no figures of their own. */
   numbers(resting = true): Numbers {
     const { ports, registry, dispatcher, since, cluster } = this;
     return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since, cluster }, resting);
   }
 
-  /** What a person should look at while everything works. */
+  /** Warnings for a person while the server works. */
   get warnings(): readonly string[] {
     return [this.clock.trouble, this.ports.disk.warning].filter((warning) => warning !== '');
   }
 
-  /** How far the restore is. */
+  /** The progress of the restore. */
   get progress(): Restore['progress'] {
     return this.#restore.progress;
   }
@@ -319,7 +334,7 @@ export class Supervisor {
     });
   }
 
-  /** What agents write in Chatwoot; `send` as HTTP calls it. */
+  /** Creates the part that sends messages of Chatwoot's agents. `send` is the same as for HTTP. */
   makeReplies(send: RepliesHost['send']): Replies {
     return new Replies({
       ports: this.ports,

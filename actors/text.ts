@@ -1,4 +1,4 @@
-/** Placeholders in texts, such as `{{name}}`: which names there are is said by the interface. */
+/** Placeholders in texts, such as `{{name}}`. The interface defines the names. */
 import type { Button, EventFacts, NamedChat, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 
@@ -17,10 +17,10 @@ const eventFilled = <E extends EventFacts>(event: E, fill: Fill): E => ({
 const labels = <B extends Button>(buttons: readonly B[], fill: Fill): readonly B[] =>
   buttons.map((button) => ({ ...button, text: fill(button.text) }));
 
-/** The content of each kind with its texts filled. */
+/** Functions that fill the texts of each kind of content. */
 const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<SendContent, { kind: K }>, fill: Fill) => SendContent } = {
   text: (content, fill) => ({ ...content, text: fill(content.text) }),
-  // Ids, addresses and codes are no texts: they stay as they are.
+  // Ids, URLs and codes are not texts and stay as they are.
   buttons: (content, fill) => ({
     ...content,
     text: fill(content.text),
@@ -80,7 +80,7 @@ export const hasPlaceholders = (content: SendContent): boolean => {
   return found;
 };
 
-/** A name that is no placeholder stays as it is: texts may hold braces of their own. */
+/** Replaces placeholders. An unknown name stays as it is, because a text may contain braces. */
 export const fillText = (text: string, chat: NamedChat | null, placeholder: Placeholder): string =>
   text.replace(braces, (whole, name: string) => placeholder(name, chat) ?? whole);
 

@@ -1,13 +1,13 @@
-/** Waiting with an end: nothing in the gateway waits for the world for ever. */
+/** Waits with an end. No part of the gateway waits without a limit for an external system. */
 import { StorageFailure, type Time } from './ports.ts';
 
-/** Milliseconds until what needs a storage that is away is tried again. */
+/** The time until a retry of work that storage could not do. In milliseconds. */
 export const storageRetryMs = 1_000;
 
-/** How work stood at its limit; `late` work goes on by itself. */
+/** The state of work at its time limit. `late` work continues without a waiter. */
 export type Ending = 'done' | 'failed' | 'late';
 
-/** Resolves when the work has ended, at the latest after `ms`. Never rejects. */
+/** Resolves when the work has ended, or after `ms`. Never rejects. */
 export const within = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number, work: Promise<unknown>): Promise<Ending> =>
   new Promise((resolve) => {
     const timer = time.setTimeout(() => resolve('late'), ms);
@@ -18,7 +18,7 @@ export const within = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: numb
     work.then(end('done'), end('failed'));
   });
 
-/** A pause that ends early when the signal is aborted. */
+/** Waits for `ms`, or until the signal aborts. */
 export const pauseUnless = (signal: AbortSignal, time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -31,7 +31,7 @@ export const pauseUnless = (signal: AbortSignal, time: Pick<Time, 'setTimeout' |
     signal.addEventListener('abort', end);
   });
 
-/** A pause that can be cut short: this time, or for good. */
+/** A pause that can be cut short once, or ended for good. */
 export class Pause {
   readonly #time: Time;
   #over: (() => void) | null = null;
@@ -52,12 +52,12 @@ export class Pause {
     });
   }
 
-  /** The pause that is under way ends now. */
+  /** Ends the current pause now. */
   cut(): void {
     this.#over?.();
   }
 
-  /** The pause that is under way ends now, and later ones end at once. */
+  /** Ends the current pause now, and all later pauses at once. */
   end(): void {
     this.#ended = true;
     this.#over?.();
@@ -68,7 +68,7 @@ export class Pause {
   }
 }
 
-/** Does work again, with a pause between, while the storage is away. Rejects with the `StorageFailure` when the pause has ended for good. */
+/** Retries work with a pause in between during an outage of storage. Rejects with the `StorageFailure` if the pause was ended for good. */
 export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -80,7 +80,7 @@ export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work:
   }
 }
 
-/** Counts what is under way, so that its end can be awaited. */
+/** Counts work in progress, so that a caller can wait for its end. */
 export class UnderWay {
   readonly #time: Time;
   #count = 0;
@@ -100,7 +100,7 @@ export class UnderWay {
     return work;
   }
 
-  /** Resolves when nothing is under way, nor what it led to: a delivery that succeeded is then taken out of the outbox. */
+  /** Resolves when no work is left, including follow-up work: a successful delivery is then removed from the outbox. */
   async ended(): Promise<void> {
     while (this.#count > 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,7 +1,7 @@
-/** Addresses of web pages that clients give. */
+/** Web addresses from clients. */
 
 const web: readonly string[] = ['http', 'https'];
 
-/** Whether a text is an address of one of these schemes. Where it leads is not asked. */
+/** Returns true if a text is a URL with one of these schemes. Does not check the host. */
 export const isWebAddress = (text: string, schemes = web): boolean =>
   schemes.some((scheme) => text.slice(0, scheme.length + 3).toLowerCase() === `${scheme}://`) && URL.canParse(text);
