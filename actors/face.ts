@@ -1,7 +1,8 @@
 /**
- * The gateway's interface for HTTP, by resource. Commands go in; results and snapshots come out. `gateway.ts` implements it and re-exports it.
+ * The gateway's interface for HTTP, by resource. Commands go in; results and snapshots come out. `gateway.ts` implements and re-exports this
+ * interface.
  *
- * Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
+ *  Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
 import type { BusinessFace } from './face/business.ts';
 import type { ChannelFace } from './face/channels.ts';

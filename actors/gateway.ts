@@ -1,4 +1,4 @@
-/** The only entry from HTTP to the actors. It composes registry, instances, delivery and feed behind `Gateway`. */
+/** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
 import { createAdmin } from './commands/admin.ts';
 import { channelCommands } from './commands/channels.ts';
 import { campaignCommands } from './commands/campaigns.ts';
@@ -94,7 +94,7 @@ export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, S
 export interface GatewayInput {
   readonly ports: Ports;
   readonly policy: Policy;
-  /** Address of this server as integrators see it. It is part of every webhook body. */
+  /** Public address of this server. Every webhook body contains the address. */
   readonly baseUrl: string;
   /** The admin token of the environment; null if there is none. */
   readonly adminToken: string | null;

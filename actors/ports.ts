@@ -1,8 +1,8 @@
 /**
- * The interfaces that the actors need from the outside, by resource. `src/` implements them, and their comments are obligations of the
+ * The interfaces that the actors need from the outside, by resource. `src/` implements the interfaces, and their comments are obligations of the
  * implementations.
  *
- * Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
+ *  Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
 import type { Attachments, Portraits } from './ports/attachments.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';

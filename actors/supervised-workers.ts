@@ -1,10 +1,10 @@
 /**
  * Restarts the background workers of an instance, or of the whole process, and counts their crashes.
  *
- * A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
+ *  A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
  * (`workerCrashes` in GET /admin/numbers) and logged as `worker.crashed`. The worker then restarts after a back-off, which doubles with every crash
  * within the crash window and never exceeds that window. A worker therefore keeps its state outside `run`, and sets aside work that can never
- * succeed. Otherwise it crashes about once per window for ever.
+ * succeed. Otherwise the worker crashes about once per window for ever.
  */
 import type { Policy } from './policy/policy.ts';
 import { addTime, backOff } from './policy/back-off.ts';
@@ -125,7 +125,7 @@ export class SupervisedWorkers {
     return worker;
   }
 
-  /** Stops one worker. Its crashes stay counted. */
+  /** Stops one worker. The crashes of the worker stay counted. */
   dismiss(worker: SupervisedWorker): void {
     worker.stop();
     this.#workers.delete(worker);
@@ -141,7 +141,7 @@ export class SupervisedWorkers {
     return [...this.#workers].filter(({ isDown }) => isDown).map(({ name }) => name);
   }
 
-  /** Restarts the crashed workers of this name, or all (null), now. Returns their number. */
+  /** Restarts the crashed workers of this name, or all (null), now. Returns the number of restarted workers. */
   restart(name: string | null): number {
     const down = [...this.#workers].filter((worker) => worker.isDown && (name === null || worker.name === name));
     for (const worker of down) worker.restart();

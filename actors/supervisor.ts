@@ -1,6 +1,6 @@
 /**
- * The supervisor, one per process. It assembles the registry, the gate, the deliveries and the restore, and stops them. Commands of the gateway start
- * in it.
+ * The supervisor, one per process. The supervisor assembles the registry, the gate, the deliveries and the restore, and stops them. Commands of the
+ * gateway start in this class.
  */
 import { Connector } from './chatwoot/connector.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
@@ -48,7 +48,7 @@ export interface SupervisorInput {
   readonly cluster?: ClusterOptions | undefined;
 }
 
-/** A part of the gateway that observes instances and works beside them. Its errors are logged and have no other effect. */
+/** A part of the gateway that observes instances and works beside them. Errors of the part are logged and have no other effect. */
 export interface InstanceReader {
   /** Takes a committed event with the epoch of its commit. */
   note(event: GatewayEvent, epoch: number): void;
@@ -229,7 +229,7 @@ export class Supervisor {
     await this.stepLog.stop();
   }
 
-  /** Adds a new instance. In a cluster it has no owner yet. */
+  /** Adds a new instance. In a cluster the instance has no owner yet. */
   add(record: InstanceRecord): InstanceView {
     if (this.cluster === null) return this.registry.add(record).view;
     this.registry.register(record);

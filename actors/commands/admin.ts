@@ -1,4 +1,7 @@
-/** The admin credential. Only its hash is stored. The environment's value applies until a rotation, and again after a change of the environment. */
+/**
+ * The admin credential. Storage holds only the hash of the token. The environment's value applies until a rotation, and again after a change of the
+ * environment.
+ */
 import type { Gateway } from '../face.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';

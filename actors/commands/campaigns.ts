@@ -1,4 +1,4 @@
-/** Commands on campaigns. A campaign can be created without a live session. It is stored, and sent when the session is live. */
+/** Commands on campaigns. A campaign can be created without a live session. A stored campaign is sent when the session is live. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignFace, CampaignInput, CampaignStats } from '../face.ts';
 import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';

@@ -1,4 +1,4 @@
-/** Commands on the chatbot's agents and triggers. They need no session, because the platform does not know agents and triggers. */
+/** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
 import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {

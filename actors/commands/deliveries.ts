@@ -1,4 +1,4 @@
-/** Commands on deliveries: list them with their reasons, replay them, test a receiver. */
+/** Commands on deliveries: list deliveries with their reasons, replay deliveries, test a receiver. */
 import { webhookRequestOf } from '../events/webhook-request.ts';
 import { listensTo } from '../events/filter.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, QueueOfWebhook, ReplayFilter, WebhookTest } from '../face.ts';
@@ -95,7 +95,7 @@ async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type:
   return { id: content.eventId, url, outcome, ms: time.now() - started };
 }
 
-/** Tests a connector. It posts no events, so the test checks the inbox that every delivery needs. */
+/** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
 async function tryChatwoot({ ports }: Supervisor, place: ChatwootPlace): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();

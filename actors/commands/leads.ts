@@ -1,4 +1,4 @@
-/** Commands on leads. They need no session, because the platform does not know leads. */
+/** Commands on leads. The commands need no session, because the platform does not know leads. */
 import type { Gateway, LeadTagEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';

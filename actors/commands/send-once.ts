@@ -52,8 +52,8 @@ export class SendOnce {
   }
 
   /**
-   * Returns the state of a send. A campaign is stored with its answer, so it never gets here. A receipt may have proved that a message arrived
-   * although its acknowledgement was lost.
+   * Returns the state of a send. Campaigns are not concerned, because a campaign is stored with its answer. A receipt may have proved that a message
+   * arrived although its acknowledgement was lost.
    */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {
     const message = await this.#ports.messages.byId(id, messageId);

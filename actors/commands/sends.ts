@@ -129,7 +129,7 @@ export function sendCommands(supervisor: Supervisor, once: SendOnce): SendComman
       const cell = supervisor.cell(id);
       if (!cell) return unknownInstance;
       const accepted = await sendLater(supervisor, cell, { send, options, key });
-      // No caller waits for the wake. If it fails, the next sweep of hibernated sessions tries again.
+      // No caller waits for the wake. If the wake fails, the next sweep of hibernated sessions tries again.
       if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
       return accepted;
     }

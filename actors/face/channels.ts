@@ -11,6 +11,9 @@ export interface ChannelFace {
   ): Promise<Result<Channel>>;
   /** Sets the picture of a channel, given as in `createChannel`; '' removes the picture. */
   setChannelPicture(id: InstanceId, channelId: string, picture: string): Promise<Result<null>>;
-  /** Invites a person to be an admin and sends the invitation as a message, because the platform notifies nobody. `payload`: the client's request. */
+  /**
+   * Invites a person to be an admin and sends the invitation as a message, because the platform does not notify the person. `payload`: the client's
+   * request.
+   */
   inviteChannelAdmin(id: InstanceId, channelId: string, person: string, payload: unknown): Promise<Result<null>>;
 }

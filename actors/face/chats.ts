@@ -15,7 +15,7 @@ export interface RemovalStep {
   readonly error: string;
 }
 
-/** Methods for one chat. `number` is any form of the chat id. They refuse with `notFound` if the chat is not stored. */
+/** Methods for one chat. `number` is any form of the chat id. The methods refuse with `notFound` if the chat is not stored. */
 export interface ChatFace {
   /** Returns the stored chat, or refuses with `notFound`. */
   chat(id: InstanceId, number: string): Promise<Result<Chat>>;

@@ -13,7 +13,7 @@ export interface GroupFace {
   ): Promise<Result<{ readonly groups: readonly Group[]; readonly total: number }>>;
   /**
    * Sets the picture of a group from a URL, a data URL or base64; '' removes it. Refuses like a file of a message if the picture is not valid.
-   * Returns the group; null if it is unknown.
+   * Returns the group; null if the group is unknown.
    */
   setGroupPicture(id: InstanceId, groupId: string, source: string): Promise<Result<Group | null>>;
 }

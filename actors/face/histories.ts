@@ -5,7 +5,7 @@ export interface HistoryAsk {
   readonly number: string;
   /** The message before which the phone searches, in any form of its id; '' for the oldest stored message of the chat. */
   readonly messageId: string;
-  /** The time of a message that is not stored. Unix milliseconds; null if not given. `fromMe` is its direction. */
+  /** The time of a message that is not stored. Unix milliseconds; null if not given. */
   readonly at: number | null;
   readonly fromMe: boolean;
   readonly count: number;
@@ -38,8 +38,8 @@ export interface HistoryView {
 
 export interface HistoryFace {
   /**
-   * Requests older messages of a chat from the phone. They are stored and become `history` events. Refuses with `conflict` if the request id is in
-   * use, or with `notFound` if the message of the search is unknown.
+   * Requests older messages of a chat from the phone. The messages are stored and become `history` events. Refuses with `conflict` if the request id
+   * is in use, or with `notFound` if the message of the search is unknown.
    */
   requestHistory(id: InstanceId, ask: HistoryAsk): Promise<Result<HistoryRequest>>;
   histories(id: InstanceId): Promise<HistoryView>;

@@ -75,7 +75,7 @@ export type StepCause =
       /** The time until the automatic retry; 0 for no retry. */
       readonly retryInMs: number;
     }
-  /** `delay`: the name of the delay; `ms`: its length. */
+  /** `delay`: the name of the delay; `ms`: the length of the delay. */
   | { readonly kind: 'timer'; readonly delay: string; readonly ms: number }
   | { readonly kind: 'worker'; readonly src: string; readonly ok: boolean }
   | { readonly kind: 'command'; readonly by: Origin }
@@ -123,7 +123,7 @@ export interface CourierPart {
   readonly host: string;
   /** The number of lanes in use, and the limit. */
   readonly lanes: { readonly used: number; readonly of: number };
-  readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe; 0 if it is closed. */ readonly until: number };
+  readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe; 0 if closed. */ readonly until: number };
   /** Outcomes of the last hundred attempts; null before the first. */
   readonly health: ReceiverReport | null;
 }
@@ -198,7 +198,7 @@ export interface ActorPage {
   readonly rows: readonly ActorRow[];
   /** The cursor of the next page; '' on the last page. */
   readonly next: string;
-  /** Nodes that did not answer. Their instances are shown as this node knows them. Absent without a cluster. */
+  /** Nodes that did not answer. Instances of these nodes are shown as this node knows them. Absent without a cluster. */
   readonly silent?: readonly string[];
   /** Warnings about this server for a person; absent if there are none. */
   readonly warnings?: readonly string[];
@@ -242,7 +242,7 @@ export interface WatchEnd {
   onEnd(): void;
 }
 
-/** An event that an administrator may send to an instance. None of them loses data. */
+/** An event that an administrator may send to an instance. No event loses data. */
 export type ActorEvent =
   /** Closes and reopens the connection, or opens one. */
   | { readonly type: 'reconnect' }

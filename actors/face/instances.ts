@@ -29,7 +29,7 @@ export interface DisconnectedView extends InstanceView, Unlinked {}
 /** The presentation of an instance on the phone's list of devices; '' for the default. Kept for the next pairing. */
 export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system'>;
 
-/** Commands on instances. They refuse an unknown id with `notFound`. */
+/** Commands on instances. The commands refuse an unknown id with `notFound`. */
 export interface InstanceFace {
   /** Creates an instance. With a region it gets a managed proxy, which is tested first (`changeProxy`). */
   create(
@@ -64,11 +64,11 @@ export interface InstanceFace {
   update(id: InstanceId, patch: InstancePatch): Promise<Result<InstanceView>>;
   /** Sets names of lead fields; '' removes a name. Concurrent calls do not overwrite each other's names. */
   nameLeadFields(id: InstanceId, names: Readonly<Record<string, string>>): Promise<Result<InstanceView>>;
-  /** Logs out and deletes the instance with all its data. Its rows are deleted in the background. */
+  /** Logs out and deletes the instance with all its data. The rows of the instance are deleted in the background. */
   remove(id: InstanceId): Promise<Result<Unlinked>>;
   /**
-   * Creates a new token. The old token becomes void at once and its streams end. `held`: the caller's token. If it is void, the call is refused
-   * (`conflict`), so of concurrent calls with one token only one succeeds. An administrator leaves `held` out.
+   * Creates a new token. The old token becomes void at once and its streams end. `held`: the caller's token. A void token is refused (`conflict`), so
+   * of concurrent calls with one token only one succeeds. An administrator leaves `held` out.
    */
   rotateToken(id: InstanceId, held?: string): Promise<Result<InstanceView>>;
   /** Creates a new admin token of 50 letters and digits. Refuses with `capped` and `retryAfter` during the cooldown. */

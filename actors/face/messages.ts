@@ -52,8 +52,8 @@ export interface MessageFace {
   /** Marks messages as read and returns one outcome for each id. Ids may have any form. Messages from others get read receipts. */
   markRead(id: InstanceId, ids: readonly string[]): Promise<Result<readonly MarkedMessage[]>>;
   /**
-   * Shows typing or recording in a chat for `delay` milliseconds, or until a message to that chat is sent. Resolves when it was shown for the first
-   * time. `paused` ends it early.
+   * Shows typing or recording in a chat for `delay` milliseconds, or until a message to that chat is sent. Resolves after the first stanza. The state
+   * `paused` ends the display early.
    */
   showTyping(id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>>;
   /**

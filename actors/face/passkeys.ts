@@ -34,9 +34,9 @@ export interface PasskeyFace {
   confirmPasskey(id: InstanceId): Promise<Result<PasskeyView | null>>;
   /** Cancels linking and its one-time code. */
   cancelPasskey(id: InstanceId): Promise<Result<null>>;
-  /** Creates a one-time code. It replaces the previous code of the instance. */
+  /** Creates a one-time code. The new code replaces the previous code of the instance. */
   linkPasskey(id: InstanceId): Promise<Result<PasskeyCode>>;
-  /** Returns the link of a code or a ticket; null if it was used, has expired or is unknown. Every node knows every code. */
+  /** Returns the link of a code or a ticket; null if the code was used, has expired or is unknown. Every node knows every code. */
   passkeyLink(code: string): Promise<PasskeyLink | null>;
   /** Uses the code up, and returns a ticket with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
   usePasskeyLink(code: string): Promise<Result<string>>;

@@ -106,7 +106,7 @@ export interface NodeFigures {
   readonly nodes: { readonly live: number; readonly draining: number };
 }
 
-/** One node of a cluster. `gone`: its lease ran out without a sign-off, so other nodes take its instances. */
+/** One node of a cluster. `gone`: the lease of the node ran out without a sign-off, so other nodes take its instances. */
 export interface NodeView {
   readonly name: string;
   readonly state: 'live' | 'draining' | 'gone';
@@ -128,8 +128,8 @@ export interface NodeView {
 }
 
 /**
- * Sign-ins to the dashboard that outlive the process and are valid on every node. Their keys are hashes of cookie values. Methods reject during an
- * outage of the storage.
+ * Sign-ins to the dashboard that outlive the process and are valid on every node. The keys of sign-ins are hashes of cookie values. Methods reject
+ * during an outage of the storage.
  */
 export interface SignIns {
   add(key: string, ms: number): Promise<void>;
@@ -137,7 +137,7 @@ export interface SignIns {
   left(key: string): Promise<number>;
   /** Ends a sign-in. Other nodes learn of the end within a second. */
   end(key: string): Promise<void>;
-  /** Registers the cache of sign-ins in this process. Its `end` is called for sign-ins that another node ended. */
+  /** Registers the cache of sign-ins in this process. The method `end` of the cache is called for sign-ins that another node ended. */
   remembers(memory: SignInMemory): void;
 }
 
@@ -156,8 +156,8 @@ export interface ServerFace {
   /** Returns true if this node is draining. */
   draining(): boolean;
   /**
-   * Drains a node: it gives its sessions to other nodes and takes none until its next start. Refuses with `notFound`, or with `unavailable` if the
-   * node does not answer.
+   * Drains a node. The node gives its sessions to other nodes and takes none until its next start. Refuses with `notFound`, or with `unavailable` if
+   * the node does not answer.
    */
   drainNode(name: string): Promise<Result<null>>;
   /** Returns the instance of a token, or null. Takes constant time in the number of instances. */

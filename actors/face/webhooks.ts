@@ -12,7 +12,7 @@ export interface WebhookInput {
   readonly excludeMessages?: readonly string[];
   readonly addUrlEvents?: boolean;
   readonly addUrlTypesMessages?: boolean;
-  /** `true` generates a secret; '' removes it; absent keeps it. */
+  /** `true` generates a secret, '' removes the secret. Absent to keep the stored secret. */
   readonly secret?: string | true;
   /** Absent to keep the stored headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export interface ErrorHistory {
 
 /** Consecutive events of an instance without a gap. */
 export interface StreamPast {
-  /** Id of the event before the first one; null if it is unknown. */
+  /** Id of the event before the first one; null if the id is unknown. */
   readonly anchor: string | null;
   readonly events: readonly GatewayEvent[];
 }
@@ -110,8 +110,8 @@ export interface WebhookFace {
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
-   * Returns past events of the stream types, as far as other nodes retain them; null if none do. They reach up to the first event of a subscription
-   * that was made before the call. Never rejects.
+   * Returns past events of the stream types, as far as other nodes retain them; null if none do. The events reach up to the first event of a
+   * subscription that was made before the call. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
 }

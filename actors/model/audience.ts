@@ -6,7 +6,7 @@ export const statusChat = 'status@broadcast';
 /** A person with whom the account has a chat. */
 export interface KnownContact {
   readonly chatId: string;
-  /** The LID of the person; '' if it is unknown. */
+  /** The LID of the person; '' if unknown. */
   readonly chatLid: string;
   /** The account knows the person from its address book, by the name that the person chose, or by number only. */
   readonly known: 'named' | 'pushName' | 'number';
@@ -37,7 +37,7 @@ export interface AudienceReport {
   readonly most: number;
 }
 
-/** The selected audience. It is stored with the message, because a retry needs the same recipients. */
+/** The selected audience. The audience is stored with the message, because a retry needs the same recipients. */
 export interface Audience {
   /** The setting that the post announces: all contacts, only some, or all but some. */
   readonly setting: 'contacts' | 'allowlist' | 'denylist';

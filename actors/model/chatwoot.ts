@@ -11,9 +11,9 @@ export interface ChatwootInbox {
   readonly signMessages: boolean;
   /** True if a resolved conversation stays resolved and the next message opens a new one. */
   readonly newConversations: boolean;
-  /** The unguessable end of the address to which Chatwoot posts. It authorises the posts. */
+  /** The unguessable end of the address to which Chatwoot posts. The end authorises the posts. */
   readonly hook: string;
-  /** Inboxes that the instance used before, the latest first. Messages of their agents may still wait. */
+  /** Inboxes that the instance used before, the latest first. Messages of agents from these inboxes may still wait. */
   readonly former?: readonly ChatwootPlace[];
 }
 

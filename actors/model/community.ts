@@ -4,10 +4,10 @@
 export interface ParentCommunity {
   readonly id: string;
   readonly name: string;
-  /** URLs of pictures; '' if they are unknown. */
+  /** URLs of pictures; '' if unknown. */
   readonly image: string;
   readonly preview: string;
-  /** The announcement group of the community; '' if it is unknown. */
+  /** The announcement group of the community; '' if unknown. */
   readonly defaultGroup: string;
 }
 

@@ -4,11 +4,11 @@
 export interface Contact {
   /** The phone jid if it is known, else the LID. */
   readonly contactId: string;
-  /** The LID; '' if it is unknown or equal to `contactId`. */
+  /** The LID; '' if unknown or equal to `contactId`. */
   readonly lid: string;
   /** The name in the owner's address book; '' for people outside the address book. */
   readonly name: string;
-  /** The name that the person chose; '' if it is unknown. */
+  /** The name that the person chose; '' if unknown. */
   readonly pushName: string;
 }
 

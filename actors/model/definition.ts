@@ -18,12 +18,12 @@ export interface QuickReply {
   /** URL of the file; '' for a text. */
   readonly file: string;
   readonly docName: string;
-  /** Fields that only the phone uses. They are kept so that a change by the API does not remove them from the phone. */
+  /** Fields that only the phone uses. The fields are kept so that a change by the API does not remove them from the phone. */
   readonly keywords: readonly string[];
   readonly count: number;
 }
 
-/** A tag for leads. With `kanban` it is a column of a board. */
+/** A tag for leads. With `kanban` the tag is a column of a board. */
 export interface LeadTag {
   readonly id: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export interface Definitions {
 
 export type DefinitionKind = keyof Definitions;
 
-/** One definition. Its id is unique among definitions of its kind and instance. */
+/** One definition. The id is unique among definitions of its kind and instance. */
 export type Definition = { [K in DefinitionKind]: { readonly of: K; readonly value: Definitions[K] } }[DefinitionKind];
 
 /** A definition as it is stored. Times in Unix milliseconds. */

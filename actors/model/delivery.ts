@@ -43,7 +43,7 @@ export interface EventSender {
 
 /** One delivery that waits in the outbox. There is one row per event and webhook. */
 export interface Delivery {
-  /** The sequence number, which grows with every row. It is the order of delivery within a lane. */
+  /** The sequence number, which grows with every row. Rows of a lane are delivered in this order. */
   readonly seq: number;
   readonly webhookId: string;
   readonly instanceId: InstanceId;

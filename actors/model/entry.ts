@@ -10,7 +10,10 @@ import type { PostCounts } from './post.ts';
 import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
 
-/** A part of the history that a phone sends. `of` has the values that docs/events.md lists. Status posts become events only and are not stored. */
+/**
+ * A part of the history that a phone sends. `of` becomes `event` of the `history` event (docs/events.md). Status posts become events only and are not
+ * stored.
+ */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
   | { readonly of: 'status'; readonly items: readonly Message[] }
@@ -46,7 +49,7 @@ export type Entry =
       readonly unread: boolean;
       readonly revises?: Revision;
     }
-  /** A message that the API accepted. It is stored as `Queued` without an event. `key` is stored in the same transaction. */
+  /** A message that the API accepted. The message is stored as `Queued` without an event. `key` is stored in the same transaction. */
   | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch; readonly key?: UsedSendKey }
   /** A new state of a send key. No event. */
   | { readonly kind: 'sendKey'; readonly key: UsedSendKey }
@@ -72,7 +75,7 @@ export type Entry =
     }
   /** A contact opted out of campaigns by a message. No event. */
   | { readonly kind: 'optOut'; readonly chatId: string; readonly at: number }
-  /** A message of the asynchronous queue was composed. Its content replaces the stored content if the message is still `Queued`. No event. */
+  /** A message of the asynchronous queue was composed. The composed content replaces the stored content if the message is still `Queued`. No event. */
   | { readonly kind: 'composed'; readonly message: Message }
   /**
    * Progress of messages. A status never goes back (`messageStatuses` is the order; `Failed` replaces only `Queued`). `Sent` of an API message makes
@@ -90,7 +93,7 @@ export type Entry =
       readonly senderLid: string;
       readonly fromMe: boolean;
       readonly at: number;
-      /** The change that the message makes to a stored one. It applies now that the message is sent. */
+      /** The change that the message makes to a stored one. The change applies now that the message is sent. */
       readonly revises?: Revision;
       /** The number of a post in its channel. */
       readonly serverId?: number;
@@ -103,9 +106,9 @@ export type Entry =
   /** Views and reactions of channel posts. Only stored posts are updated. No event. */
   | { readonly kind: 'postCounts'; readonly chatId: string; readonly counts: readonly PostCounts[] }
   /**
-   * A message was deleted for everyone. It loses its content, gets the status `Deleted`, and makes a `messages_update` with that state. Only the
-   * author and, in a group, its admins may delete a message. In channels the platform itself deletes posts. `forMe`: the account deleted the message,
-   * by any author, for itself alone.
+   * A message was deleted for everyone. The message loses its content, gets the status `Deleted`, and makes a `messages_update` with that state. Only
+   * the author and, in a group, its admins may delete a message. In channels the platform itself deletes posts. `forMe`: the account deleted the
+   * message, by any author, for itself alone.
    */
   | {
       readonly kind: 'deleted';
@@ -173,7 +176,7 @@ export type Entry =
   | { readonly kind: 'chatRead'; readonly chatId: string }
   /** The account marked a chat as unread. The chat counts at least one unread message. Makes a `chats` event if the count was 0. */
   | { readonly kind: 'chatUnread'; readonly chatId: string }
-  /** The operator removed a chat from storage. Its messages stay. No event. The next entry about the chat creates it again. */
+  /** The operator removed a chat from storage. The messages of the chat stay. No event. The next entry about the chat creates it again. */
   | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**
    * New facts of a chat: names, pictures, group facts, archive state. `create` creates an unknown chat. `tell` makes an event of that type if
@@ -184,7 +187,7 @@ export type Entry =
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
   /** A lead tag was renamed. A chat with the old name gets the new name and makes a `chats` event. */
   | { readonly kind: 'retagged'; readonly chatId: string; readonly from: string; readonly to: string }
-  /** One batch of history. It is stored and published as one `history` event with its new items. `number` counts from 1 to `total`. */
+  /** One batch of history. The batch is stored and published as one `history` event with its new items. `number` counts from 1 to `total`. */
   | {
       readonly kind: 'history';
       readonly past: Past;
@@ -199,7 +202,7 @@ export type Entry =
   | { readonly kind: 'definitionGone'; readonly definition: Definition }
   /** New facts of a channel. Absent facts keep their stored values. `create` stores an unknown channel. No event. */
   | { readonly kind: 'channel'; readonly channel: ChannelPatch; readonly create: boolean }
-  /** A whole group from an answer of the platform. It replaces the stored group, except for facts that the answer leaves out. No event. */
+  /** A whole group from an answer of the platform. The answer replaces the stored group, except for facts that the answer leaves out. No event. */
   | { readonly kind: 'group'; readonly group: Group }
   /** The account is no longer a member of this group. No event. */
   | { readonly kind: 'groupGone'; readonly groupId: string }

@@ -10,8 +10,8 @@ export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'
 export type Status = (typeof statuses)[number];
 
 /**
- * The state that the operator requested last. It decides what happens at the next start, and it is always stored. `unlinked`: the session still has
- * to log out at the platform and lose its credentials. It then becomes `offline`.
+ * The state that the operator requested last. The wanted state decides what happens at the next start, so it is always stored. `unlinked`: the
+ * session still has to log out at the platform and lose its credentials. The wanted state then becomes `offline`.
  */
 export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const;
 
@@ -25,12 +25,12 @@ export const deviceSystems = ['Windows', 'Mac OS', 'Linux'] as const;
 export interface InstanceRecord {
   readonly id: InstanceId;
   readonly name: string;
-  /** Bearer credential of the instance. It is looked up by hash and encrypted at rest. */
+  /** Bearer credential of the instance. The token is looked up by hash and encrypted at rest. */
   readonly token: string;
   readonly wanted: Wanted;
-  /** The fencing token. It grows with each owner, and every write of the instance carries it, so a former owner cannot write. */
+  /** The fencing token. The epoch grows with each owner, and every write of the instance carries it, so a former owner cannot write. */
   readonly epoch: number;
-  /** The phone number of the account in digits. It is kept while the instance is disconnected. */
+  /** The phone number of the account in digits. The number is kept while the instance is disconnected. */
   readonly owner: string;
   /** The own device jid, such as `5534…:57@s.whatsapp.net`; '' before the first pairing and after a logout. */
   readonly jid: string;

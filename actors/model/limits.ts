@@ -1,6 +1,6 @@
 /** Restrictions of the platform on writing to people who do not know the account. */
 
-/** The reach-out time-lock. While it is active, the account cannot begin new chats. */
+/** The reach-out time-lock. While the lock is active, the account cannot begin new chats. */
 export interface TimeLock {
   readonly active: boolean;
   /** The end of the lock. Unix milliseconds; null if no lock is active or the platform gives no time. */

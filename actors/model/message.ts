@@ -28,7 +28,7 @@ export interface Message {
   readonly isGroup: boolean;
   readonly fromMe: boolean;
   readonly wasSentByApi: boolean;
-  /** The type, such as `Conversation` or `ImageMessage` (table in docs/events.md). */
+  /** The type, such as `Conversation` or `ImageMessage`. */
   readonly messageType: string;
   /** `text`, `media`, `poll`, `reaction`, … */
   readonly type: string;
@@ -55,7 +55,7 @@ export interface Message {
   readonly sendFunction: string;
   readonly sendPayload: unknown;
   readonly fileUrl: string;
-  /** The time until which the message is pinned in its chat. Unix milliseconds; 0 if it is not pinned. */
+  /** The time until which the message is pinned in its chat. Unix milliseconds; 0 for no pin. */
   readonly pinnedUntil: number;
   /** True if the account starred the message, on any device. */
   readonly starred?: boolean;
@@ -76,7 +76,7 @@ export interface Message {
   readonly raw: Uint8Array | null;
 }
 
-/** Default values of the fields that most messages leave empty. Spread them before the fields of the message. */
+/** Default values of the fields that most messages leave empty. Spread these defaults before the fields of the message. */
 export const emptyMessage = {
   senderName: '',
   groupName: '',
@@ -121,7 +121,7 @@ export interface CallPeer {
 export interface Revision {
   /** Platform id of the earlier message. */
   readonly messageId: string;
-  /** The new text or caption. It applies only if the author of the earlier message sent the change. */
+  /** The new text or caption. The text applies only if the author of the earlier message sent the change. */
   readonly text?: string;
   /** Unix milliseconds; 0 removes the pin. */
   readonly pinnedUntil?: number;
@@ -137,7 +137,7 @@ export interface Receipt {
   readonly messageId: string;
   /** The LID if it is known, else the phone jid. */
   readonly member: string;
-  /** The phone jid; '' if it is unknown. */
+  /** The phone jid; '' if unknown. */
   readonly memberPn: string;
   readonly deliveredAt: number;
   readonly readAt: number;

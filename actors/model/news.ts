@@ -13,7 +13,7 @@ export interface PasskeyNotice {
   readonly expiresAt: number;
 }
 
-/** A change of the connection. It makes a `connection` event. */
+/** A change of the connection, which makes a `connection` event. */
 export interface ConnectionChange {
   readonly status: Status;
   /** PNG data URL. */

@@ -4,8 +4,8 @@ const people = ['all', 'contacts', 'contact_blacklist', 'none'] as const;
 const allOrNone = ['all', 'none'] as const;
 
 /**
- * The settings and their values. `groupadd`: who may add the account to groups. `last`, `online`: who sees its last visit and its presence. `status`,
- * `profile`: who sees its about text and its picture. `readreceipts`: who gets its read receipts. `calladd`: who may call.
+ * The settings and their values. `groupadd`: who may add the account to groups. `last`, `online`: who sees the last visit and the presence. `status`,
+ * `profile`: who sees the about text and the picture. `readreceipts`: who gets read receipts. `calladd`: who may call.
  */
 export const privacyValues = {
   groupadd: people,

@@ -12,7 +12,7 @@ export interface ProxyRegion {
   readonly city: string;
 }
 
-/** The proxy settings of an instance. They hold passwords and are stored sealed. */
+/** The proxy settings of an instance. The settings hold passwords and are stored sealed. */
 export interface ProxySettings {
   readonly mode: ProxyMode;
   /** Address of the owner's proxy with its credentials; '' in the other modes. */
@@ -43,7 +43,7 @@ export const noProxy: ProxySettings = {
   fallbackReason: '',
 };
 
-/** Masks the credentials in an address for display. It parses like the connection does, because `http:user:pass@host` has credentials too. */
+/** Masks the credentials in an address for display. The parser is that of the connection, because `http:user:pass@host` has credentials too. */
 export const maskedProxy = (url: string): string => {
   if (!url.includes('@')) return url;
   const parsed = URL.parse(url);
@@ -59,7 +59,7 @@ export interface ProxyCity {
   readonly label: string;
   readonly state: string;
   readonly stateLabel: string;
-  /** The provider's own spelling. It replaces `{city}`. */
+  /** The provider's own spelling. The spelling replaces `{city}`. */
   readonly rawCity: string;
   readonly proxies: readonly string[];
 }

@@ -20,7 +20,7 @@ export const reasons = [
 
 export type Reason = (typeof reasons)[number];
 
-/** An expected failure. It is returned as a value and never thrown. One table in `src/http/` turns `reason` into an HTTP status. */
+/** An expected failure. A refusal is returned as a value and never thrown. One table in `src/http/` turns `reason` into an HTTP status. */
 export interface Refusal {
   readonly reason: Reason;
   readonly message: string;

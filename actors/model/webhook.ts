@@ -32,7 +32,7 @@ const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
 /** The eleven event types that streams show. */
 export const streamTypes: readonly EventType[] = eventTypes.filter((type) => !webhooksOnly.includes(type));
 
-/** The filters of `excludeMessages` (docs/events.md). */
+/** The filters of `excludeMessages` (`POST /webhook`). */
 export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'] as const;
 
 export type MessageFilter = (typeof messageFilters)[number];
@@ -52,7 +52,7 @@ export interface Webhook {
   readonly managed: boolean;
   /** The `whsec_…` secret that signs deliveries (Standard Webhooks); '' for none. Sealed at rest. */
   readonly secret: string;
-  /** Headers of every delivery. They may hold credentials and are sealed at rest. */
+  /** Headers of every delivery. The headers may hold credentials and are sealed at rest. */
   readonly headers: Readonly<Record<string, string>>;
   /** The inbox that shows the deliveries as messages. In that case `url` is the Chatwoot server. Absent for webhooks that post to a receiver. */
   readonly chatwoot?: ChatwootInbox;

@@ -10,7 +10,7 @@ export interface AccountOperations {
   'account.privacy': { readonly input: null; readonly answer: PrivacySettings };
   /** Changes the given privacy settings one by one, and returns all settings. A refusal names the setting that failed. */
   'account.changePrivacy': { readonly input: PrivacySettings; readonly answer: PrivacySettings };
-  /** Sets the account's picture, a square JPEG; null removes it. The link then updates the record of the instance by `platform.identity`. */
+  /** Sets the account's picture, a square JPEG; null removes the picture. The link then updates the record of the instance by `platform.identity`. */
   'account.picture': { readonly input: { readonly jpeg: Uint8Array | null }; readonly answer: null };
   /** Changes the name that others see. The link then updates the record of the instance by `platform.identity`. */
   'account.rename': { readonly input: { readonly name: string }; readonly answer: null };

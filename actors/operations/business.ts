@@ -46,6 +46,6 @@ export interface BusinessOperations {
     };
     readonly answer: Collection;
   };
-  /** Deletes a collection. Its products stay. */
+  /** Deletes a collection. The products of the collection stay. */
   'collection.delete': { readonly input: { readonly id: string }; readonly answer: null };
 }

@@ -25,7 +25,10 @@ export interface ChannelOperations {
     readonly input: { readonly name: string; readonly description: string; readonly jpeg: Uint8Array | null };
     readonly answer: Channel;
   };
-  /** Asks for all channels that the account follows, in one request. They are stored when it resolves. `known`: ids of the stored channels. */
+  /**
+   * Asks for all channels that the account follows, in one request. The channels are stored when the operation resolves. `known`: ids of the stored
+   * channels.
+   */
   'channel.refresh': { readonly input: { readonly known: readonly string[] }; readonly answer: readonly Channel[] };
   /** Asks for the current state of one channel, by its id or by its invitation code. The account need not follow the channel. */
   'channel.look': { readonly input: { readonly by: 'id' | 'invite'; readonly key: string }; readonly answer: Channel };

@@ -5,7 +5,7 @@ export type TypingState = 'composing' | 'recording' | 'paused';
 
 /** The platform's answer about a number. */
 export interface LookedUp {
-  /** The id of the account; '' if there is none. It may differ from the forms in the request. */
+  /** The id of the account; '' if there is none. The id may differ from the forms in the request. */
   readonly chatId: string;
   /** The name of a verified business; '' for none. */
   readonly businessName: string;

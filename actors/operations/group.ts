@@ -34,7 +34,7 @@ export interface GroupOperations {
     readonly input: { readonly groupId: string; readonly fresh: boolean; readonly link: boolean; readonly requests: boolean };
     readonly answer: { readonly group: Group; readonly requests: readonly Person[] | null };
   };
-  /** Asks for all groups of the account, in one request. They are stored when it resolves. */
+  /** Asks for all groups of the account, in one request. The groups are stored when the operation resolves. */
   'group.refresh': { readonly input: null; readonly answer: null };
   /** Returns the group of an invite link, without joining it. */
   'group.preview': { readonly input: { readonly code: string }; readonly answer: Group };
@@ -49,9 +49,9 @@ export interface GroupOperations {
     readonly input: { readonly groupId: string; readonly renew: boolean };
     readonly answer: { readonly code: string; readonly group: Group | null };
   };
-  /** Changes one setting. Returns the changed group; null if it is unknown. */
+  /** Changes one setting. Returns the changed group; null if the group is unknown. */
   'group.change': { readonly input: { readonly groupId: string; readonly wish: GroupWish }; readonly answer: Group | null };
-  /** Sets the picture of a group, a JPEG; null removes it. */
+  /** Sets the picture of a group, a JPEG; null removes the picture. */
   'group.picture': { readonly input: { readonly groupId: string; readonly jpeg: Uint8Array | null }; readonly answer: Group | null };
   /** Adds, removes, promotes or demotes members, or decides on requests to join. Returns one outcome for each person. */
   'group.members': {

@@ -1,4 +1,4 @@
-/** Operations on channel posts. They refuse with `forbidden` without the right, and with `notFound` for an unknown channel or post. */
+/** Operations on channel posts. The operations refuse with `forbidden` without the right, and with `notFound` for an unknown channel or post. */
 import type { ChangedPost, ListedPost, PostName } from '../model.ts';
 
 /** The range of a search for a post by its platform id: `pages` pages with `count` of the newest posts each. */

@@ -1,7 +1,7 @@
 /** The meaning of a close: a reaction, a stable cause and a sentence, from a table of the platform's codes (docs/runbook.md). */
 import type { Close } from '../ports.ts';
 
-/** Stable machine-readable causes. They are stored in `lastDisconnectCause` and shown by the API's extensions. */
+/** Stable machine-readable causes. The causes are stored in `lastDisconnectCause` and shown by the API's extensions. */
 export const closeCauses = [
   'restartRequired',
   'connectionLost',
@@ -174,7 +174,7 @@ const expiry = (close: Close, now: number): number | undefined => {
   return Number.isFinite(seconds) && seconds > 0 ? now + seconds * 1000 : undefined;
 };
 
-/** Returns true for the HTTP status of an upgrade. It says nothing about the account: 4xx and 5xx are errors of the network. */
+/** Returns true for the HTTP status of an upgrade. The status says nothing about the account, because 4xx and 5xx are errors of the network. */
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
 const upgradeRefused: Meaning = { ...lost, text: 'the platform refused the connection' };
@@ -198,7 +198,7 @@ const escalate = (meaning: Meaning, situation: Situation): Meaning => {
 /** Returns the text for people, with the code in front. */
 export const sentenceOf = (code: number | null, text: string): string => `${code === null ? '' : `${code}: `}${text}`;
 
-/** The sentence of a pairing that the gateway timed out. It equals that of a pairing that the platform timed out. */
+/** The sentence of a pairing that timed out at the gateway. A pairing that timed out at the platform has the same sentence. */
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
 /** The texts of all verdicts. Each text belongs to one cause. */

@@ -148,8 +148,8 @@ export interface OutageRule {
 }
 
 /**
- * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. It returns true if more than half were
- * lost within the window.
+ * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. The function returns true if more than
+ * half were lost within the window.
  */
 export function createOutageWatch(rule: OutageRule): (now: number, live: number) => boolean {
   let losses: number[] = [];

@@ -1,4 +1,4 @@
-/** All constants of reconnection, admission and delivery in one record. `config/` supplies it, and tests shorten it. Times in milliseconds. */
+/** All constants of reconnection, admission and delivery in one record. `config/` supplies the values, and tests shorten them. Times in milliseconds. */
 import type { SlotLimits } from '../events/slots.ts';
 import type { CampaignPolicy } from './campaign-policy.ts';
 import type { Pace } from './token-bucket.ts';
@@ -104,7 +104,7 @@ export interface ChatbotPolicy {
   readonly atOnce: { readonly total: number; readonly perInstance: number };
   /** The time-out of one call. */
   readonly timeout: number;
-  /** The number of retries after a transient failure. `retry` is their back-off. */
+  /** The number of retries after a transient failure. `retry` is the back-off of the retries. */
   readonly retries: number;
   readonly retry: { readonly min: number; readonly max: number };
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };

@@ -30,7 +30,7 @@ export interface Bus {
   readonly connected: boolean;
   /** True if publications to retained subjects can be read later. */
   readonly keeps: boolean;
-  /** Returns the retained publications of the subject, oldest first; null if they cannot be read. Never rejects. */
+  /** Returns the retained publications of the subject, oldest first; null if the bus cannot read them. Never rejects. */
   kept(subject: string): Promise<readonly Uint8Array[] | null>;
   /** Returns the last retained publication; null if there is none or it cannot be read. Never rejects. */
   lastKept(subject: string): Promise<Uint8Array | null>;

@@ -44,7 +44,7 @@ export interface RecipientRow extends CampaignRecipient {
   readonly send: CampaignSend;
 }
 
-/** The campaigns and recipients that a call marked for removal. Their rows are deleted later. */
+/** The campaigns and recipients that a call marked for removal. The rows are deleted later. */
 export interface RemovedCampaigns {
   readonly campaigns: number;
   readonly recipients: number;
@@ -56,7 +56,7 @@ export interface CampaignStore {
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
   /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects the finished or the unfinished ones; null selects all. */
   list(instance: InstanceId, done: boolean | null, limit: number): Promise<readonly Campaign[]>;
-  /** Returns a campaign; null if it is unknown or being deleted. */
+  /** Returns a campaign; null if the id is unknown or the campaign is being deleted. */
   get(instance: InstanceId, id: string): Promise<Campaign | null>;
   /** Returns recipients in the order of sending. */
   recipients(instance: InstanceId, query: RecipientQuery): Promise<readonly RecipientRow[]>;
@@ -87,9 +87,9 @@ export interface CampaignStore {
   retry(claim: Claim, id: string, at: number, limit: number): Promise<number>;
   /** Marks campaigns as `deleting`: those that finished before `doneBefore`, or all if it is null. */
   removeAll(claim: Claim, doneBefore: number | null): Promise<RemovedCampaigns>;
-  /** Marks campaigns of all instances as `deleting` that finished before this time, at most `limit`. Returns their number. */
+  /** Marks campaigns of all instances as `deleting` that finished before this time, at most `limit`. Returns the number of marked campaigns. */
   expire(before: number, limit: number): Promise<number>;
-  /** Marks paused campaigns as `deleting` whose last change was before this time, at most `limit`. Returns their number. */
+  /** Marks paused campaigns as `deleting` whose last change was before this time, at most `limit`. Returns the number of marked campaigns. */
   expirePaused(before: number, limit: number): Promise<number>;
 }
 

@@ -34,7 +34,7 @@ export interface ChatbotFields {
   stateOf(chat: Pick<Chat, 'extra'> | null): ChatbotState;
   /** Returns the fields of `Chat.extra` for a change of state. `ticketOpen`: a person has to look at the chat. */
   fieldsOf(change: Partial<ChatbotState> & { readonly ticketOpen?: boolean }): Readonly<Record<string, unknown>>;
-  /** Returns the value of a lead field as text; '' if it has none. */
+  /** Returns the value of a lead field as text; '' if the field has no value. */
   leadText(chat: Pick<Chat, 'extra'> | null, field: string): string;
 }
 

@@ -36,7 +36,7 @@ export interface ChatwootPost {
   readonly incoming: boolean;
   /** True if only agents see the message. */
   readonly private: boolean;
-  /** An id of the gateway. Chatwoot includes it in everything that it reports about the message. */
+  /** An id of the gateway. Chatwoot includes the id in every report about the message. */
   readonly sourceId: string;
   /** Id of the answered message in Chatwoot; 0 for none. */
   readonly replyTo: number;
@@ -95,7 +95,7 @@ export type ReadEvent = (type: string, body: string) => ToldEvent | null;
  */
 export interface ChatwootStore {
   chat(instance: InstanceId, inbox: string, chatId: string): Promise<ChatwootChat | null>;
-  /** Returns the chat of a conversation; null if it is unknown. */
+  /** Returns the chat of a conversation; null if the conversation is unknown. */
   chatOf(instance: InstanceId, inbox: string, conversationId: number): Promise<string | null>;
   saveChat(claim: Claim, inbox: string, chat: ChatwootChat): Promise<void>;
   /** Returns stored messages by key. `at`: the time of the last save. */

@@ -10,7 +10,7 @@ export type Attempt =
       readonly error: string;
       /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;
-      /** Set if the delivery has to wait for another event. It says nothing about the health of the receiver. */
+      /** Set if the delivery has to wait for another event. The wait says nothing about the health of the receiver. */
       readonly waits?: true;
     };
 

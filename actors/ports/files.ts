@@ -29,7 +29,7 @@ export interface TakenFile {
   readonly hash: string;
   /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
   readonly mimetype: string;
-  /** The name at the source, without folders; '' if it had none. */
+  /** The name at the source, without folders; '' if the source gave none. */
   readonly filename: string;
   /** Removes the file unless it was moved away. Idempotent, never rejects. */
   discard(): Promise<void>;
@@ -84,11 +84,11 @@ export interface FileStore {
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
   /** The size of all kept blobs, each counted once. In bytes; null until `audit` has checked every part. */
   readonly bytes: number | null;
-  /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns their number. */
+  /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */
   removeUnused(before: number, limit: number): Promise<number>;
   /**
-   * Does the same, but only for files whose bytes are in this store. It frees space on a node with a folder of its own. Equals `removeUnused` if all
-   * bytes are in this store.
+   * Does the same, but only for files whose bytes are in this store. The method frees space on a node with a folder of its own. Equals `removeUnused`
+   * if all bytes are in this store.
    */
   removeUnusedHere(before: number, limit: number): Promise<number>;
   /** Removes a batch of the files of one instance. Returns the number of removed files; 0 if none are left. */
@@ -110,7 +110,7 @@ export interface Sounds {
 /** One row, which says that an instance keeps these bytes. Times in Unix milliseconds. */
 export interface FileRow extends Omit<KeptFile, 'url'> {
   readonly instanceId: InstanceId;
-  /** '' if it is unknown. */
+  /** '' if unknown. */
   readonly messageId: string;
   readonly madeOf: string;
   readonly created: number;

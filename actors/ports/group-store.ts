@@ -18,9 +18,9 @@ export interface NamedGroup {
 export interface KnownGroups {
   /** Names of all groups by id. */
   readonly names: ReadonlyMap<string, string>;
-  /** Groups that belong to a community. `isDefault` marks its announcement group. */
+  /** Groups that belong to a community. `isDefault` marks the announcement group. */
   readonly memberships: readonly { readonly id: string; readonly parent: string; readonly isDefault: boolean }[];
-  /** URLs of the pictures of these communities; '' if they are unknown. */
+  /** URLs of the pictures of these communities; '' if unknown. */
   readonly pictures: readonly { readonly id: string; readonly image: string; readonly preview: string }[];
   /** The last time at which the platform listed all groups. Unix milliseconds; null for never. */
   readonly listedAt: number | null;

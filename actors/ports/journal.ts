@@ -1,7 +1,7 @@
 /** The journal, which turns entries into rows. */
 import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId } from '../model.ts';
 
-/** An event that could not be built or serialised to JSON. Its entry is stored nevertheless. */
+/** An event that could not be built or serialised to JSON. The entry of the event is stored nevertheless. */
 export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
   /** The webhooks that would have received the event. */
   readonly webhooks: readonly string[];

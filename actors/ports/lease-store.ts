@@ -19,15 +19,15 @@ export interface NodeState {
 
 /** A node with a lease that no other node has ended. */
 export interface LiveNode extends NodeState {
-  /** The end of its lease by the database's clock, which may step. Each renewal changes it. */
+  /** The end of the node's lease by the database's clock, which may step. Each renewal changes the end. */
   readonly until: number;
   /** The time since the node joined. */
   readonly age: number;
 }
 
 /**
- * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for it. `moved` and `drained`: another node gave it away,
- * to balance or to drain. `failover`: its node died.
+ * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for it. `moved` and `drained`: another node gave the
+ * instance away, to balance or to drain. `failover`: the node of the instance died.
  */
 export const leaseCauses = ['placed', 'asked', 'moved', 'drained', 'failover'] as const;
 export type LeaseCause = (typeof leaseCauses)[number];
@@ -42,13 +42,13 @@ export interface KnownNode {
   readonly load: number;
   readonly astray: number;
   readonly draining: boolean;
-  /** The remaining time of its lease by the database's clock, which may step. Negative if the renewal is overdue. */
+  /** The remaining time of the node's lease by the database's clock, which may step. Negative if the renewal is overdue. */
   readonly leftMs: number;
-  /** True if another node has ended its lease. */
+  /** True if another node has ended the node's lease. */
   readonly ended: boolean;
   /** The time since the node joined. */
   readonly age: number;
-  /** The instances that it took within the last hour and still has, counted by cause. */
+  /** The instances that the node took within the last hour and still has, counted by cause. */
   readonly taken: Readonly<Partial<Record<LeaseCause, number>>>;
 }
 
@@ -82,7 +82,7 @@ export interface Look {
 /** Unfinished work that earlier owners of an instance left. */
 export interface LeftWork {
   readonly id: InstanceId;
-  /** The number of messages in its asynchronous queue. */
+  /** The number of messages in the asynchronous queue of the instance. */
   readonly queued: number;
   /** Webhooks with rows in the outbox. */
   readonly webhooks: readonly string[];
@@ -93,7 +93,7 @@ export interface LeftWork {
 }
 
 export interface LeftWorkStore {
-  /** Returns the unfinished work of these instances with one statement. Its cost does not grow with other instances. Unknown ids are left out. */
+  /** Returns the unfinished work of these instances with one statement. The cost does not grow with other instances. Unknown ids are left out. */
   of(ids: readonly InstanceId[]): Promise<readonly LeftWork[]>;
 }
 
@@ -113,7 +113,7 @@ export interface LeaseStore {
    */
   join(node: NodeState, ms: number, former: string | null): Promise<NameHolder | null>;
   /**
-   * Renews the lease of the node, and with it its leases of instances, from now on. Returns false if another node ended the lease, or another
+   * Renews the lease of the node, and with it the node's leases of instances, from now on. Returns false if another node ended the lease, or another
    * incarnation has the name.
    */
   renew(node: NodeState, ms: number): Promise<boolean>;
@@ -144,6 +144,6 @@ export interface LeaseStore {
   compare(incarnation: string, held: readonly Claim[]): Promise<LeaseDifference>;
   /** Ends the leases of this node that have these epochs. */
   giveBack(incarnation: string, claims: readonly Claim[]): Promise<void>;
-  /** Returns how many of the requested handshakes may begin now in the whole cluster. They count as begun. */
+  /** Returns how many of the requested handshakes may begin now in the whole cluster. These handshakes count as begun. */
   admit(asked: number, rate: AdmissionRate): Promise<number>;
 }

@@ -58,8 +58,8 @@ export interface MessageStore {
     query: ReceiptQuery,
   ): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean; readonly counts: ReceiptCounts }>;
   /**
-   * Removes at most `limit` messages of a chat up to this time (Unix milliseconds), except messages that wait to be sent. Returns their number.
-   * Rejects with `EpochLost` for a former owner.
+   * Removes at most `limit` messages of a chat up to this time (Unix milliseconds), except messages that wait to be sent. Returns the number of
+   * removed messages. Rejects with `EpochLost` for a former owner.
    */
   removeOf(claim: Claim, chatId: string, until: number, limit: number): Promise<number>;
   /** Returns received messages of a chat that this account has not marked as read, newest first, at most `limit`. */
@@ -68,7 +68,7 @@ export interface MessageStore {
   queued(instance: InstanceId, limit: number): Promise<readonly Message[]>;
   /** Returns messages outside the asynchronous queue that are still `Queued` and were accepted before this time (Unix milliseconds), at most `limit`. */
   interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
-  /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. A start of the process uses it. */
+  /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. A start of the process uses this list. */
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
 }
 
@@ -81,8 +81,8 @@ export interface ReceiptExpiry {
 /** The retention limit of messages. */
 export interface MessageExpiry {
   /**
-   * Removes at most `limit` messages of any instance from before this time (Unix milliseconds), except messages that wait to be sent. Returns their
-   * number.
+   * Removes at most `limit` messages of any instance from before this time (Unix milliseconds), except messages that wait to be sent. Returns the
+   * number of removed messages.
    */
   expire(before: number, limit: number): Promise<number>;
 }
@@ -90,7 +90,7 @@ export interface MessageExpiry {
 /** Returns the text that replaces `{{name}}`; null if the interface has no such placeholder. `chat` is null for an unknown chat. Pure. */
 export type Placeholder = (name: string, chat: NamedChat | null) => string | null;
 
-/** One comparison. `field` is the API name of a chat field. The caller checks it against the contract's table. */
+/** One comparison. `field` is the API name of a chat field. The caller checks the name against the contract's table. */
 export interface ChatFilter {
   readonly field: string;
   readonly operator: '~' | '!~' | '=' | '!=' | '>=' | '>' | '<=' | '<';

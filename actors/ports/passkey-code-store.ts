@@ -1,4 +1,4 @@
-/** One-time codes for passkeys. They are valid on every node. Times are the database's own. Durations are in milliseconds. */
+/** One-time codes for passkeys. A code is valid on every node. Times are the database's own. Durations are in milliseconds. */
 import type { InstanceId } from '../model.ts';
 
 export interface PasskeyCodeRow {

@@ -6,6 +6,6 @@ export interface PictureStore {
   find(instance: InstanceId, ids: readonly string[]): Promise<readonly LookedPicture[]>;
   /** Replaces the stored answer. Rejects with `EpochLost` if the claim is void. */
   save(claim: Claim, picture: LookedPicture): Promise<void>;
-  /** Removes answers of all instances from before this time (Unix milliseconds), at most `limit`. Returns their number. */
+  /** Removes answers of all instances from before this time (Unix milliseconds), at most `limit`. Returns the number of removed answers. */
   expire(before: number, limit: number): Promise<number>;
 }

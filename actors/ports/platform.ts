@@ -11,7 +11,7 @@ export interface Close {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The account of the session. It is known when the session opens. */
+/** The account of the session. The account is known when the session opens. */
 export interface Identity {
   readonly jid: string;
   readonly lid: string;
@@ -61,11 +61,11 @@ export type PasskeyStep = { readonly type: 'assert'; readonly assertion: Passkey
 export type PlatformFact =
   /** A QR text to show. Each replaces the one before. */
   | { readonly type: 'platform.qr'; readonly qr: string }
-  /** The pairing code (8 characters) to type on the phone, after the platform accepted it. Each replaces the one before. */
+  /** The pairing code (8 characters) to type on the phone, after the platform accepted it. Each code replaces the previous one. */
   | { readonly type: 'platform.code'; readonly code: string }
   /** The transport is open. HTTP upgrade and Noise handshake are done. */
   | { readonly type: 'platform.handshaken' }
-  /** The session is paired. Its credentials are stored already. The platform closes with 515 next. */
+  /** The session is paired. The credentials are stored already. The platform closes with 515 next. */
   | { readonly type: 'platform.paired'; readonly identity: Identity }
   | PasskeyFact
   /** The session is logged in and live. */
@@ -76,7 +76,7 @@ export type PlatformFact =
   | { readonly type: 'platform.closed'; readonly close: Close };
 
 export interface OpenOptions {
-  /** The phone number. With it an unpaired session pairs by code, without it by QR. Ignored if credentials exist. */
+  /** The phone number. With a number an unpaired session pairs by code, without one by QR. Ignored if credentials exist. */
   readonly phone?: string;
   /** One of `deviceBrowsers`. */
   readonly browser?: string;
@@ -115,8 +115,8 @@ export interface PlatformLink {
   /** Returns true if credentials of a finished pairing exist. */
   paired(): Promise<boolean>;
   /**
-   * Discards the credentials. The link must be closed. `delete`: deletes them. `setAside`: keeps them with time and reason, and no connection uses
-   * them again.
+   * Discards the credentials. The link must be closed. `delete`: removes the credentials. `setAside`: keeps the credentials with time and reason, and
+   * no connection uses them again.
    */
   discard(how: 'delete' | 'setAside', reason: string): Promise<void>;
   /**
@@ -126,8 +126,8 @@ export interface PlatformLink {
   perform<N extends OperationName>(operation: Operation<N>, control: OperationControl): Promise<Outcome<AnswerOf<N>>>;
   /**
    * Returns the id under which a chat is kept, for any spelling, from memory. `certain`: no other id is possible; otherwise `chat.resolve` queries
-   * storage. `forms`: the ids under which the platform may know the number, the most likely first. It is empty for groups, LIDs and other ids without
-   * a look-up. Refuses (`invalid`) a number that is not valid.
+   * storage. `forms`: the ids under which the platform may know the number, the most likely first. The list is empty for groups, LIDs and other ids
+   * without a look-up. Refuses (`invalid`) a number that is not valid.
    */
   chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean; readonly forms: readonly string[] }>;
   /**

@@ -23,6 +23,6 @@ export interface RecipientStore {
   ): Promise<readonly (StoredRecipient | null)[]>;
   /** Stores the result of a look-up for each form. Rejects with `EpochLost` if the claim is void. */
   save(claim: Claim, forms: readonly (Omit<StoredRecipient, 'at'> & { readonly form: string })[], at: number): Promise<void>;
-  /** Removes look-ups of all instances from before this time (Unix milliseconds), at most `limit`. Returns their number. */
+  /** Removes look-ups of all instances from before this time (Unix milliseconds), at most `limit`. Returns the number of removed look-ups. */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** Entries that the journal refused because of their data. They are kept until a person retries them. */
+/** Entries that the journal refused because of their data. The entries are kept until a person retries them. */
 import type { Claim, Entry, InstanceId } from '../model.ts';
 
 /** The public facts of a refused entry, without its content. */

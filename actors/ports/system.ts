@@ -83,7 +83,7 @@ export interface Time {
 export interface Proxies {
   /** Managed proxies; null if the server has none. */
   readonly catalogue: ProxyCatalogue | null;
-  /** Returns the reason why this address cannot be an owner's proxy, such as `proxy_url must start with …`; null if it is valid. */
+  /** Returns the reason why this address cannot be an owner's proxy, such as `proxy_url must start with …`; null if the address is valid. */
   objection(url: string): string | null;
   /**
    * Connects to the platform through the proxy, within a time limit. Returns '' if the connection works, else the error without the address.

@@ -5,7 +5,7 @@ export interface ContactContent {
   readonly name: string;
   /** Digits with the country code. At least one number. */
   readonly phones: readonly string[];
-  /** '' if it is unknown, as are the next fields. */
+  /** '' if unknown. The same holds for the next fields. */
   readonly organization: string;
   readonly email: string;
   readonly url: string;

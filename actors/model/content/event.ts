@@ -10,7 +10,7 @@ export interface EventFacts {
   readonly startsAt: number;
   /** Unix seconds; null if the event has no end. */
   readonly endsAt: number | null;
-  /** The place. It may have a name without coordinates. */
+  /** The place. A place may have a name without coordinates. */
   readonly location: (Omit<Place, 'latitude' | 'longitude'> & Partial<Pick<Place, 'latitude' | 'longitude'>>) | null;
   readonly joinLink: string;
   /** True if the event is a call. The platform creates a link if the client gives none. */

@@ -23,7 +23,7 @@ export interface ButtonsContent {
   readonly text: string;
   readonly footer: string;
   readonly buttons: readonly Button[];
-  /** True for the form that is older than native flows. It has reply buttons only, and the platform refuses it for most accounts. */
+  /** True for the form that is older than native flows. The old form has reply buttons only, and the platform refuses it for most accounts. */
   readonly legacy: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface GivenFile {
 
 /** A file that an instance keeps. Two instances with the same bytes have a `KeptFile` each, and neither name reveals the other. */
 export interface KeptFile {
-  /** An unguessable name (128 bits). It authorises reading the file. */
+  /** An unguessable name (128 bits). The name authorises reading the file. */
   readonly name: string;
   /** Absolute URL of the file. */
   readonly url: string;
@@ -37,7 +37,7 @@ export interface KeptFile {
 export interface Attachment extends KeptFile {
   /** A small JPEG in base64; null if the file has no picture. */
   readonly thumbnail: string | null;
-  /** The displayed size in pixels; null if it is unknown or the file has none. */
+  /** The displayed size in pixels; null if unknown, or if the file has no size. */
   readonly width: number | null;
   readonly height: number | null;
   readonly seconds: number | null;
@@ -49,7 +49,7 @@ export interface Attachment extends KeptFile {
 export interface MediaContent {
   readonly kind: 'media';
   readonly as: MediaKind;
-  /** The file. It becomes an `Attachment` before the message is accepted, so composed and stored messages hold an `Attachment`. */
+  /** The file. A `GivenFile` becomes an `Attachment` before the message is accepted, so composed and stored messages hold an `Attachment`. */
   readonly file: GivenFile | Attachment;
   readonly caption: string;
   readonly viewOnce: boolean;

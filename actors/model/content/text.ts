@@ -13,7 +13,7 @@ export interface TextContent {
   readonly text: string;
   /** The style of a status post. Other texts have none. */
   readonly style?: TextStyle;
-  /** The link preview. Null for none; 'auto' fetches it from the first link in the text. */
+  /** The link preview. Null for none; 'auto' fetches the preview from the first link in the text. */
   readonly preview:
     | null
     | 'auto'
