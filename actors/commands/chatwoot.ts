@@ -48,7 +48,7 @@ export function chatwootNews(
   return news === null || (news.kind === 'message' && isOwnSource(news.sourceId)) ? null : news;
 }
 
-/** The number of former inboxes that are stored, so that waiting messages can be shown there as failed. */
+/** The number of former inboxes that are stored, so that waiting messages can be shown in these inboxes as failed. */
 const mostFormer = 3;
 
 const isSame = (one: ChatwootPlace, other: ChatwootPlace): boolean =>

@@ -28,7 +28,7 @@ async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, a
   return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
 }
 
-/** Returns the first request, and the request under the alternative address for the case that the phone has no messages under the first. */
+/** Returns the requests in order. The later ones use alternative addresses, for the case that the phone has no messages under the first. */
 async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
   const before = await anchorOf(supervisor, id, chatId, ask);
   if (!before.ok) return before;

@@ -78,7 +78,10 @@ const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }:
   return fallback === undefined ? null : current.mode;
 };
 
-/** Returns the settings after the change, with tested proxies. Refuses a change that is not valid, does not work, or has no proxy. */
+/**
+ * Returns the settings after the change, with tested proxies. Refuses a change that is not valid, that does not work, or for which no proxy is
+ * available.
+ */
 export async function plannedProxy(supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
   switch (modeOf(current, change)) {
     case null:

@@ -52,7 +52,7 @@ export class SendOnce {
   }
 
   /**
-   * Returns the state of a send. Campaigns are not concerned, because a campaign is stored with its answer. A receipt may have proved that a message
+   * Returns the state of a send. Campaigns need no such state, because a campaign is stored with its answer. A receipt may have proved that a message
    * arrived although its acknowledgement was lost.
    */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {

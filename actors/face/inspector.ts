@@ -168,7 +168,7 @@ export interface ActorCounts {
   readonly connecting: number;
   readonly hibernated: number;
   readonly disconnected: number;
-  /** The number of disconnected ones that need a person. */
+  /** The number of disconnected instances that need a person. */
   readonly needsPerson: number;
 }
 

@@ -71,7 +71,7 @@ export interface InstanceFace {
    * of concurrent calls with one token only one succeeds. An administrator leaves `held` out.
    */
   rotateToken(id: InstanceId, held?: string): Promise<Result<InstanceView>>;
-  /** Creates a new admin token of 50 letters and digits. Refuses with `capped` and `retryAfter` during the cooldown. */
+  /** Creates a new admin token of 50 letters and digits. Refuses with `limited` and `retryAfter` during the cooldown. */
   rotateAdminToken(): Promise<Result<string>>;
   presence(id: InstanceId, presence: 'available' | 'unavailable'): Promise<Result<null>>;
 }

@@ -18,7 +18,7 @@ export interface SendOptions extends Preparation {
   readonly label: string;
   /** The client's request without base64. Returned as `sendPayload`. */
   readonly payload: unknown;
-  /** The campaign of the message, and the position of its recipient there. */
+  /** The campaign of the message, and the position of its recipient in the campaign. */
   readonly folder?: { readonly id: string; readonly position: number };
   /** The client's idempotency key. The same key returns the first answer and sends nothing. */
   readonly once?: GivenKey;

@@ -27,7 +27,7 @@ export interface ChatDetails {
   readonly picture: (Picture & { readonly kind: PictureKind }) | null;
   /** The business name; '' for an account that is no verified business, null if unknown. */
   readonly businessName: string | null;
-  /** Groups with both people as members. Empty for groups. */
+  /** Groups in which both the account and the person are members. Empty for groups. */
   readonly commonGroups: readonly NamedGroup[];
 }
 

@@ -37,7 +37,7 @@ export interface Numbers {
   readonly connecting: number;
   readonly connected: number;
   readonly hibernated: number;
-  /** The number of disconnected ones that stopped because they crashed too often. */
+  /** The number of disconnected instances that stopped because they crashed too often. */
   readonly failed: number;
   readonly handshakesWaiting: number;
   /** The reason why all connects wait for one canary (`clientTooOld`, `outage`); '' if they do not wait. */

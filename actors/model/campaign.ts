@@ -37,7 +37,7 @@ export interface CampaignCounts {
   readonly failed: number;
   readonly skipped: number;
   readonly unknown: number;
-  /** Receipts of the sent messages. A message may reach a later state. */
+  /** The numbers of sent messages that reached at least this receipt state. */
   readonly delivered: number;
   readonly read: number;
   readonly played: number;

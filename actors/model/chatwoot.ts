@@ -154,7 +154,7 @@ export interface ChatwootReply {
   /** The earliest time of the next attempt. Unix milliseconds; 0 for at once. */
   readonly notBefore: number;
   readonly attempts: number;
-  /** The number of consecutive attempts that began and did not end, because the process stopped or the item crashed it. */
+  /** The number of consecutive attempts that began and did not end, because the process stopped or the item crashed the process. */
   readonly begun: number;
   /** The permanent error that Chatwoot still has to be told; '' if the item may still be sent. */
   readonly failure: string;

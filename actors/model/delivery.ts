@@ -59,7 +59,10 @@ export interface Delivery {
   readonly notBefore: number;
 }
 
-/** `waiting`: in its lane; `parked`: until its next attempt, or behind a parked row of its lane; `dead`: attempts used up; `delivered`: done. */
+/**
+ * The states of a delivery. `waiting`: in its lane; `parked`: until its next attempt, or behind a parked row of its lane; `dead`: attempts used up;
+ * `delivered`: done.
+ */
 export const deliveryStates = ['waiting', 'parked', 'dead', 'delivered'] as const;
 
 export type DeliveryState = (typeof deliveryStates)[number];

@@ -1,7 +1,7 @@
 /** Instances as they are stored. */
 import type { ProxySettings } from './proxy.ts';
 
-/** `r` and 14 hex digits. */
+/** The id of an instance: `r` and 14 hex digits. */
 export type InstanceId = string;
 
 /** The four statuses of the API. */

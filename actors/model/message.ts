@@ -11,7 +11,7 @@ export type MessageStatus = (typeof messageStatuses)[number];
 
 /** One message as it is stored; unique by (instance, messageId, chatId). */
 export interface Message {
-  /** `r` and 7 hex digits. */
+  /** The short id: `r` and 7 hex digits. */
   readonly id: string;
   /** The id that the platform knows. */
   readonly messageId: string;

@@ -1,6 +1,6 @@
 /** Pictures of people and groups, as the platform shows them to the account. */
 
-/** `image`: the whole picture; `preview`: a small one. */
+/** The kinds of pictures. `image`: the whole picture; `preview`: a small one. */
 export type PictureKind = 'image' | 'preview';
 
 /** The platform's answer about a picture. `hidden`: the account may not see the picture. */

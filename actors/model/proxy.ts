@@ -1,6 +1,9 @@
 /** The route of a session to the platform: the owner's proxy, the route of the server, or a direct connection. */
 
-/** `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy if there is a catalogue. `none`: no proxy. */
+/**
+ * The modes of the proxy settings. `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy if there is a catalogue.
+ * `none`: no proxy.
+ */
 export const proxyModes = ['custom', 'internal', 'none'] as const;
 
 export type ProxyMode = (typeof proxyModes)[number];

@@ -1,4 +1,4 @@
-/** Ordinary failures as values. */
+/** Expected failures as values. */
 import type { AccountLimits } from './limits.ts';
 
 /** Reasons of a refusal. The last five say if the request may have taken effect. */

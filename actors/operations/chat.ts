@@ -59,6 +59,9 @@ export interface ChatOperations {
    * for each number; null if the platform gave none.
    */
   'chat.lookUp': { readonly input: { readonly numbers: readonly (readonly string[])[] }; readonly answer: readonly (LookedUp | null)[] };
-  /** Identifies chats: their kind, their alternative ids, and the names of groups with the account. Asks storage at most, never the platform. */
+  /**
+   * Identifies chats: their kind, their alternative ids, and the names of groups in which the account is a member. Asks storage at most, never the
+   * platform.
+   */
   'chat.identify': { readonly input: { readonly ids: readonly string[] }; readonly answer: readonly Identified[] };
 }

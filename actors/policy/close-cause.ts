@@ -51,8 +51,8 @@ export const isPairingEnd = (cause: string): boolean => pairingEnds.includes(cau
 export const refusesInput = (cause: CloseCause): boolean => cause === 'numberRefused' || cause === 'deviceNameRefused';
 
 /**
- * The reactions to a close. `reopen`: at once. `contest`: one late attempt. `gate`: one canary for all instances. `suspend`: until a date. The final
- * reactions are `stop` (not an error), `loggedOut` and `refuse` (a person has to act).
+ * The reactions to a close. `reopen`: at once. `backOff`: after a delay. `contest`: one late attempt. `gate`: one canary for all instances.
+ * `suspend`: until a date. The final reactions are `stop` (not an error), `loggedOut` and `refuse` (a person has to act).
  */
 export const reactions = ['reopen', 'backOff', 'contest', 'gate', 'stop', 'loggedOut', 'suspend', 'refuse'] as const;
 export type Reaction = (typeof reactions)[number];
@@ -118,7 +118,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     reaction: 'refuse',
     text: 'the stored credentials cannot be read: disconnect and pair again',
   },
-  // A host that answered in place of the platform may be gone at the next attempt, and received no secrets.
+  // A retry is safe. A host that answered in place of the platform received no secrets and may be gone by then.
   platformUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach web.whatsapp.com' },
   addressUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach the address of the platform' },
   certificateRefused: { cause: 'certificateRefused', reaction: 'backOff', text: 'the server did not prove that it is the platform' },

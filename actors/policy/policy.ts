@@ -6,7 +6,10 @@ import type { GateLimits, OutageRule } from './gate.ts';
 import type { ProxyPolicy } from './proxy-route.ts';
 
 export interface Policy {
-  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`. `n` returns to 0 after `stable` of connection. A connect call cuts the wait short, once in `cutEvery`. */
+  /**
+   * Back-off: `U(0.5, 1) · min(max, min · 2^n)`. `n` returns to 0 after a connection of at least `stable`. A connect call cuts the wait short, once
+   * in `cutEvery`.
+   */
   readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number; readonly cutEvery: number };
   /** The number of consecutive unknown closes without an open connection after which the instance is refused. */
   readonly unknownCloseLimit: number;

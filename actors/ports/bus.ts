@@ -12,7 +12,7 @@ export type BusAnswer =
 export interface Bus {
   /**
    * Sends a request and waits for an answer, at most `ms` milliseconds. A request reaches every subscriber, possibly a former owner too. `counts`
-   * returns false for an answer that does not end the wait, and it must not reject. Without `counts` the first answer ends the wait. Never rejects.
+   * returns false for an answer that does not end the wait. `counts` must not reject. Without `counts` the first answer ends the wait. Never rejects.
    */
   request(subject: string, body: Uint8Array, ms: number, counts?: (body: Uint8Array) => Promise<boolean>): Promise<BusAnswer>;
   /**

@@ -52,7 +52,10 @@ export interface RemovedCampaigns {
 
 /** Storage of campaigns. Every method with a claim rejects with `EpochLost` for a former owner. */
 export interface CampaignStore {
-  /** Creates a campaign in batches of bounded size, atomically as a whole. A client's `key` is stored with it and answers repeated requests. */
+  /**
+   * Creates a campaign, all or nothing, with its recipients in batches of bounded size. A client's `key` is stored with the campaign and answers
+   * repeated requests.
+   */
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
   /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects the finished or the unfinished ones; null selects all. */
   list(instance: InstanceId, done: boolean | null, limit: number): Promise<readonly Campaign[]>;
@@ -71,7 +74,7 @@ export interface CampaignStore {
   working(): Promise<readonly InstanceId[]>;
   /**
    * Settles recipients whose message an earlier run stored without an answer: `sent` if a receipt has come since, else `unknown`. The caller must
-   * call it before the first turn of a run.
+   * settle before the first turn of a run.
    */
   settle(claim: Claim, at: number): Promise<void>;
   /** Returns the time of the n-th newest campaign message after `since`; null if there are fewer. Deleted campaigns count too. */

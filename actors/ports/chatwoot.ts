@@ -103,7 +103,10 @@ export interface ChatwootStore {
   /** Returns the platform messages that one Chatwoot message became, in the order of their creation. A text and its files become several messages. */
   messagesOf(instance: InstanceId, inbox: string, id: number): Promise<readonly ChatwootMessage[]>;
   saveMessage(claim: Claim, inbox: string, message: ChatwootMessage, at: number): Promise<void>;
-  /** Stores news until they are processed. Returns false if `most` items of the instance wait already. Storing the same news again changes nothing. */
+  /**
+   * Stores an item of news until it is processed. Returns false if `most` items of the instance wait already. Storing the same item again changes
+   * nothing.
+   */
   addReply(claim: Claim, inbox: string, news: ChatwootNews, at: number, most: number): Promise<boolean>;
   /** Returns the first item of each conversation of these instances, due or not, at most `limit`. */
   replies(instances: readonly InstanceId[], limit: number): Promise<readonly ChatwootReply[]>;

@@ -114,11 +114,11 @@ export interface DeliveryStore {
   oldest(): Promise<number | null>;
   /** Returns one row for each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
   oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;
-  /** Compacts the rows that `tally` reads. The caller must call it from time to time. */
+  /** Compacts the rows that `tally` reads. The caller must compact from time to time. */
   foldTallies(): Promise<void>;
   /**
-   * Drops the oldest waiting deliveries of these types until the excess is gone. One call handles a batch of bounded size. The caller repeats it
-   * until the result is empty. Returns the number for each type.
+   * Drops the oldest waiting deliveries of these types until the excess is gone. One call handles a batch of bounded size. The caller repeats the
+   * call until the result is empty. Returns the number for each type.
    */
   trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
   /**

@@ -8,7 +8,7 @@ export class StorageFailure extends Error {
   override readonly name: string = 'StorageFailure';
 }
 
-/** The database cannot be reached, or does not answer. The gateway is unready until it does. */
+/** The database cannot be reached, or does not answer. The gateway is unready until the database answers. */
 export class StorageUnavailable extends StorageFailure {
   override readonly name = 'StorageUnavailable';
 }
@@ -41,7 +41,7 @@ export class FilesUnavailable extends StorageFailure {
   override readonly name = 'FilesUnavailable';
 }
 
-/** A write carried an outdated epoch. Another process owns the instance, and this one must not write any more. */
+/** A write carried an outdated epoch. Another process owns the instance, and this process must not write any more. */
 export class EpochLost extends Error {
   override readonly name = 'EpochLost';
 }

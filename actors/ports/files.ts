@@ -87,15 +87,15 @@ export interface FileStore {
   /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns the number of removed files. */
   removeUnused(before: number, limit: number): Promise<number>;
   /**
-   * Does the same, but only for files whose bytes are in this store. The method frees space on a node with a folder of its own. Equals `removeUnused`
-   * if all bytes are in this store.
+   * Works like `removeUnused`, but only for files whose bytes are in this store. The method frees space on a node with a folder of its own. Equals
+   * `removeUnused` if all bytes are in this store.
    */
   removeUnusedHere(before: number, limit: number): Promise<number>;
   /** Removes a batch of the files of one instance. Returns the number of removed files; 0 if none are left. */
   removeOf(instance: InstanceId): Promise<number>;
   /** The number of parts that `audit` checks one by one. */
   readonly parts: number;
-  /** Removes bytes without a row and rows without bytes in one part (counted from 0). Returns the numbers of removed ones. */
+  /** Removes bytes without a row and rows without bytes in one part (counted from 0). Returns both numbers. */
   audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }>;
 }
 

@@ -12,7 +12,7 @@ export interface InstanceStore {
   /** Updates the record and sets `updated`. Returns false if the instance was removed. Rejects with `EpochLost` if `epoch` is outdated. */
   update(id: InstanceId, epoch: number, patch: InstancePatch): Promise<boolean>;
   /**
-   * Removes the instance and its webhooks from all other methods, and deletes its credentials. `RemovalStore` deletes the rows of the instance later.
+   * Hides the instance and its webhooks from all other methods, and deletes its credentials. `RemovalStore` deletes the rows of the instance later.
    * Fails like `update`.
    */
   remove(id: InstanceId, epoch: number): Promise<void>;
@@ -24,7 +24,7 @@ export interface WebhookStore {
   some(ids: readonly string[]): Promise<readonly Webhook[]>;
   /** Adds or replaces the webhook. `epoch` is that of its instance, or 0 for a global webhook. Rejects with `EpochLost` for a former owner. */
   save(webhook: Webhook, epoch: number): Promise<void>;
-  /** Removes the webhook from all other methods. `RemovalStore` deletes the deliveries of the webhook later. Fails like `save`. */
+  /** Hides the webhook from all other methods. `RemovalStore` deletes the deliveries of the webhook later. Fails like `save`. */
   remove(webhook: Pick<Webhook, 'id' | 'instanceId'>, epoch: number): Promise<void>;
 }
 

@@ -26,8 +26,8 @@ export interface LiveNode extends NodeState {
 }
 
 /**
- * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for it. `moved` and `drained`: another node gave the
- * instance away, to balance or to drain. `failover`: the node of the instance died.
+ * Reasons for a takeover. `placed`: the instance needed an owner. `asked`: a command asked for the instance. `moved` and `drained`: another node gave
+ * the instance away, to balance or to drain. `failover`: the node of the instance died.
  */
 export const leaseCauses = ['placed', 'asked', 'moved', 'drained', 'failover'] as const;
 export type LeaseCause = (typeof leaseCauses)[number];

@@ -148,7 +148,7 @@ export type Forgery = (typeof forgeries)[number];
 
 export interface LinkHost {
   readonly id: InstanceId;
-  /** Takes entries from the platform, in order. The link never waits for it. */
+  /** Takes entries from the platform, in order. The link never waits for the recording. */
   record(entries: readonly Entry[]): void;
   /**
    * Resolves with true when all entries given to `record` before are stored, or refused because of their data. Resolves with false if entries were
@@ -167,8 +167,8 @@ export interface LinkHost {
   /** Returns the route of a new connection and its media. The link asks at each open. */
   route(): Route;
   /**
-   * Compares the number of the credentials with the instance's account. The link asks before anything is sent under them. `change`: the link must
-   * call `beginAnew` first. `refused`: the link must not use them.
+   * Compares the number of the credentials with the instance's account. The link asks before anything is sent under these credentials. `change`: the
+   * link must call `beginAnew` first. `refused`: the link must not use the credentials.
    */
   accountOf(owner: string): 'same' | 'change' | 'refused';
   /** Empties the instance for another account. Rejects with a `StorageFailure` during an outage of the database. Safe to repeat. */
