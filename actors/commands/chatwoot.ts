@@ -31,7 +31,7 @@ const isToken = (text: string): boolean => /^[\x21-\x7e]{1,500}$/.test(text);
 const nowhere = refuse('notFound', 'no instance has this address');
 
 const switchedOff = refuse('conflict', 'the connector of this instance is switched off');
-const otherInbox = refuse('conflict', 'the instance is connected with another inbox');
+const otherInbox = refuse('conflict', 'the instance is connected to another inbox');
 
 const isOfInbox = ({ accountId, inboxId }: ChatwootInbox, news: ChatwootNews): boolean =>
   news.accountId === accountId && news.inboxId === inboxId;

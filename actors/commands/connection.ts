@@ -33,7 +33,7 @@ const proxyNeeded = refuse('conflict', 'the server allows no direct connections:
 
 const anotherAccount = refuse(
   'conflict',
-  'the instance had another account: allowAccountChange pairs this one, and removes the chats, messages, contacts and campaigns of the account before',
+  'the instance had another account: allowAccountChange allows this one, and removes the chats, messages, contacts and campaigns of the former account',
 );
 /** Compares only the last digits, because a number may lack digits that the platform's form has, such as the ninth digit. */
 const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8) !== owner.slice(-8);
@@ -111,7 +111,7 @@ async function connect(
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
   if (begins) await endPasskeyCode(supervisor, cell);
   await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
-  if (isReplaced(cell, options)) return refuse('conflict', 'another connect asked for another pairing meanwhile');
+  if (isReplaced(cell, options)) return refuse('conflict', 'another connect request started a different pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;
   if (cell.view.status === 'disconnected' && verdict && refusesInput(verdict.cause)) return refuse('invalid', verdict.sentence);
   return done(cell.view);
@@ -137,7 +137,7 @@ async function hibernate(supervisor: Supervisor, cell: Cell, by: Origin): Promis
 async function wake(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   return cell.view.status === 'hibernated'
     ? connect(supervisor, cell, {}, by)
-    : refuse('conflict', `the instance does not sleep: it is ${cell.view.status}`);
+    : refuse('conflict', `the instance is not hibernated: it is ${cell.view.status}`);
 }
 
 /** Reopens the connection of a running chart, or opens one. */

@@ -11,7 +11,7 @@ import { whileLive } from './perform.ts';
 
 type LabelCommands = Pick<Gateway, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
 
-const noBusiness = refuse('notSupported', 'labels are a feature of business accounts: this one was none when it was paired');
+const noBusiness = refuse('notSupported', 'labels are a feature of business accounts, and this account was not one when it was paired');
 
 /** The largest label id, which has nine digits. */
 const highestId = 999_999_999;

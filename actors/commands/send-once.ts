@@ -58,6 +58,6 @@ export class SendOnce {
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {
     const message = await this.#ports.messages.byId(id, messageId);
     if (message && left.has(message.status)) return done(message);
-    return refuse('unknown', message?.error || 'whether the message was sent is not known', { messageId });
+    return refuse('unknown', message?.error || 'the message may or may not have been sent', { messageId });
   }
 }

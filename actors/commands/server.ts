@@ -25,7 +25,7 @@ type ServerCommands = Pick<
   | 'counts'
 >;
 
-const noNodes = refuse('notFound', 'this gateway is no node of a cluster');
+const noNodes = refuse('notFound', 'this gateway is not a node of a cluster');
 
 const nodeView = ({ load, leftMs, ended, ...node }: KnownNode, lease: number): NodeView => ({
   ...node,

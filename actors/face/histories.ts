@@ -39,7 +39,7 @@ export interface HistoryView {
 export interface HistoryFace {
   /**
    * Requests older messages of a chat from the phone. The messages are stored and become `history` events. Refuses with `conflict` if the request id
-   * is in use, or with `notFound` if the message before which the phone has to search is unknown.
+   * is in use. `notFound`: the message before which the phone has to search is unknown.
    */
   requestHistory(id: InstanceId, ask: HistoryAsk): Promise<Result<HistoryRequest>>;
   histories(id: InstanceId): Promise<HistoryView>;

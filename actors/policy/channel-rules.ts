@@ -13,7 +13,7 @@ export const channelProblem = ({ number, content, replyTo, mentions }: Send): st
   if (!isChannelId(number.trim())) return null;
   if (!taken.has(content.kind)) return sentence;
   if (content.kind === 'media' && !kinds.has(content.as)) return sentence;
-  if (content.kind === 'media' && content.viewOnce) return 'viewOnce is not possible in channels: every follower may look again';
-  if (replyTo !== '') return 'replyid is not possible in channels: a post answers no message';
+  if (content.kind === 'media' && content.viewOnce) return 'viewOnce is not possible in channels: followers can open a post again';
+  if (replyTo !== '') return 'replyid is not possible in channels: posts do not quote messages';
   return mentions.length > 0 ? 'mentions are not possible in channels' : null;
 };

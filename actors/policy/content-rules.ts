@@ -51,8 +51,8 @@ const placeRule: Rule<Place> = ({ latitude, longitude, name, address }) => {
 };
 
 const inviteRule: Rule<GroupInviteContent> = ({ group, code, text }) => {
-  if (!/^\d+(-\d+)?@g\.us$/.test(group)) return 'groupjid is no valid group id';
-  if (!/^[\w-]{6,128}$/.test(code)) return 'code is no valid invite code';
+  if (!/^\d+(-\d+)?@g\.us$/.test(group)) return 'groupjid is not a valid group id';
+  if (!/^[\w-]{6,128}$/.test(code)) return 'code is not a valid invite code';
   return tooLong([['text', text, 1024]]);
 };
 
@@ -61,7 +61,7 @@ const eventRule: Rule<EventFacts> = ({ name, description, startsAt, endsAt, loca
   if (endsAt !== null && endsAt < startsAt) return 'endTime must not be before startTime';
   if (joinLink !== '' && !isWebAddress(joinLink, ['https'])) return 'joinLink must be an HTTPS address';
   const { latitude, longitude } = location ?? {};
-  if ((latitude === undefined) !== (longitude === undefined)) return 'location needs both latitude and longitude, or none of them';
+  if ((latitude === undefined) !== (longitude === undefined)) return 'location needs both latitude and longitude, or neither';
   return tooLong([
     ['name', name, 100],
     ['description', description, 2048],
