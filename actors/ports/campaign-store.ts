@@ -81,7 +81,10 @@ export interface CampaignStore {
   nthSent(instance: InstanceId, since: number, n: number): Promise<number | null>;
   /** Counts the campaign messages after `since`. */
   sentSince(instance: InstanceId, since: number): Promise<number>;
-  /** Changes the status of a campaign from one of `from` to `to`. Resolves with the former status; null if no campaign matches. */
+  /**
+   * Changes the status of a campaign from one of `from` to `to`. Resolves with the former status, even if the status is not in `from` and stays. Null
+   * if there is no such campaign.
+   */
   change(claim: Claim, id: string, from: readonly CampaignStatus[], to: CampaignStatus, at: number): Promise<CampaignStatus | null>;
   /**
    * Returns recipients with failed messages to the state `waiting`, at most `limit`. The campaign must be paused or done. Recipients whose number is
