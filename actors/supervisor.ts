@@ -48,18 +48,6 @@ export interface SupervisorInput {
   readonly cluster?: ClusterOptions | undefined;
 }
 
-/** A part of the gateway that observes instances and works beside them. Errors of the part are logged and have no other effect. */
-export interface InstanceReader {
-  /** Takes a committed event with the epoch of its commit. */
-  note(event: GatewayEvent, epoch: number): void;
-  /** Reports that a session became live. */
-  live(cell: Cell): void;
-  /** Reports that the instance was removed or belongs to another node now. The reader stops its work for the instance and clears its cache. */
-  forget(id: InstanceId): void;
-  /** Reports that the process stops. */
-  stop(): void;
-}
-
 export class Supervisor {
   readonly ports: Ports;
   readonly policy: Policy;

@@ -5,6 +5,20 @@ import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
 
+/** Ids of the machines. */
+export const chartNames = ['instance', 'lifecycle'] as const;
+export type ChartName = (typeof chartNames)[number];
+
+/** The outcomes of the last attempts at one receiver. */
+export interface ReceiverReport {
+  readonly isFailing: boolean;
+  /** Number of delivered attempts among the last ones. */
+  readonly delivered: number;
+  readonly attempts: number;
+  /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
+  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
+}
+
 /** The trigger of a transition. `always`: taken at once, without an event. */
 export type TransitionKind = 'event' | 'after' | 'done' | 'failed' | 'always';
 

@@ -1,6 +1,5 @@
 /** Operations on messages. */
-import type { Message, Send } from '../model.ts';
-import type { TakenFile } from '../ports/files.ts';
+import type { Message, Send, TakenFile } from '../model.ts';
 
 export interface MessageOperations {
   /**

@@ -164,7 +164,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
   otherAccount: {
     cause: 'otherAccount',
     reaction: 'loggedOut',
-    text: 'another account than before was refused: link the phone of the former account, or connect with allowAccountChange, which removes the data of the former account',
+    text: 'another account than before was refused: link the phone of the former account, or connect with allowAccountChange, which removes its data',
   },
 };
 

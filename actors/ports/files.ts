@@ -1,5 +1,5 @@
 /** Files that the gateway keeps for instances: files of sent and received messages, and their conversions. */
-import type { InstanceId, KeptFile, Message, Result } from '../model.ts';
+import type { InstanceId, KeptFile, Message, Result, TakenFile } from '../model.ts';
 
 export type { KeptFile, TakenFile } from '../model.ts';
 
@@ -18,24 +18,6 @@ export interface MediaFacts {
 
 /** Reads the file facts of a message, or of the message that it quotes if `quoted` is true. Returns null if there is no file. Pure. */
 export type ReadMedia = (message: Pick<Message, 'raw'>, quoted: boolean) => MediaFacts | null;
-
-/** A file on the local disk that no instance keeps yet. */
-export interface TakenFile {
-  /** The path, in a temporary folder of the data folder. */
-  readonly path: string;
-  /** The size in bytes; never 0. */
-  readonly size: number;
-  /** SHA-256 of the bytes in hex. Equal bytes are one file. */
-  readonly hash: string;
-  /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
-  readonly mimetype: string;
-  /** The name at the source, without folders; '' if the source gave none. */
-  readonly filename: string;
-  /** Removes the file unless it was moved away. Idempotent, never rejects. */
-  discard(): Promise<void>;
-  /** Tells `discard` that the file was moved away. */
-  moved?(): void;
-}
 
 /** Facts about a kept file. If the file is kept again, the new facts replace the old ones. */
 export interface FileAbout {

@@ -57,20 +57,20 @@ export interface MediaContent {
 
 export const isTaken = (file: GivenFile | Attachment): file is Attachment => !('source' in file);
 
-/** A file on this machine's disk that nobody keeps yet. */
+/** A file on the local disk that no instance keeps yet. */
 export interface TakenFile {
-  /** In a temporary folder of the data folder. */
+  /** The path, in a temporary folder of the data folder. */
   readonly path: string;
-  /** Bytes; never 0. */
+  /** The size in bytes; never 0. */
   readonly size: number;
-  /** SHA-256 of the bytes, in hex: the same bytes are the same file. */
+  /** SHA-256 of the bytes in hex. Equal bytes are one file. */
   readonly hash: string;
-  /** By content, not by name or by what a server said; `application/octet-stream` when the content tells nothing. */
+  /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
   readonly mimetype: string;
-  /** As the source named it, without folders; '' when it had no name. */
+  /** The name at the source, without folders; '' if the source gave none. */
   readonly filename: string;
   /** Removes the file unless it was moved away. Idempotent, never rejects. */
   discard(): Promise<void>;
-  /** Says that the file was moved away; without it `discard` would look for it. */
+  /** Tells `discard` that the file was moved away. */
   moved?(): void;
 }
