@@ -54,7 +54,7 @@ export interface StorageOptions {
   readonly log: Log;
   /** Milliseconds. */
   readonly now?: () => number;
-  /** Of one node among several: gets the database's clock, in Unix milliseconds, and how long the answer took. */
+  /** Called on a node of a cluster with the database's clock, in Unix milliseconds, and the round-trip time in milliseconds. */
   readonly noteTime?: (now: number, tripMs: number) => void;
   /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ export interface StorageOptions {
   readonly onMigrating?: (progress: MigrationProgress) => void;
   /** The process is one node of several, which share the database. */
   readonly shared?: boolean;
-  /** Of the move to another form of sealed values, among several nodes. */
+  /** The pace of the move to another form of sealed values, in a cluster. */
   readonly sealingPace?: UpkeepPace | undefined;
 }
 
@@ -76,17 +76,17 @@ export interface Storage extends Stores {
   readonly fileRows: FileRows;
   /** Null for a single gateway. */
   readonly leases: LeaseStore | null;
-  /** Of instances that a node takes. */
+  /** The pending work of instances that a node takes. */
   readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
-  /** Whether this process is the one that does the work which one does for all. */
+  /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
   onDuty(): boolean;
   /** Resolves when nothing is sealed under the former key or in the former form any more, or when the storage was closed before. */
   readonly resealed: Promise<void>;
-  /** Whether the database answered last time; while it does not, it is asked again and again. */
+  /** True if the database answered the last query. While it does not answer, it is probed repeatedly. */
   healthy(): boolean;
-  /** Why the database does not do its work, for readiness; empty when it does. */
+  /** Reasons why the database does not work, for readiness; empty if it works. */
   troubles(): readonly string[];
   /** The database's clock, in Unix milliseconds. */
   clock(): Promise<number>;
@@ -96,7 +96,7 @@ export interface Storage extends Stores {
   close(): Promise<void>;
 }
 
-/** What is open beneath the stores. */
+/** The resources beneath the stores. */
 interface Base {
   readonly pools: Pools;
   readonly server: EmbeddedServer | null;
@@ -134,7 +134,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     instances: makeInstanceStore(journal, sealer, now),
     webhooks: makeWebhookStore(journal, sealer),
     journal: makeJournal(journal, chance, now, counts),
-    // What sessions ask for by key does not wait behind lists and searches.
+    // Queries of sessions by key do not wait behind lists and searches.
     messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
     chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get, timers: makeChatStore(journal, counts).timers },
     outbox: makeOutboxStore(journal),

@@ -1,10 +1,10 @@
 /**
- * Fencing: every write of an instance carries the epoch under which its writer owns the instance, and does nothing under another one.
+ * Fencing: every write of an instance carries the epoch under which its writer owns the instance. A write with another epoch changes nothing.
  *
- * The row of the instance is locked against a change of the epoch until the end of the statement, so that a write is either seen by the next owner
- * or not done. A plain comparison would not do: the statement may have read the epoch before the next owner raised it, and write after that one
- * has read. `for key share` is the lock which foreign keys take anyway, so that a commit takes no lock more; it does not wait for changes of other
- * columns. Raising the epoch takes the row `for update`, which waits for this lock.
+ * The statement locks the row of the instance against a change of the epoch. So the next owner either sees a write, or the write fails. A plain
+ * comparison is not enough: the statement may read the epoch before the next owner raises it, and write after the next owner has read.
+ * `for key share` is the lock that foreign keys take anyway, so it costs no extra lock. It does not wait for changes of other columns. Raising the
+ * epoch locks the row `for update`, which waits for `for key share`.
  */
 import type { Claim } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
@@ -23,7 +23,7 @@ export const checkOwned = (rows: readonly Owned[]): void => {
   if (rows[0]?.owned !== 1) throw lost();
 };
 
-/** Of several instances: `ids` and `epochs` are parameters. Locked in one order, so that two statements never wait for each other. */
+/** The same lock for several instances. `ids` and `epochs` are parameters. The rows are locked in one order, so that two statements cannot deadlock. */
 export const ownedAmong = (ids: string, epochs: string): string => `owned as materialized (
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch order by instance.id for key share of instance)`;

@@ -14,9 +14,9 @@ import { FolderCopy, sizeOf, walk, type Entry, type Progress } from './copying.t
 /** The list of a whole backup. While it is missing, the backup is unfinished. */
 export interface BackupList {
   readonly format: 1;
-  /** Of the program that made it. */
+  /** Version of the program that made the backup. */
   readonly version: string;
-  /** Of PostgreSQL, such as `18`. */
+  /** Major version of PostgreSQL, such as `18`. */
   readonly major: string;
   readonly began: string;
   readonly ended: string;

@@ -14,7 +14,7 @@ export interface Entry {
   readonly hash: string;
 }
 
-/** What a copy remembers of its source. */
+/** The state of a source file when it was copied. */
 interface Known extends Entry {
   /** Nanoseconds, as text. */
   readonly changed: string;

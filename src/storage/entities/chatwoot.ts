@@ -41,13 +41,13 @@ export const ChatwootMessageEntity = defineEntity({
   ],
 });
 
-/** What agents wrote and is not sent yet. */
+/** Replies of agents that are not sent yet. */
 export const ChatwootReplyEntity = defineEntity({
   name: 'ChatwootReply',
   tableName: 'chatwoot_reply',
   properties: {
     instanceId: p.text().primary(),
-    /** Of the message in Chatwoot. */
+    /** Id of the message in Chatwoot. */
     id: p.bigint('number').primary(),
     kind: p.text().primary(),
     ...ofInbox,

@@ -19,7 +19,7 @@ export const OutboxEntity = defineEntity({
     attempts: p.integer(),
     at: time(),
     notBefore: time(),
-    /** Of the last attempt that is known. */
+    /** HTTP status of the last known attempt. */
     status: p.integer().default(0),
     error: p.text().default(''),
     /** Bytes of the body. */

@@ -16,7 +16,7 @@ export const GroupEntity = defineEntity({
     facts: p.json<GroupFacts>(),
     /** Arrays of id, phone jid, LID, and rank: 0 for none, 1 for an admin, 2 for the superadmin. */
     members: p.json<readonly (readonly [string, string, string, number])[]>(),
-    /** Of each address of each member, together with the instance: who is in which group is found by them. */
+    /** Hashes of each member's addresses, together with the instance. A search for the groups of a person uses them. */
     memberHashes: p.array().columnType('bigint[]'),
   },
   indexes: [

@@ -52,7 +52,7 @@ export const InstanceEntity = defineEntity({
   indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
 });
 
-/** What belongs to an instance goes with it, by the database's own cascade. */
+/** The reference to an instance. The database deletes the row together with its instance (cascade). */
 export const ofInstance = () =>
   p.manyToOne(InstanceEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('instance_id');
 

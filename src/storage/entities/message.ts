@@ -51,7 +51,7 @@ export const MessageEntity = defineEntity({
     sendPosition: p.integer().default(0),
     audience: p.json().nullable(),
     aiMetadata: p.json().nullable(),
-    /** Of a post of a channel: its number, views and reactions. */
+    /** Number, views and reactions of a channel post. */
     post: p.json().nullable(),
     queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),

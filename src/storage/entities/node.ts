@@ -17,7 +17,7 @@ export const NodeEntity = defineEntity({
     load: p.integer(),
     draining: p.boolean(),
     astray: p.integer().default(0),
-    /** What the node sends over the bus is signed. */
+    /** True if the node signs what it sends over the bus. */
     signs: p.boolean().default(false),
     /** The incarnation that reads values sealed under keys of instances. */
     derives: p.uuid().nullable(),

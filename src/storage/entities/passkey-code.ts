@@ -11,7 +11,7 @@ export const PasskeyCodeEntity = defineEntity({
     hash: p.text().unique(),
     /** The code was used. The row stands for its ticket. */
     used: p.boolean(),
-    /** By the database's clock. */
+    /** Expiry by the database's clock. */
     until: time(),
   },
 });

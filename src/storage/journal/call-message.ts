@@ -2,7 +2,7 @@
 import { type Call, type Chat, type ChatPatch, emptyMessage, type Message } from '#actors/model.ts';
 import { callView } from '#src/contract/views.ts';
 
-/** How much a step says about the outcome. What the phone remembers of a past call says most. */
+/** The weight of each step of a call: a later step overrides the outcome of a lighter one. The phone's memory of a past call weighs most. */
 const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, timeout: 2, reject: 2, accept: 2 };
 const weightOf = (status: unknown): number => (typeof status === 'string' ? (weights[status] ?? 3) : -1);
 

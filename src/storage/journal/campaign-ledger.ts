@@ -17,7 +17,7 @@ type Of<K extends Entry['kind']> = Extract<Entry, { kind: K }>;
 const confirmations = { delivered: 'Delivered', read: 'Read', played: 'Played' } as const;
 
 export class CampaignLedger {
-  /** By campaign and position: the last state counts. */
+  /** The last state of each recipient, by campaign and position. */
   readonly #recipients = new Map<string, RecipientChange>();
   readonly #campaigns = new Map<string, CampaignChange>();
   readonly #optOuts = new Map<string, number>();

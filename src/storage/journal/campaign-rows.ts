@@ -1,4 +1,4 @@
-/** What the journal writes of campaigns: states of recipients, and the counts that follow from them. */
+/** The part of a commit that writes campaigns: states of recipients, and the counts that follow from them. */
 import { makeRowSet } from './columns.ts';
 
 /**
@@ -19,7 +19,7 @@ export const recipientRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** What is added to a campaign, and its status; no statement of its own: `countedCampaigns` writes it together with what recipients add. */
+/** The counts that a commit adds to campaigns, and their status. `countedCampaigns` writes these rows together with the counts of recipients. */
 export const campaignRows = (first: number) => {
   const rows = makeRowSet(
     { campaignId: 'text', status: 'text', reason: 'text', delivered: 'bigint', read: 'bigint', played: 'bigint', at: 'bigint' },

@@ -1,8 +1,8 @@
 /**
- * How many chats an instance has, in all, by kind, label and attendant, and how many fit the filters that were asked for: counted by the database
- * once, then kept in memory by what the journal commits. Nothing is kept for instances that nobody asks about.
+ * Counts the chats of an instance: in all, by kind, label and attendant, and for filters. The database counts once. Then the commits of the journal
+ * update the counts in memory. Instances that were never asked about have no counts.
  *
- * A count is trusted for a limited time, since another process may have owned the instance in between.
+ * A count expires, because another process may have owned the instance in between.
  */
 import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
 import { attendantField } from '#src/contract/views.ts';
@@ -59,7 +59,7 @@ const talliesOf = ({ kinds: byKind, labels, attendants }: ChatStats): Tallies =>
   attendants: new Map(attendants),
 });
 
-/** What the database would count of these chats. */
+/** Returns the counts of these chats, as the database would count them. */
 export const countChats = (chats: readonly Chat[]): ChatStats => {
   const tallies: Tallies = { kinds: new Map(), labels: new Map(), attendants: new Map() };
   for (const chat of chats) add(tallies, chat, 1);
@@ -115,13 +115,13 @@ interface Counts {
 }
 
 export interface ChatCounts {
-  /** What was committed. */
+  /** Takes the chats of a commit. */
   note(instance: InstanceId, chats: readonly ChatOutcome[]): void;
   /** Nothing is certain any more: a write failed, or may have. */
   forget(instance: InstanceId): void;
   /** `count` asks the database; its answer is kept unless a commit changed it meanwhile. */
   stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats>;
-  /** How many chats fit some filters. `key` names the filters with their values, `fields` is what the answer depends on. */
+  /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
   total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number>;
 }
 
@@ -133,7 +133,7 @@ const changedNames = ({ before, changes, unreadAdded }: ChatOutcome): readonly s
 
 const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.unreadCount > 0]);
 
-/** Whether one of the stats changes; most messages change none. */
+/** True if one of the stats changes. Most messages change none. */
 const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
 export const createChatCounts = (now: () => number): ChatCounts => {

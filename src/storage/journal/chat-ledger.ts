@@ -9,7 +9,7 @@ export type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
 
 /** A chat that is to be written. */
 export interface ChatOutcome {
-  /** As it was stored; null for a new chat. */
+  /** The stored chat before the commit; null for a new chat. */
   readonly before: Chat | null;
   readonly after: Chat;
   readonly changes: ChatChanges;
@@ -43,11 +43,11 @@ const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra']
 /** The best name there is (specification 2.4, `name`): a group's subject, what the owner saved, what the person chose, the number. */
 const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactName || chat.pushName || chat.name || chat.phone);
 
-/** What the shown name is made of. */
+/** The fields from which the shown name follows. */
 const nameFields = ['isGroup', 'name', 'contactName', 'pushName', 'phone'] as const satisfies readonly (keyof Chat)[];
 
 const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
-  // What a patch tells of the last message counts only when that is no older than the known one.
+  // A patch changes the last message only if its message is not older than the known one.
   const isOlder = (patch.lastMessageTimestamp ?? chat.lastMessageTimestamp) < chat.lastMessageTimestamp;
   const changes: Record<string, unknown> = {};
   for (const field in patch) {
@@ -60,7 +60,7 @@ const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
   return changes;
 };
 
-/** What a patch changes, the shown name included; null when it says only what is known. */
+/** Returns the changes of a patch, the shown name included; null if the patch changes nothing. */
 const changesOf = (chat: Chat, patch: ChatPatch): ChatChanges | null => {
   let changes = changedFields(chat, patch);
   if (nameFields.some((field) => changes[field] !== undefined)) {
@@ -120,7 +120,7 @@ export class ChatLedger {
     return this.get(chatId) ?? newChat(keyText(chatId), '');
   }
 
-  /** What the chat would be with the patch; stores nothing. */
+  /** Returns the chat as it would be with the patch. Stores nothing. */
   preview(patch: ChatPatch): Chat {
     const chat = this.orEmpty(patch.chatId);
     return changed(chat, changesOf(chat, patch) ?? {});
@@ -146,7 +146,7 @@ export class ChatLedger {
     return this.patch({ chatId, unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' });
   }
 
-  /** Whatever follows makes the chat anew. */
+  /** Removes the chat. A later entry of the same commit creates it again. */
   remove(chatId: string): void {
     const kept = this.#chats.get(keyText(chatId));
     if (kept?.before) this.#removed.add(kept.before.chatId);

@@ -1,11 +1,11 @@
-/** How messages and chats stand in their tables: one list of columns each, from which the statements are made. */
+/** The columns of messages and chats: one list for each table, from which the statements are made. */
 import type { Message } from '#actors/model.ts';
 import { chatColumns as chatTable, type FieldType } from '#src/contract/views.ts';
 import { jsonText } from '../postgres/texts.ts';
 
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 
-/** What the message table knows beyond the record. */
+/** A row of the message table, with fields beyond the record. */
 export interface StoredMessage extends Omit<Message, 'senderImage'> {
   readonly unread: boolean;
   readonly deletedAt: number;
@@ -117,12 +117,12 @@ const plainMessage = without(messageColumns, ['unread', 'deletedAt']);
 
 /** Select lists whose rows are `Message`, `StoredMessage` (with `raw` null) and `Chat`. */
 export const messageFields = listOf(plainMessage, selected);
-/** Of a message that is only shown: without its encoded form. */
+/** The fields of a message that is only shown: all but its encoded form. */
 export const shownMessageFields = listOf(without(messageColumns, ['unread', 'deletedAt', 'raw']), selected);
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 
-/** What a column holds where nothing is known; null where that is no value. */
+/** The value of a column where nothing is known; null where null is no value. */
 const defaults: Readonly<Record<SqlType, unknown>> = { text: '', bigint: 0, boolean: false, jsonb: null, bytea: null, 'text[]': '[]' };
 const inSql: Readonly<Record<SqlType, string | null>> = {
   text: `''`,
@@ -202,7 +202,7 @@ export const newChatRows = insertRows('chat', chatColumns);
 
 const receiptTimes = ['deliveredAt', 'readAt', 'playedAt'] as const;
 
-/** What members confirmed; of what they confirm again the first time stays. */
+/** The confirmations of members. The time of the first confirmation stays. */
 export const receiptRows = (first: number) => {
   const rows = makeRowSet(
     { messageId: 'text', member: 'text', memberPn: 'text', deliveredAt: 'bigint', readAt: 'bigint', playedAt: 'bigint' },
@@ -233,8 +233,8 @@ const changedTo = (field: string, type: SqlType): string => {
 const changeable = without(chatColumns, ['id', 'chatId']);
 
 /**
- * Partial updates of chats; $1 is the instance, $2 its epoch. A field that a row does not have stays as it is stored, a key of `extra` that is null goes,
- * and `unreadAdded` is counted on top of what is stored, so that writes beside the journal are kept.
+ * Partial updates of chats. $1 is the instance, $2 its epoch. A field that is missing in a row keeps its stored value. A null key of `extra` is removed.
+ * `unreadAdded` is added to the stored count. So a write beside the journal is kept.
  */
 export const chatChangeRows = (first: number) => {
   const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange);

@@ -35,14 +35,14 @@ export class ContactLedger {
     for (const contact of known) this.#kept.set(contact.contactId, contact);
   }
 
-  /** What is known of the person behind a chat that is made. */
+  /** Returns the known names of the person of a new chat. */
   namesOf(chatId: string): ChatPatch | null {
     const { name = '', pushName = '', lid = '' } = this.#kept.get(keyText(chatId)) ?? {};
     if (name === '' && pushName === '') return null;
     return { chatId, contactName: name, pushName, ...(lid === '' ? {} : { chatLid: lid }) };
   }
 
-  /** Whether the name in the address book is another now. */
+  /** Takes a patch. Returns true if the name in the address book changed. */
   learn(patch: ChatPatch): boolean {
     if (!names(patch)) return false;
     const contactId = keyText(patch.chatId);

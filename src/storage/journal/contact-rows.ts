@@ -1,4 +1,4 @@
-/** How contacts stand in their table, and the parts of a commit that write them. */
+/** The columns of contacts, and the part of a commit that writes them. */
 import { makeRowSet } from './columns.ts';
 
 /** Select list whose rows are `Contact`. */

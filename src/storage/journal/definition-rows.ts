@@ -1,4 +1,4 @@
-/** How definitions stand in their table, and the parts of a commit that write them. */
+/** The columns of definitions, and the part of a commit that writes them. */
 import type { Definition } from '#actors/model.ts';
 import { makeRowSet } from './columns.ts';
 

@@ -1,4 +1,4 @@
-/** What a change in an instance looks like to integrators (contract/events.md). */
+/** The events that a change of an instance causes, as receivers get them. */
 import {
   isChannelId,
   longestKeyword,
@@ -56,7 +56,7 @@ export const messageDraft = (message: Message, chat: Chat, owner: string): Event
   payload: messageEventView(message, chat, owner),
 });
 
-/** Of a post that was edited: it names itself as what it edits, because the platform gives an edit no id of its own. */
+/** The event of an edited channel post. The post names itself as the edited message, because the platform gives an edit no id of its own. */
 export const editedPostDraft = (post: Message, chat: Chat, owner: string): EventDraft =>
   messageDraft({ ...post, edited: post.messageId }, chat, owner);
 
@@ -76,7 +76,7 @@ export const chatDraft = (tell: 'chats' | 'contacts' | 'chat_labels', chat: Chat
 
 type Items = Parameters<typeof historyView>[1];
 
-/** What of a part of the past was new; calls, labels and status posts are not stored, so they always are. */
+/** The new items of a part of the history. Calls, labels and status posts are not stored, so they always count as new. */
 export interface News {
   readonly messages: readonly Message[];
   readonly chats: readonly Chat[];
@@ -91,7 +91,7 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
     case 'chat_labels':
       return chats.map(chatLabelsView);
     case 'labels':
-      // Those that were deleted are stored, so that their ids are not used again.
+      // Deleted labels are stored, so that their ids are not used again.
       return past.items.filter(({ deleted }) => !deleted).map((label) => labelView(label, owner));
     case 'calls':
       return past.items.map(callView);

@@ -1,4 +1,4 @@
-/** How groups stand in their table, and the parts of a commit that write them. */
+/** The columns of groups, and the part of a commit that writes them. */
 import type { Group, GroupFacts, GroupMember } from '#actors/model.ts';
 import { makeRowSet } from './columns.ts';
 

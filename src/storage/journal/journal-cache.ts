@@ -1,9 +1,9 @@
 /**
- * What the journal wrote within the last seconds. The steps of a send (queued, then sent) and the messages of a lively chat then need no read.
- * A message that arrives counts as new. When it is not, the database refuses its row, and the journal reads and tries again.
+ * Caches what the journal wrote within the last seconds. The steps of a send (queued, then sent) and the messages of a lively chat then need no read.
+ * A message that arrives counts as new. If the message is not new, the database refuses its row, and the journal reads and retries.
  *
- * Another writer may change a chat that is kept here. The journal writes only the fields that its own entries change, so nothing of the other
- * writer is lost; events may show the chat without its change until the copy expires.
+ * Another writer may change a cached chat. The journal writes only the fields that its own entries change, so it overwrites nothing of the other
+ * writer. Events may show the chat without the other change until the cached copy expires.
  */
 import type { Chat, Entry } from '#actors/model.ts';
 import type { StoredMessage } from './columns.ts';
@@ -11,9 +11,9 @@ import { concernedBy } from './concerned.ts';
 import type { Known, Outcome } from './outcome.ts';
 
 export interface JournalCache {
-  /** What is known of everything that the entries concern, messages that come with them apart; null when the database has to be asked. */
+  /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
   known(instance: string, entries: readonly Entry[]): Known | null;
-  /** What was just written. */
+  /** Keeps the rows of a commit. */
   keep(instance: string, known: Known, outcome: Outcome): void;
   /** Nothing of the instance is certain any more: a write failed, or may have. */
   forget(instance: string): void;
@@ -21,7 +21,7 @@ export interface JournalCache {
 
 /** Milliseconds. Most messages are acknowledged within one of these seconds, and lively chats have one in each. */
 const lifetime = 5_000;
-/** Of all instances together; whatever does not fit is asked for. */
+/** Most cached rows of all instances together. */
 const limits = { messages: 500, chats: 1_000 };
 
 const createShelf = <T>(limit: number, now: () => number) => {
@@ -56,7 +56,7 @@ const steps: ReadonlySet<Entry['kind']> = new Set([
   'campaign',
   'optOut',
 ]);
-/** Of these something is stored that is not kept here. */
+/** News that store rows which the cache does not keep. */
 const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
 /** A step of a call, a change of a group or a label, or what a message does to an earlier one, changes what is not kept here. */
 const isStep = (entry: Entry): boolean => {

@@ -1,4 +1,4 @@
-/** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
+/** Turns entries into rows: reads the known rows, lets the ledger apply the rules, and writes messages, chats and outbox in one statement. */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Chat, Contact, Definition, Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
@@ -39,7 +39,7 @@ export interface JournalChance {
   eventId(): string;
 }
 
-/** Whose entries are committed, and under which epoch. */
+/** The instance whose entries are committed, and its epoch. */
 type Writer = Parameters<Journal['commit']>[0];
 
 const outboxRows = (first: number) => {
@@ -55,7 +55,7 @@ const outboxRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** What a queued message still needed is of no use once it is sent or given up. */
+/** Clears the queue data of a message when the message is sent or given up. */
 const stillQueued = (status: string): string => `queued_send = case when ${status} = 'Queued' then message.queued_send end`;
 
 const isSameMessage = (messageIds: string): string =>
@@ -87,7 +87,7 @@ const composedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** What one commit may write, in this order, numbered one after the other behind $1, the instance, and $2, its epoch. */
+/** The row sets of a commit, in this order. Their parameters are numbered behind $1, the instance, and $2, its epoch. */
 const sets = {
   messages: messageRows,
   changes: changeRows,
@@ -149,7 +149,7 @@ const makeWrite = (names: readonly SetName[]) => {
   };
 };
 
-/** By the sets that have rows; made when they are needed first. */
+/** Statements by the sets that have rows. A statement is made when it is first needed. */
 const writes = new Map<string, ReturnType<typeof makeWrite>>();
 
 const writeOf = (names: readonly SetName[]): ReturnType<typeof makeWrite> => {

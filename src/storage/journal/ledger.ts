@@ -61,7 +61,7 @@ class Ledger {
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
   readonly #erasures: Erasure[] = [];
-  /** By their hash: the last state counts. */
+  /** The last state of each idempotency key, by its hash. */
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
   readonly #groups: GroupLedger;
@@ -248,7 +248,7 @@ class Ledger {
     this.#add('messages', () => messageDraft(stored.message, chat, this.#owner));
   }
 
-  /** What one message does to another. A message that is not stored, or was deleted, is left as it is. */
+  /** Applies the revision by one message to another. A message that is not stored, or was deleted, stays as it is. */
   #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
     const kept = this.#messages.find(messageId, by.chatId, [by.chatId, by.chatLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
@@ -290,7 +290,7 @@ class Ledger {
       }
       const leaves = kept.value.wasSentByApi && rank(kept.value.status) < rank('Sent') && rank(entry.status) >= rank('Sent');
       this.#campaigns.progressed(kept.value, entry.status, entry.at);
-      // What a queued message still needed is of no use once it is sent or given up.
+      // The queue data of a message is cleared when the message is sent or given up.
       this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
       if (entry.serverId !== undefined) this.#messages.number(kept, entry.serverId);
       // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.

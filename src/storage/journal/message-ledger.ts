@@ -4,7 +4,7 @@ import { type Entry, messageStatuses, newPost, type Message, type MessageStatus,
 import { keyText } from '../postgres/texts.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
-/** What of a message is written: nothing, its status, what is seen of it, everything that composing decides, the whole row. */
+/** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */
 const marks = ['same', 'changed', 'revised', 'composed', 'fresh'] as const;
 type Mark = (typeof marks)[number];
 
@@ -24,13 +24,13 @@ type Sender = Partial<Pick<Message, 'sender' | 'senderPn' | 'senderLid'>> & Pick
 const share = (ours: readonly (string | undefined)[], theirs: readonly (string | undefined)[]): boolean =>
   ours.some((id) => id !== undefined && id !== '' && theirs.includes(id));
 
-/** Whether both come from the same person, whichever of the person's two addresses each names. */
+/** True if both come from the same person, whichever of the person's two addresses each names. */
 export const isAuthor = (message: Message, by: Sender): boolean => {
   if (message.fromMe || by.fromMe) return message.fromMe && by.fromMe;
   return share([message.sender, message.senderPn, message.senderLid], [by.sender, by.senderPn, by.senderLid]);
 };
 
-/** Whether both stand in the same chat, whichever of its addresses each names. */
+/** True if both stand in the same chat, whichever of its addresses each names. */
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
@@ -55,7 +55,7 @@ export type Erasure = Pick<Extract<Entry, { kind: 'chatErased' }>, 'chatId' | 'k
 
 /** The messages that the entries of one commit are about. */
 export class MessageLedger {
-  /** By platform id; nearly always one, but different chats may use the same. */
+  /** Messages by platform id. Different chats may use the same id. */
   readonly #messages = new Map<string, KeptMessage[]>();
   readonly #lidOf: (chatId: string) => string | undefined;
 
@@ -124,7 +124,7 @@ export class MessageLedger {
     this.#apply(kept, { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' }, 'composed');
   }
 
-  /** Of the messages of this commit; a statement of its own marks those that are stored. */
+  /** Marks the messages of this commit as read. Another statement marks stored messages. */
   markRead(chatId: string): void {
     for (const kept of this.#all()) {
       if (kept.value.chatId === chatId && kept.value.unread) kept.value = { ...kept.value, unread: false };

@@ -1,4 +1,4 @@
-/** What the ledger is given, and what it leaves to be written. */
+/** The input of the ledger, and the outcome that the journal writes. */
 import type { Chat, Contact, Definition, EventType, Group, Receipt, UsedSendKey } from '#actors/model.ts';
 import type { CampaignOutcome } from './campaign-ledger.ts';
 import type { ChatOutcome } from './chat-ledger.ts';

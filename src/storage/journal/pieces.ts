@@ -26,8 +26,8 @@ export const pieceStatements = {
         (select timestamp::text from last) as first, (select seq::text from last) as second`,
   },
   /**
-   * $3 chat, $4 and $5 time and place of the last message of the piece before, $6 rows, $7 the last millisecond, $8 true to keep starred messages, $9 ids of
-   * the last messages that go. Messages behind those in the last second stay.
+   * Erases one piece of a chat's messages. $3 chat; $4 and $5 time and sequence number of the last message of the previous piece. $6 rows; $7 the last
+   * millisecond; $8 true to keep starred messages. $9 ids of the last erased messages. Later messages of the last second stay.
    */
   erase: {
     name: 'journal-erase-piece',
@@ -68,7 +68,7 @@ interface Piece {
   readonly owned: number;
   /** Rows that were looked at. */
   readonly count: number;
-  /** Where the piece ended. */
+  /** The key of the last row of the piece. */
   readonly first: string;
   readonly second: string;
 }

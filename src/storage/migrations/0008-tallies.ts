@@ -15,7 +15,7 @@ const statements = [
     select webhook_id, count(*) filter (where not_before = 0), count(*) filter (where not_before > 0), sum(size) from outbox group by webhook_id`,
   `insert into outbox_tally (webhook_id, delivered, dead)
     select webhook_id, count(*) filter (where not dead), count(*) filter (where dead) from archive group by webhook_id`,
-  // What is written of an instance checks its epoch; a foreign key would look for the instance once more for each row.
+  // Each write of an instance checks its epoch. A foreign key would look up the instance once more for each row.
   `alter table outbox drop constraint outbox_instance_id_foreign`,
   `drop index outbox_instance`,
   `drop index outbox_lane`,

@@ -1,4 +1,4 @@
-/** Who in a group got, read and played an own message; messages by their kind. */
+/** Adds the receipts of group members for own messages, and the index of messages by kind. */
 import { Migration } from '@mikro-orm/migrations';
 
 const statements = [

@@ -1,4 +1,4 @@
-/** What is defined once for an instance: labels, quick replies, tags of leads. Chats with labels have an index of their own. */
+/** Adds the definitions of an instance: labels, quick replies, tags of leads. Chats with labels get an index. */
 import { Migration } from '@mikro-orm/migrations';
 
 const statements = [

@@ -1,4 +1,4 @@
-/** What a number that was looked up calls itself as a verified business. */
+/** Adds the verified business name of a number that was looked up. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class BusinessNames extends Migration {

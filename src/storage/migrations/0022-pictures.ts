@@ -1,4 +1,4 @@
-/** What the platform said of pictures of people and groups. */
+/** Adds the platform's answers about pictures of people and groups. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Pictures extends Migration {

@@ -1,4 +1,4 @@
-/** What stands both here and in an inbox of Chatwoot: chats with their conversations, and messages. */
+/** Adds the links between chats and conversations of Chatwoot, and between their messages. */
 import { Migration } from '@mikro-orm/migrations';
 
 const statements = [

@@ -1,4 +1,4 @@
-/** What agents wrote in Chatwoot and is not sent yet. */
+/** Adds the replies of agents in Chatwoot that are not sent yet. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class ChatwootReplies extends Migration {

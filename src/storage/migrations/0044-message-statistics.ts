@@ -1,6 +1,6 @@
 /**
- * How many messages one instance has is not guessed from how many instances there are: most have few, and one may have nearly all. Statements that ask
- * for messages by their ids are planned for the large ones.
+ * Fixes the planner's estimate of messages per instance. Most instances have few messages, and one may have nearly all. The planner must choose plans
+ * that are good for a large instance.
  */
 import { Migration } from '@mikro-orm/migrations';
 

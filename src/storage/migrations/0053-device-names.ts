@@ -1,4 +1,4 @@
-/** As which browser and on which system an instance presents itself; '' is the usual one. */
+/** Adds the browser and the system as which an instance presents itself; '' means the default. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class DeviceNames extends Migration {

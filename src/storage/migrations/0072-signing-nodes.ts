@@ -1,4 +1,4 @@
-/** Which nodes sign what they send over the bus. Those of the last release do not, and leave the column as it is. */
+/** Adds the mark of nodes that sign what they send over the bus. Nodes of the last release do not sign, and leave the column as it is. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class SigningNodes extends Migration {

@@ -1,4 +1,4 @@
-/** How many leases of a node are not what the node holds, for people who look. */
+/** Adds the number of leases of a node that differ from its sessions, for the dashboard. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class NodesAstray extends Migration {

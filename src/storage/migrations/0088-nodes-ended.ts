@@ -1,4 +1,4 @@
-/** Whether the lease of a node has ended: another node says so, because the clock of the database may step. */
+/** Adds the mark of a node whose lease has ended. Another node sets the mark, because the clock of the database may step. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class NodesEnded extends Migration {

@@ -1,4 +1,4 @@
-/** Which nodes read values that are sealed under keys of instances: the incarnation that said so. A node of an older release leaves the column as it is. */
+/** Adds the mark of nodes that read values sealed under keys of instances (their incarnation). A node of an older release leaves the column as it is. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class NodesDerive extends Migration {

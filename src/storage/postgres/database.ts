@@ -62,7 +62,7 @@ export interface DatabaseOptions {
   readonly limits?: Limits;
   /** `lost`: another process has the database, and this one reads and writes nothing more. */
   readonly fence?: { readonly lost: boolean };
-  /** Of all pools of one database together; its own when absent. */
+  /** The health that all pools of one database share; a separate one if absent. */
   readonly health?: Health;
   /** Work of this pool is repeated until it succeeds: an error that is not about its data makes the gateway unready. */
   readonly lasting?: boolean;
@@ -74,7 +74,7 @@ export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 /** Milliseconds. The server's own answer comes first when a statement takes too long; one that does not come is a server which is away. */
 const answerGrace = 1_000;
 
-/** Of one piece of work, with a pause between them that lets the others end. */
+/** Most attempts at a transaction that conflicts with others. In the pause between two attempts the others can end. */
 const mostConflicts = 5;
 const conflictPause = 20;
 
@@ -218,8 +218,8 @@ export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDa
 const leaving = 'dormouse leaving';
 
 /**
- * Whether anybody is still connected to this server, apart from those that ask this very question: so the last one to leave finds out that
- * it is, even when two leave at once. A connection that was just closed may be seen for some moments.
+ * Returns true if other clients are connected to this server, except for those that run this query. So the last client to leave learns that it is
+ * the last, even if two leave at once. A connection that was just closed may be counted for a moment.
  */
 export const isInUse = async (url: string, log: Log): Promise<boolean> => {
   const database = await openDatabase({ url, log, poolSize: 1, application: leaving });

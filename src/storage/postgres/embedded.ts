@@ -140,9 +140,8 @@ const initialise = async (place: Place): Promise<void> => {
 const emptyLockFor = 1_000;
 
 /**
- * A server that was killed leaves the lock of its socket behind, with an id that may be somebody else's by now, or that of a dead process
- * which nobody collects (in a container without an init): the next server would refuse to start. So it would for ever with a lock that is
- * empty, because the server died between making and writing it.
+ * Removes the lock files of a killed server, which would keep the next server from starting. The process id in a lock may belong to another process
+ * by now, or to a zombie (in a container without an init). A lock is empty if the server died between creating and writing the file.
  */
 const dropStaleLocks = async (place: Place): Promise<void> => {
   const socketLock = join(place.data, `${socketName}.lock`);

@@ -118,7 +118,7 @@ export const isConflict = (error: unknown): boolean => conflictStates.test(state
 /** A lock was not free in time. */
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55P03';
 
-/** Somebody else has just stored a row of the same key. */
+/** True if another writer has just stored a row with the same key. */
 export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';
 
 /** A row refers to something that is gone: an instance or a webhook that was just removed. */

@@ -14,7 +14,7 @@ export interface Share {
   readonly waitMs: number;
 }
 
-/** What one instance asks. */
+/** The queries of one instance. */
 interface Lane {
   running: number;
   readonly waiting: Set<() => void>;
@@ -48,7 +48,7 @@ export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share
     lanes.set(instance, lane);
     if (lane.running >= atOnce) {
       if (lane.waiting.size >= waiting) throw busy(name);
-      // Whoever leaves hands its place over, so the number of those that run stays.
+      // A query that ends hands over its place, so the number of running queries stays the same.
       await placeIn(lane, name);
     } else lane.running += 1;
     return lane;

@@ -14,7 +14,10 @@ export interface InDoubt {
   settle(client: Client): Promise<void>;
 }
 
-/** Of this user only: after a switch to another server the number may belong to somebody else. A number that the server gave away again is a connection of ours, whose work is tried again. */
+/**
+ * Ends connections of this user only. After a switch to another server the backend PID may belong to another user. PostgreSQL may also reuse a PID for
+ * another connection of this user. Ending that one is harmless, because its work is retried.
+ */
 const terminate = {
   name: 'doubtful-end',
   text: `select pg_terminate_backend(pid) from pg_stat_activity where pid = any($1::int[]) and usename = current_user and pid <> pg_backend_pid()`,

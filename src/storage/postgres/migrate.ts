@@ -8,19 +8,19 @@ import type { Log } from '#actors/ports.ts';
 import { explained, isLockTimeout } from './failures.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 
-/** How far the migrations of a start are. */
+/** The progress of the migrations at a start. */
 export interface MigrationProgress {
   /** The migration that runs; '' while another process migrates the database. */
   readonly name: string;
   /** Its place among those that this start has to run, from 1. */
   readonly number: number;
   readonly of: number;
-  /** Of an index that is built; null when that is not known. */
+  /** Progress of an index build; null if it is not known. */
   readonly percent: number | null;
 }
 
 export interface MigrateOptions {
-  /** Those of another version, for tests of upgrades. */
+  /** Migrations of another version, for tests of upgrades. */
   readonly steps?: readonly ListedMigration[];
   /** Called when a migration begins and each second while it runs. Not called when nothing is to be done. */
   readonly onProgress?: (progress: MigrationProgress) => void;
@@ -36,7 +36,7 @@ const lock = { name: 'migration-lock', text: `select pg_try_advisory_lock(711048
 const unlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
 const lockEvery = 100;
 
-/** What an interrupted build left, unless the server still works on it. */
+/** Finds indexes that an interrupted build left behind, unless the server still builds them. */
 const unfinished = {
   name: 'migration-unfinished',
   text: `select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
@@ -93,7 +93,7 @@ const patiently = async (name: string, log: Log, work: () => Promise<unknown>): 
   }
 };
 
-/** Of several processes that start at once, one migrates and the others wait. A later version of the program may have brought the tables further. */
+/** Migrates the tables. If several processes start at once, one migrates and the others wait. Tables of a later version are left as they are. */
 export const migrate = async (
   url: string,
   log: Log,

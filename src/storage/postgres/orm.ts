@@ -6,7 +6,7 @@ import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 
-/** What we use of the driver's pool; its package has no types. */
+/** The part of the driver's pool that is used. Its package has no types. */
 export interface Client {
   /** Number of the server's process; null before the connection is made. */
   readonly processID: number | null;

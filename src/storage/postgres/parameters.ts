@@ -1,6 +1,6 @@
 /**
- * Values of a statement in the form that costs least on both sides. The driver writes an array as one text in which every quote of every
- * element is escaped, and bytes as hex, which the server takes apart again; in the server's own form nothing is escaped or searched.
+ * Encodes the values of a statement in the binary form of the server, which is the cheapest on both sides. The driver would write an array as one
+ * text with escaped quotes, and bytes as hex. The server would have to parse both.
  */
 import { cleanText, storable } from './texts.ts';
 

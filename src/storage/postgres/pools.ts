@@ -1,6 +1,6 @@
 /**
- * The connections of the gateway, in pools of their own: work of one kind waits for its own kind only, so that slow questions of clients, or a sweep
- * over millions of rows, hold up neither the ratchet of a session nor a commit.
+ * The connection pools of the gateway, one for each kind of work. Work waits only for work of its own kind. So slow queries of clients, or a sweep
+ * over millions of rows, delay neither the ratchet of a session nor a commit.
  */
 import type { Log } from '#actors/ports.ts';
 import { fairShare } from './fair-share.ts';
@@ -21,7 +21,7 @@ import { makeHealth, type DatabasePlace } from './health.ts';
 export interface PoolSizes {
   /** Credentials, Signal keys and received stanzas. */
   readonly keys: number;
-  /** What is stored and delivered: entries, records, the outbox, and what a session asks for by key. */
+  /** Entries, records, the outbox, and queries of sessions by key. */
   readonly journal: number;
   /** Lists and searches. */
   readonly queries: number;
@@ -29,7 +29,7 @@ export interface PoolSizes {
   readonly sweeps: number;
 }
 
-/** Where no setting says otherwise. */
+/** The default sizes. */
 export const usualSizes: PoolSizes = { keys: 5, journal: 5, queries: 4, sweeps: 2 };
 
 export interface Pools {
@@ -37,11 +37,11 @@ export interface Pools {
   readonly journal: UnitDatabase;
   readonly queries: Database;
   readonly sweeps: Database;
-  /** Of one node among several; null for a single gateway. */
+  /** Looks at leases and takes them, on a node of a cluster; null for a single gateway. */
   readonly leases: Database | null;
   /** The connection of renewals, as above. */
   readonly renewals: Database | null;
-  /** Whether the database answered last time, whichever pool asked it. */
+  /** True if the database answered the last query of any pool. */
   healthy(): boolean;
   /** See `Health`. */
   troubles(): readonly string[];

@@ -1,4 +1,4 @@
-/** What the embedded server needs from the file system: binaries that its user may run, and that user. */
+/** The files of the embedded server: binaries that its user may run, and that user. */
 import { spawn } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';

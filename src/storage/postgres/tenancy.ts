@@ -20,7 +20,7 @@ export interface Tenancy {
    * for writes that are under way under an older epoch. Rejects when the lock was lost.
    */
   raise(): Promise<void>;
-  /** Whether this process is the one that does the work which one does for all. */
+  /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
   readonly onDuty: boolean;
   close(): Promise<void>;
 }
@@ -56,8 +56,8 @@ const sharedLock = {
 };
 
 /**
- * Whether a connection of this process has the lock, which is then ended: the network lost it, or the server hung when it was closed, and the
- * server still believes in it. Without this a process would take itself for its rival.
+ * Finds and ends a stale connection of this process that still holds the lock. The network lost such a connection, or the server hung when it was
+ * closed. Without this check a process would take itself for its rival.
  */
 const holders = {
   name: 'tenancy-holders',
@@ -119,15 +119,15 @@ const driverOptions = {
 };
 
 /**
- * Whose the database is. A `rival` has the lock and has raised no epoch so far: it may give way, or die, without having read anything. `nobody`: for
- * some moments, while a lost connection of ours ends.
+ * The holder of the database lock. A `rival` holds the lock and has raised no epoch yet: it may still give way or die without having read anything.
+ * `nobody` holds the lock for a moment while a lost connection of this process ends.
  */
 type Holder = 'us' | 'nobody' | 'rival' | 'another';
 
 /** The connection of a process, and which taking of the database is its own; null before it has raised the epochs. */
 interface Post {
   readonly pool: Pool;
-  /** By this name a process knows its connections again. */
+  /** The name by which a process recognises its own connections. */
   readonly name: string;
   readonly shared: boolean;
   readonly silence: number;

@@ -1,4 +1,4 @@
-/** What the chatbot keeps beside its definitions: sealed keys, and tokens that were used. */
+/** The store of the chatbot beside its definitions: sealed keys, and the tokens used. */
 import type { AgentService, ChatbotStore, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';

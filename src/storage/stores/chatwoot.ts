@@ -1,4 +1,4 @@
-/** What stands both here and in an inbox of Chatwoot. */
+/** The links between chats and messages and those of a Chatwoot inbox. */
 import type { ChatwootChat, ChatwootMessage, ChatwootReply } from '#actors/model.ts';
 import type { ChatwootStore } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';

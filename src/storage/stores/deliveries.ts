@@ -16,7 +16,7 @@ const inOutbox = (
 const inArchive = `select case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt",
   ${common} from archive where webhook_id = mine.id`;
 
-/** Where deliveries of a state stand. */
+/** The table and the condition of each state of a delivery. */
 const places: Readonly<Record<DeliveryState, string>> = {
   waiting: inOutbox('not_before = 0'),
   parked: inOutbox('not_before > 0'),
@@ -45,7 +45,7 @@ const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) a
 const pieceRows = 2_000;
 
 export const deliveryStatements = {
-  /** By the primary key. */
+  /** Finds the oldest delivery by the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
   /** $1 webhooks. Each time is that of the first row of an index. */
   oldestOf: {

@@ -9,7 +9,7 @@ export const expireStatement = (name: string, table: string): Statement => ({
     select count(*)::int as count from gone`,
 });
 
-/** How many rows the statement removed. */
+/** Runs the statement and returns the number of removed rows. */
 export const expireRows =
   (database: Database, statement: Statement) =>
   async (before: number, limit: number): Promise<number> =>

@@ -17,7 +17,7 @@ const gone = (name: string, chosen: string): Statement => ({
     select hash, max(size)::float8 as size from gone group by hash`,
 });
 
-/** What a row says of the message, or of what it was made of, stays when it is kept again without saying. */
+/** Keeps the stored message or source of a file if the file is stored again without them. */
 const unlessSaid = (column: string): string =>
   `${column} = case when excluded.${column} = '' then file.${column} else excluded.${column} end`;
 

@@ -1,6 +1,6 @@
 /**
- * Who owns what among several nodes. A lease is good while its node is, so that one row renewed renews all leases of a node. It is good until another
- * node ends it: the clock of the database may step, and decides nothing but the age of a row whose name is asked for.
+ * The leases of a cluster. A lease is valid while its node is, so one renewed row renews all leases of a node. A lease is valid until another node
+ * ends it. The clock of the database may step, so it decides only the age of a row whose name is asked for.
  */
 import type { Claim } from '#actors/model.ts';
 import type { KnownNode, Lease, LeaseStore, LiveNode, NameHolder, TakenLease } from '#actors/ports.ts';
@@ -13,7 +13,7 @@ const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /** Milliseconds after which a node that is gone is forgotten. Before that its row and its leases tell what it had. */
 const forgotten = 3_600_000;
-/** How far back moves are shown. */
+/** The period for which moves are shown, in milliseconds. */
 const lately = 3_600_000;
 
 export const leaseStatements = {
@@ -131,7 +131,7 @@ const claimOf = ({ instanceId, epoch }: Claim): Claim => ({ instanceId, epoch })
 
 type NoteTime = (now: number, tripMs: number) => void;
 
-/** Whether the row of the node was written; its answer says what time it is. */
+/** Returns true if the row of the node was written. Reports the database's clock from the answer. */
 const isDone = async (database: Database, noteTime: NoteTime, statement: Statement, values: readonly unknown[]): Promise<boolean> => {
   const sent = performance.now();
   const [row] = await database.rows<{ now: number }>(statement, values);

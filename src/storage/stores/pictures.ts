@@ -1,4 +1,4 @@
-/** What the platform said of pictures of people and groups. */
+/** The platform's answers about pictures of people and groups. */
 import type { LookedPicture } from '#actors/model.ts';
 import type { PictureStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';

@@ -1,4 +1,4 @@
-/** What is known of numbers: who has exchanged messages with the account, and what the platform answered when it was asked. */
+/** Known numbers: those that exchanged messages with the account, and the platform's answers to look-ups. */
 import type { RecipientStore, StoredRecipient } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';

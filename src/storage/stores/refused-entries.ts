@@ -6,7 +6,7 @@ import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../owner
 import type { Database, Statement } from '../postgres/database.ts';
 import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 
-/** Of one instance. An entry that the database refuses is a fault of the gateway, so these are far more than a day brings. */
+/** Most refused entries of one instance. A refused entry is a fault of the gateway, so this is far more than occur in a day. */
 const mostEntries = 1_000;
 const mostBytes = 64 * 1024 * 1024;
 

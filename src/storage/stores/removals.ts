@@ -1,6 +1,6 @@
 /**
- * What is left of instances and webhooks that were removed. Their rows may be millions, so they go in pieces of bounded size; the row that was
- * marked goes last, so that a removal which was interrupted is found again.
+ * Deletes the rows of removed instances and webhooks. There may be millions of rows, so they are deleted in pieces of bounded size. The marked row is
+ * deleted last, so that an interrupted removal is found again.
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -42,7 +42,7 @@ const tables = {
   opt_out: 'chat_id',
 } as const;
 
-/** What belongs to the instance whatever its account is, or to credentials. Replies from Chatwoot are shown as failed before they go. */
+/** Tables that belong to the instance whatever its account is, or to credentials. Replies from Chatwoot are shown as failed before they are deleted. */
 const keptOfInstances: ReadonlySet<string> = new Set([
   'signal_key',
   'credential',
@@ -137,7 +137,7 @@ export const removalStatements = {
   webhook: { name: 'removal-webhook', text: `delete from webhook where id = $1 and removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Where the look through a table goes on, by instance and table. It is lost with the process, and then begins anew. */
+/** The position of each scan, by instance and table. A restart begins the scans again. */
 class Places {
   readonly #places = new Map<string, readonly unknown[]>();
 

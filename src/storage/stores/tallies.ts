@@ -1,7 +1,7 @@
 /**
- * How many deliveries wait for a webhook and how many past ones are kept, without counting them: every statement that changes deliveries adds a row
- * that says by how much. The sum of a webhook's rows is its tally. The rows are folded from time to time; a single counter for each webhook would
- * have to be locked by all instances in turn.
+ * Tallies of waiting and past deliveries by webhook, without counting the deliveries. Every statement that changes deliveries adds a row with the
+ * difference. The sum of a webhook's rows is its tally. The rows are folded from time to time. A single counter row for each webhook would be
+ * locked by all instances in turn.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 

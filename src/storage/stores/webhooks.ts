@@ -7,7 +7,7 @@ import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { privatePlace, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
-/** What is sealed of a webhook. */
+/** The sealed part of a webhook. */
 type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;
 
 type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;

@@ -57,7 +57,7 @@ export interface LeavingKeys {
 }
 
 export const makeLeavingKeys = (database: Database): LeavingKeys => {
-  /** Where the look through a table goes on, by instance and table. A piece without one would begin with the entries of rows that are gone. */
+  /** The position of each scan, by instance and table. Without a position a scan would begin with index entries of deleted rows. */
   const places = new Map<string, Place>();
   const isMarked = async (instance: string): Promise<boolean> => (await database.rows(leavingStatements.marked, [instance])).length > 0;
   const piece = async (instance: string): Promise<boolean> => {

@@ -128,7 +128,7 @@ export class SealedUpkeep {
     return this.#ended;
   }
 
-  /** What is left is done by the next start. */
+  /** Stops the work. The next start continues it. */
   stop(): Promise<void> {
     this.#pause.end();
     return this.#ended;
@@ -174,7 +174,7 @@ export class SealedUpkeep {
       changesKey: this.#changesKey,
       graceMs: shared ? this.#pace.graceMs : 0,
     };
-    // Where the database is for this process alone, the nodes of a former cluster write nothing more.
+    // If the database belongs to this process alone, the nodes of a former cluster no longer write.
     const step = stepOf({ ...state, anyOlder: shared && state.anyOlder }, choice);
     if (step === 'shut') await this.#shut(state.now);
     if (step === 'write' || step === 'done') this.#written.derived = true;

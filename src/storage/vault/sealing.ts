@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync
 import { createLruMap } from '#src/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 
-/** Where a value is stored. */
+/** The place where a value is stored. */
 export interface Place {
   /** The instance whose key seals the value; empty outside instances. */
   readonly owner: string;
@@ -27,7 +27,7 @@ export interface Sealer {
 const forms = { whole: 1, derived: 2 } as const;
 type Form = (typeof forms)[keyof typeof forms];
 
-/** Which form is written. Both are read. */
+/** The form that is written. Both forms are read. */
 export interface WrittenForm {
   derived: boolean;
 }
