@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 
 export interface Kind<T> {
-  /** What a value must be, as the end of a sentence: "must be …". */
+  /** The requirement on a value, as the end of a sentence: "must be …". */
   readonly must: string;
   /** The value of a text that is not empty, or undefined when it makes no sense. */
   parse(text: string): T | undefined;

@@ -20,10 +20,10 @@ export const baseUrlOf = (host: string, port: number): string => {
   return `http://${reachable}:${port}`;
 };
 
-/** Of the compose file, which reads the same `.env`. */
+/** Settings of the compose file, which reads the same `.env`. */
 const strangers: ReadonlySet<string> = new Set(['POSTGRES_PASSWORD']);
 
-/** How many letters must be changed, put in or taken out to make one name of the other. */
+/** Returns the edit distance of two names. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

@@ -1,10 +1,10 @@
-/** What a setting is. */
+/** The type of a setting. */
 import type { Kind } from './kinds.ts';
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly value: T;
-  /** What it does and why its default is what it is. */
+  /** The effect of the setting and the reason of its default. */
   readonly about: string;
   /** Heading of its table in `docs/settings.md`. */
   readonly group: string;

@@ -47,7 +47,7 @@ export const table = {
 
 type Table = typeof table;
 
-/** What the environment gives; null where the program finds out by itself. */
+/** The values from the environment; null where the program decides by itself. */
 export type Values = { readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never };
 
 /** `maxConnectedInstances` → `MAX_CONNECTED_INSTANCES`. */

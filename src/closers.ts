@@ -4,7 +4,7 @@ import type { Log } from '#actors/ports.ts';
 /** Milliseconds. A part that takes longer to close is named in the log. */
 const usuallyClosed = 5_000;
 
-/** What was opened, closed in the reverse order; one that fails does not keep the others open. */
+/** Closes resources in the reverse order of their opening. A failing one does not keep the others open. */
 export class Closers {
   readonly #log: Log;
   readonly #slowMs: number;

@@ -1,4 +1,4 @@
-/** What makes this gateway one node of several; undefined where it has its database for itself. */
+/** The parts that make this gateway one node of a cluster; undefined if the gateway has its database for itself. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clusterPolicyOf, type ClusterOptions } from '#actors/gateway.ts';
@@ -44,7 +44,7 @@ const lookMs = 5_000;
 /** True while a node of the last release lives. The database says so: whoever reaches the bus alone cannot. */
 const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
   let isFound = await leases.anyUnsigned();
-  // What cannot be asked now stays as it was.
+  // If the question fails, the last known value stays.
   const look = (): void =>
     void leases.anyUnsigned().then(
       (found) => (isFound = found),

@@ -2,8 +2,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /**
- * What the program was called with. `--help` prints `usage` and ends with 0; an option that is not known, or that has no value, ends with 2 and
- * says so above the usage.
+ * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints the
+ * error above the usage.
  */
 export const commandLine = <const Config extends ParseArgsConfig>(config: Config, usage: string): ReturnType<typeof parseArgs<Config>> => {
   if (process.argv.slice(2).some((one) => one === '--help' || one === '-h')) {

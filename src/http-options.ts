@@ -1,4 +1,4 @@
-/** What the HTTP interface gets of the settings. */
+/** The options of the HTTP interface, from the settings. */
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 

@@ -1,4 +1,4 @@
-/** Where the lines of the log go. A full disk or a reader that stands still must not end the sessions, so such lines are dropped and counted. */
+/** The output of the log. A full disk or a stalled reader must not end the sessions, so lines that cannot be written are dropped and counted. */
 import { writeSync } from 'node:fs';
 
 /** In milliseconds, as long as no line was lost. Every session waits meanwhile, so a reader that stands still is waited for once. */

@@ -12,7 +12,7 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Of an error only what is never a value of ours: a driver's error may carry rows, a request's error its address. */
+/** Returns the loggable part of an error. A driver's error may carry rows, a request's error its address, so only fields without values are kept. */
 const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
   const { code, cause } = error as Error & { code?: unknown };
@@ -26,7 +26,7 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
   };
 };
 
-/** How lines are written; `auto`: for people in a terminal, JSON elsewhere. */
+/** The format of log lines. `auto`: for people in a terminal, JSON otherwise. */
 export type LogFormat = 'auto' | 'json' | 'pretty';
 
 /** Lines for people, written at once, so that a crash loses none. */

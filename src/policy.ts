@@ -5,7 +5,7 @@ import { nodeNameOf } from './cluster-parts.ts';
 
 const day = 86_400_000;
 
-/** Of a gateway that is alone. On a node the gate of the whole cluster stands behind its own one. */
+/** The default of a single gateway. On a node, the gate of the whole cluster follows the node's own gate. */
 const usualHandshakes = 5;
 
 const handshakesOf = (settings: Settings): Policy['handshakes'] => {

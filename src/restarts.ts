@@ -13,7 +13,7 @@ export interface RestartSteps {
 
 export class Restarts {
   readonly #steps: RestartSteps;
-  /** What the next request is answered with. */
+  /** The answer to the next request. */
   #answer: RestartAnswer = 'begins';
   /** The one that runs, or that runs when all is done that was begun. */
   #service: Promise<Service> | null = null;
@@ -46,7 +46,7 @@ export class Restarts {
     await answered;
     if (this.#mayGoOn()) await this.#steps.stop(former);
     if (!this.#mayGoOn()) return former;
-    // Where the setting is 0, clients know the port that was bound.
+    // If the setting is 0, clients know the port that was bound.
     const service = await this.#steps.start(former.port);
     if (this.#mayGoOn()) this.#answer = 'begins';
     this.#steps.onStarted(service);

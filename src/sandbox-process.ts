@@ -6,7 +6,7 @@ import type { Settings } from '#config/load.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
 import { isLoopbackAddress } from '#src/sandbox/control/guard.ts';
 
-/** What is different by default with a simulated platform; the environment still wins. */
+/** Defaults that differ with a simulated platform. The environment still overrides them. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
 
 export interface SandboxProcess {

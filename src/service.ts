@@ -41,7 +41,7 @@ import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
   readonly gateway: RunningGateway;
-  /** Where HTTP listens. */
+  /** The address on which HTTP listens. */
   readonly address: string;
   /** The one that was bound, also where the setting is 0. */
   readonly port: number;

@@ -65,7 +65,7 @@ export async function start(args: readonly string[]): Promise<void> {
   const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
-  // What is printed beside the log may get lost on a full disk.
+  // Output beside the log may get lost on a full disk.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
@@ -141,7 +141,7 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
     });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
-  // What a surprise outside of every trap left behind is not known: sessions are closed, and whoever supervises this process starts it again.
+  // After an error outside of every trap the state of the process is unknown. The sessions are closed, and the process supervisor starts the program again.
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'process.uncaughtException');
     process.exitCode = 1;

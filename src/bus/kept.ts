@@ -1,6 +1,6 @@
 /**
- * What was published lately, kept by NATS itself: a JetStream stream takes in what is published to its subjects. It lies in the
- * server's memory, since it is of use for minutes and PostgreSQL has what must stay. Without JetStream nothing is kept, and everything else works.
+ * Recent messages of the bus, kept by NATS: a JetStream stream stores what is published to its subjects. The stream is in the server's memory, because it
+ * serves for minutes, and PostgreSQL has what must stay. Without JetStream nothing is kept, and everything else works.
  */
 import { jetstream, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -11,14 +11,14 @@ export interface KeepOptions {
   readonly subjects: string;
   /** Milliseconds. */
   readonly ms: number;
-  /** Of all messages together. */
+  /** Most bytes of all messages together. */
   readonly bytes: number;
   /** Messages of one subject. */
   readonly each: number;
   readonly replicas: number;
 }
 
-/** As it was published. */
+/** A message as it was published. */
 export type Received = Pick<Awaited<ReturnType<JetStreamManager['direct']['getMessage']>> & object, 'data' | 'header'>;
 
 const requestMs = 3_000;
@@ -41,7 +41,7 @@ const configOf = (name: string, { subjects, ms, bytes, each, replicas }: KeepOpt
   discard: 'old' as const,
   num_replicas: replicas,
   max_age: ms * nanos,
-  // Of no use here, and never longer than the age.
+  // Deduplication is not used here. The window must not exceed the age.
   duplicate_window: Math.min(ms, 1_000) * nanos,
   max_bytes: bytes,
   max_msgs_per_subject: each,

@@ -11,12 +11,12 @@ import type { Signed, Signing } from './signing.ts';
 
 export interface NatsOptions {
   readonly url: string;
-  /** Of this node, for the server's list of connections. */
+  /** Name of this node, for the server's list of connections. */
   readonly name: string;
   readonly log: Log;
   /** Null: nothing is signed, and everything is taken. For tests of the bus alone. */
   readonly signing: Signing | null;
-  /** What is published to these subjects is kept for a while. */
+  /** Subjects whose messages are kept for a while. */
   readonly keep?: KeepOptions;
 }
 
@@ -58,7 +58,7 @@ export class NatsBus implements Bus {
   readonly #waiting = new Map<string, Waiting>();
   readonly #subscriptions = new Map<object, { readonly subject: string; readonly answer: Answer; live: Subscription | null }>();
   #requests = 0;
-  /** By the monotonic clock. */
+  /** Time of the next log line, by the monotonic clock. */
   #tellsAgain = 0;
   readonly #opening: Promise<void>;
   readonly #kept: Kept | null;
@@ -137,7 +137,7 @@ export class NatsBus implements Bus {
     if (this.#closed) return;
     this.#closed = true;
     this.#lose();
-    // Where the server was never reached, the attempt to connect is all there is.
+    // If the server was never reached, there is only the attempt to connect.
     if (this.#connection !== null) await this.#connection.drain().catch(() => undefined);
     else void this.#opening.then(() => this.#connection?.close());
   }
@@ -180,7 +180,7 @@ export class NatsBus implements Bus {
       if (type === 'disconnect' || type === 'reconnect') this.#options.log.warn({}, type === 'reconnect' ? 'bus.connected' : 'bus.lost');
     }
     if (this.#closed) return;
-    // Whatever made the library give the connection up, such as a frame that it cannot read, a new one is tried.
+    // If the library gives up the connection, for example after an unreadable frame, a new one is opened.
     this.#lose();
     this.#connection = null;
     this.#options.log.warn({ error: await connection.closed() }, 'bus.closed');
@@ -188,7 +188,7 @@ export class NatsBus implements Bus {
     await this.#open();
   }
 
-  /** What was asked may have arrived, and its answer comes to nobody. */
+  /** Drops the connection. Requests in flight may have arrived, and their answers are lost. */
   #lose(): void {
     this.#connected = false;
     this.#kept?.lose();

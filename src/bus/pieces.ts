@@ -2,7 +2,7 @@
 
 /** Half of what a NATS server takes by default. */
 export const pieceBytes = 524_288;
-/** Of one body. */
+/** Most bytes of one body. */
 export const mostBytes = 134_217_728;
 /** Bodies of which pieces are still missing. A sender that died leaves one behind, which the next ones push out. */
 const mostOpen = 64;

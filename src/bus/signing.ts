@@ -4,10 +4,10 @@
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What is signed beside the data. A piece of one message is none of another one, and an answer is none to another request. */
+/** The signed fields beside the data. A piece of one message is not valid in another, and an answer is not valid for another request. */
 export interface Signed {
   readonly subject: string;
-  /** Where the answer goes; '' for a message without an answer. */
+  /** Subject of the answer; '' for a message without an answer. */
   readonly reply: string;
   /** The header that says which piece it is. */
   readonly piece: string;

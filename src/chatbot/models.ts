@@ -16,7 +16,7 @@ import { toolCallOf, toolsFor } from './tools.ts';
 export interface ChatModelOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** Of one call. */
+  /** Time-out of one call, in milliseconds. */
   readonly timeoutMs: number;
   /** Calls at once to one service. */
   readonly connections: number;
@@ -74,7 +74,7 @@ const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePe
 
 interface Asked {
   readonly body: ChatCompletionCreateParamsNonStreaming;
-  /** As a message tells of it. */
+  /** The request as a message shows it. */
   readonly request: AiMetadata['request'];
 }
 
@@ -165,7 +165,7 @@ const wordsOf = (choice: { readonly message?: unknown; readonly finish_reason?: 
   return choice?.finish_reason === 'length' ? wholeSentences(text) : text;
 };
 
-/** What a message tells of an answer: the fields that the protocol has, and nothing else of what a service may add. */
+/** Returns the fields of an answer that a message shows: those of the protocol, and no additions of the service. */
 const choiceOf =
   (clean: Clean) =>
   (choice: unknown): unknown => {
@@ -195,7 +195,7 @@ const answerOf = (completion: ChatCompletion, { body, request }: Asked, key: str
   return { ok: true, text, wishes: wishesOf(message.tool_calls, clean), tokens, request, choices };
 };
 
-/** What goes to a service. The library would add the headers of OPENAI_CUSTOM_HEADERS, whatever service it is. */
+/** Headers that are sent to a service. Without this list the library would add the headers of OPENAI_CUSTOM_HEADERS for every service. */
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 
 const onlySent = (headers: RequestInit['headers']): [string, string][] =>

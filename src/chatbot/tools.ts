@@ -14,7 +14,7 @@ const compile = (shape: TObject) => (require('typebox/compile') as typeof Librar
 type Offer = Pick<ModelQuestion, 'agent' | 'labels'>;
 
 interface Tool<Shape extends TObject> {
-  /** As the model calls it. */
+  /** The name that the model uses. */
   readonly name: string;
   /** Null when the agent has nothing that it could do with it. */
   offer(offer: Offer): { readonly description: string; readonly shape: Shape } | null;

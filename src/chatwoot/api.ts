@@ -16,7 +16,7 @@ import { messageBody } from './message-body.ts';
 const said = (error: string): ChatwootAnswer<never> => ({ ok: false, error });
 const strange = said('what answers there is no Chatwoot: the answer lacks what was asked for');
 
-/** What is read of an answer; null when it makes no sense. */
+/** Reads an answer. Returns null if the answer makes no sense. */
 type Read<T> = (answer: unknown) => T | null;
 
 const contactOf =
@@ -76,7 +76,7 @@ const getterOf =
     return value === null ? strange : { ok: true, value };
   };
 
-/** Whatever is answered. */
+/** Sends a change and ignores the body of the answer. */
 const change = async (get: Get, place: ChatwootPlace, ask: Ask): Promise<ChatwootAnswer<null>> => {
   const changed = await get(place, ask, () => true);
   return changed.ok ? { ok: true, value: null } : changed;

@@ -26,7 +26,7 @@ export interface Ask {
   readonly body?: object | FormData;
   /** Bytes of the file in the form. */
   readonly bytes?: number;
-  /** Somebody waits for the answer: there is less time for it. */
+  /** True if a caller waits for the answer. The time-out is then shorter. */
   readonly isAwaited?: boolean;
 }
 

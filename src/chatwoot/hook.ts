@@ -1,4 +1,4 @@
-/** What Chatwoot posts to the webhook of an inbox, reduced to what the gateway does something with. */
+/** The posts of Chatwoot to the webhook of an inbox, reduced to the fields that the gateway uses. */
 import { cutText, longestText, type ChatwootNews } from '#actors/model.ts';
 import { field, idOf, listOf, textOf } from './json.ts';
 
@@ -30,7 +30,7 @@ const sourceOf = (body: unknown, id: number): string => {
   return textOf(field(body, 'source_id')) || textOf(field(same, 'source_id'));
 };
 
-/** Nobody but agents may see a note: what is not clearly none counts as one. */
+/** Returns true if the message is visible to the contact. Only agents may see a note, so a message that is not clearly public counts as a note. */
 const isOpen = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && (!Object.hasOwn(body, 'private') || field(body, 'private') === false);
 

@@ -1,4 +1,4 @@
-/** What `/chat/details` and `/chat/avatar` answer. */
+/** The answers of `/chat/details` and `/chat/avatar`. */
 import type { ChatDetails } from '#actors/face.ts';
 import type { Picture, PictureKind } from '#actors/model.ts';
 import { emptyChat } from './chat-fields.ts';

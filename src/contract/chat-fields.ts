@@ -30,7 +30,7 @@ export type ChatField = Kept<ChatKey | null>;
 const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K> => ({ type, key });
 const extra = (type: FieldType): Kept<null> => ({ type, key: null });
 
-/** By name in the interface. `wa_fastid` and `owner` are made on the way out; `parent_community` is an object. */
+/** The fields by their name in the interface. `wa_fastid` and `owner` are made on the way out; `parent_community` is an object. */
 const table = {
   id: column('text', 'id'),
   wa_chatid: column('text', 'chatId'),
@@ -105,7 +105,7 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
-/** What integrators keep about a chat, in the order of the table: fields of the lead, what an agent forgets, and until when the chatbot is silent. */
+/** Fields that integrators keep about a chat, in the order of the table: lead fields, what an agent forgets, and the end of the chatbot's silence. */
 export const leadFields: readonly string[] = Object.keys(chatFields).filter(
   (name) => name.startsWith('lead_') || name === 'chatbot_agentResetMemoryAt' || name === 'chatbot_disableUntil',
 );

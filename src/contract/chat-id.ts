@@ -31,5 +31,5 @@ export const chatIdsOf = (name: string): readonly string[] => {
   return writtenNumber.test(written) && digits !== '' && digits.length <= mostDigits ? [`${digits}@s.whatsapp.net`] : [written];
 };
 
-/** Whether a text names one chat, rather than being a part of an id to look for. Digits alone may be either. */
+/** Returns true if a text names one chat, and is not a part of an id to search for. Digits alone may be either. */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());

@@ -91,7 +91,7 @@ export const chatStatsView = ({ kinds, labels, attendants }: ChatStats) => ({
   attendant_counts: [...attendants].toSorted(byCount).map(([attendant, tally]) => ({ attendant_id: attendant, ...tally })),
 });
 
-/** What a `chat_labels` event tells of a chat. */
+/** The view of a chat in a `chat_labels` event. */
 export const chatLabelsView = ({ chatId, phone, labels }: Pick<Chat, 'chatId' | 'phone' | 'labels'>) => ({
   wa_chatid: chatId,
   phone,

@@ -25,7 +25,7 @@ export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => ({
   updated: timeText(reply.updated),
 });
 
-/** What changes in the fields of a lead whose tag has another name; null when it does not carry the tag. One that carries both names keeps one. */
+/** Returns the lead fields that change if a tag gets another name; null if the lead does not carry the tag. A lead with both names keeps one. */
 export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: string): Chat['extra'] | null => {
   if (!Array.isArray(tags) || !tags.includes(from)) return null;
   return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };

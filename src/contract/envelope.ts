@@ -1,4 +1,4 @@
-/** What stands around the event's own keys in the body of a webhook (specification 6.2 rule 2). */
+/** The fields around the event's own keys in the body of a webhook (docs/events.md). */
 import type { EventSender } from '#actors/model.ts';
 
 export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type: string) => ({

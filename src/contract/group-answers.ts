@@ -6,7 +6,7 @@ interface Outcome extends MemberRefusal {
   readonly person: Person;
 }
 
-/** What the platform's codes mean for somebody who was to be added. */
+/** The meaning of the platform's codes for a person who was to be added. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'the platform cannot read the request',
   401: 'the person has blocked the account',
@@ -24,7 +24,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 const personView = ({ id, pn, lid }: Person) => ({ JID: id || pn || lid, PhoneNumber: pn, LID: lid });
 
-/** What became of each person of a request; `Error` is 0 when it was done. */
+/** The outcome for each person of a request. `Error` is 0 on success. */
 export const memberOutcomeView = ({ person, ...refusal }: Outcome) => ({ ...personView(person), ...refusalView(refusal) });
 
 export const failedView = (outcome: Outcome) => ({

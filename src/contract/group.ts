@@ -38,7 +38,7 @@ export const addModes = { all: 'all_member_add', admins: 'admin_add' } as const;
 
 export const inviteLink = (code: string): string => `https://chat.whatsapp.com/${code}`;
 
-/** Why somebody could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
+/** The reason why a person could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
 export interface MemberRefusal {
   readonly error: number;
   readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
@@ -58,7 +58,7 @@ export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember):
   IsSuperAdmin: isSuperAdmin,
 });
 
-/** What a group has beside its settings and its members. */
+/** The fields of a group beside its settings and its members. */
 const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
   OwnerJID: owner.id,
   OwnerPN: owner.pn,
@@ -74,7 +74,7 @@ const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
   IsSuspended: facts.suspended ?? false,
 });
 
-/** What the account itself may do. The interface calls the owner of the instance the owner. */
+/** The rights of the account in the group. The interface calls the owner of the instance the owner. */
 const ownView = ({ members, announce }: Group, me: Person | null): View => {
   if (me === null || members.length === 0) return {};
   const own = members.find((member) => includesPerson([member], me));
@@ -112,7 +112,7 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
   Content: content === null || typeof content === 'string' ? content : content.map(rawView),
 });
 
-/** What an event tells of settings: each has an object of its own. The interface has no word for who may add members, so the platform's stands there. */
+/** The settings in an event: each has an object of its own. The interface has no word for the right to add members, so the platform's word is used. */
 const settingsView = (settings: GroupSettings): View => ({
   ...(settings.subject === undefined ? {} : { Name: subjectView(settings.subject) }),
   ...(settings.topic ? { Topic: topicView(settings.topic) } : {}),

@@ -16,7 +16,7 @@ const slim = (item: Item): Item =>
     }),
   );
 
-/** As many of its fields as fit; ids come first. */
+/** Returns as many fields as fit. Ids come first. */
 const fieldsWithin = (item: Item, bytes: number): Item => {
   let room = bytes;
   const fits = ([name, value]: [string, unknown]): boolean => {

@@ -1,4 +1,4 @@
-/** What the inspector answers, and the sentence that a step of an instance becomes. Nothing of it is secret or personal. */
+/** The answers of the inspector, and the sentence for a step of an instance. They hold no secret and no personal data. */
 import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/face.ts';
 import { eventDescriptions } from '#actors/gateway.ts';
 
@@ -32,7 +32,7 @@ const wishes: Readonly<Record<string, string>> = {
 const closeSentence = ({ code, sentence, reaction }: Extract<StepCause, { kind: 'close' }>): string =>
   `${code === null ? 'The connection was closed' : 'The platform closed the connection'} (${sentence}); ${follow[reaction]}.`;
 
-/** Why the step was taken, for people. */
+/** Returns the reason of a step, for people. */
 export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string => {
   if (cause.kind === 'close') return closeSentence(cause);
   if (cause.kind === 'command') return `${who[cause.by]} ${wishes[event] ?? 'asked for it'}.`;

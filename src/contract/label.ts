@@ -2,7 +2,7 @@
 import type { Kept, Label } from '#actors/model.ts';
 import { timeText } from './time.ts';
 
-/** By index of colour. */
+/** Colours by their index. */
 export const labelColors = [
   '#ff9484',
   '#64c4ff',

@@ -30,7 +30,7 @@ export const capView = (cap: Looked<NewChatCap>) => {
   };
 };
 
-/** Where a client sees all of it. */
+/** The call that shows all limits of an account. */
 export const limitsEndpoint = '/instance/wa_messages_limits';
 
 /** In English and in Portuguese. */

@@ -49,8 +49,8 @@ const postOf = ({ serverId, views, reactions }: PostMarks) => ({ serverid: serve
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
 
 /**
- * Every field is always there, but `callPeer`, which only calls have, and the number, views and reactions of a post; `content` and `sendPayload` are an object or a text, '' when there is none.
- * `now`: Unix milliseconds; without it the message is new, and nobody has pinned it.
+ * Makes the view of a message. Every field is always present, except for `callPeer` (calls) and the number, views and reactions of a post. `content` and
+ * `sendPayload` are an object or a text, '' if there is none. `now`: Unix milliseconds; without it the message counts as new and not pinned.
  */
 export const messageView = (
   message: Message,
@@ -65,7 +65,7 @@ export const messageView = (
 /** `<owner>:<messageid>`, the form of message ids in events. */
 export const fullMessageId = (owner: string, messageId: string): string => `${owner}:${messageId}`;
 
-/** As `messageView`, with the full id and what only events tell. */
+/** Makes the view of a message in an event, with the full id and the fields that only events have. */
 export const eventMessageView = (message: Message, owner: string) => ({
   ...messageView(message, owner),
   id: fullMessageId(owner, message.messageId),

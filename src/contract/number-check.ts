@@ -1,4 +1,4 @@
-/** What `/chat/check` answers of a number or group. */
+/** The answer of `/chat/check` for a number or group. */
 import type { CheckedNumber } from '#actors/face.ts';
 
 /** `isInWhatsapp` is left out when the platform did not say: `error` tells so. */

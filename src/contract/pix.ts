@@ -1,4 +1,4 @@
-/** What Brazilian payments are written with: keys of PIX, lines of bank slips, amounts. */
+/** Formats of Brazilian payments: PIX keys, lines of bank slips, amounts. */
 import { done, type PixKey, refuse, type Result } from '#actors/gateway.ts';
 
 export const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
@@ -22,7 +22,7 @@ const isChecked = (text: string, highest: number): boolean => {
   return new Set(text).size > 1 && first === expected && second === checkDigit([...body, expected], highest);
 };
 
-/** By type: the key as it is written to the platform, null when it is none. */
+/** By type: returns the key as it is sent to the platform; null if the key is not valid. */
 const keys: Readonly<Record<PixKey['type'], (key: string) => string | null>> = {
   CPF: (key) => {
     const digits = key.replace(/[\s.-]/g, '');
@@ -40,7 +40,7 @@ const keys: Readonly<Record<PixKey['type'], (key: string) => string | null>> = {
   EVP: (key) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key.trim()) ? key.trim().toLowerCase() : null),
 };
 
-/** Of a key whose type is none. */
+/** The error of an unknown key type. */
 export const invalidKeyType = `Invalid keyType. Allowed: ${pixKeyTypes.join(', ')}`;
 
 const isType = (type: string): type is PixKey['type'] => (pixKeyTypes as readonly string[]).includes(type);

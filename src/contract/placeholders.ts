@@ -1,7 +1,7 @@
 /** Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}` (contract/behaviour.md, "Sends"). */
 import type { NamedChat } from '#actors/model.ts';
 
-/** Of a person what somebody called them: the number, which stands in for a missing name elsewhere, is no name in a greeting. */
+/** Returns the name of a person. The number, which replaces a missing name in other places, is no name in a greeting. */
 const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
 
 const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {
@@ -11,7 +11,7 @@ const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {
   wa_contactName: (chat) => chat?.contactName ?? '',
 };
 
-/** What stands in the place of a name; null for a name that is no placeholder. */
+/** Returns the text of a placeholder; null for a name that is no placeholder. */
 export const placeholderText = (name: string, chat: NamedChat | null): string | null => {
   if (Object.hasOwn(fields, name)) return fields[name]?.(chat) ?? '';
   if (!name.startsWith('lead_')) return null;

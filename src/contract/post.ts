@@ -2,7 +2,7 @@
 import type { ChangedPost, ListedPost } from '#actors/model.ts';
 import { contentView } from './content.ts';
 
-/** What the platform did not say is 0 or '', and `timestamp` and `message` are left out. */
+/** Makes the view of a channel post. A value that the platform did not send is 0 or ''. `timestamp` and `message` are then omitted. */
 export const postView = ({ serverId, messageId, type, at, views, reactions, content }: ListedPost) => ({
   serverid: serverId,
   messageid: messageId,

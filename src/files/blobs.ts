@@ -1,4 +1,4 @@
-/** What a store of bytes offers: each blob once, under the hash of its bytes. */
+/** The interface of a store of bytes. It keeps each blob once, under the hash of its bytes. */
 import type { Blob, ByteRange, LocalCopy } from '#actors/ports.ts';
 
 /** The first two digits of a hash: blobs are listed by them. */

@@ -71,7 +71,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       const names = await orAbsent(readdir(join(folder, prefix)), []);
       const found = await Promise.all(
         names.map(async (name) => {
-          // What is no blob was being copied when the process was killed.
+          // A file without a hash as its name is a copy that a kill interrupted.
           if (!isHash(name)) await rm(join(folder, prefix, name), { force: true });
           return isHash(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
         }),

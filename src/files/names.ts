@@ -27,5 +27,5 @@ export const newName = (hex: (bytes: number) => string, { mimetype, filename }: 
   return `${hex(randomness)}${ending === '' ? '' : `.${ending}`}`;
 };
 
-/** Whether a text may be a name: nothing else is looked up. */
+/** Returns true if a text may be the name of a file. Other texts are not looked up. */
 export const isName = (text: string): boolean => /^[0-9a-f]{32}(?:\.[a-z0-9]{1,8})?$/.test(text);

@@ -13,7 +13,7 @@ const namesIn = (url: string): readonly string[] => [...url.matchAll(/:(\w+)/g)]
 const propertiesOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {});
 
-/** Why a row cannot be offered; null when it can. */
+/** Returns why a row cannot be offered; null if it can. */
 const faultOf = (spec: Route, url: string): string | null => {
   if (!Object.hasOwn(credentials, spec.credential ?? '')) return 'names no credential; a route that everybody may call says `none`';
   if (!spec.operationId) return 'has no operationId';
@@ -23,7 +23,7 @@ const faultOf = (spec: Route, url: string): string | null => {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** What happens to the input before it is checked: it is reduced to what counts, then read leniently. */
+/** Prepares the input before the check: drops fields that do not count, then reads the rest leniently. */
 const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   const hooks: Hook[] = [];
   if (relevantFields !== undefined) {
@@ -55,7 +55,7 @@ const configOf = ({ credential, givesToken, relieves, whileStopping, invalidText
   ...(refusals?.tooLarge?.lead === undefined ? {} : { tooLarge: refusals.tooLarge.lead }),
 });
 
-/** What every route is made with. */
+/** The dependencies of every route. */
 export interface RouteContext {
   readonly gateway: Gateway;
   readonly now: () => number;

@@ -99,8 +99,8 @@ export const sessionNameOf = ({ headers }: FastifyRequest): string =>
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
 
 /**
- * Whether a request with a cookie comes from our own page, or from the address line. Browsers leave `Sec-Fetch-Site` out on plain HTTP;
- * they send `Origin` with every unsafe request.
+ * Returns true if a request with a cookie comes from the dashboard's own page or from the address line. Browsers omit `Sec-Fetch-Site` on plain HTTP. They
+ * send `Origin` with every unsafe request.
  */
 export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
   const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];

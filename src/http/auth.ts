@@ -41,7 +41,7 @@ const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, q
 
 const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => reply.code(status).send({ error: text });
 
-/** What a session of the dashboard stands for, in requests without a token: whether it admits them, or why it does not. */
+/** Makes the check of requests that carry a dashboard session in place of a token. The check admits a request or returns the refusal. */
 const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> => {
     const name = sessionNameOf(request);
@@ -86,7 +86,10 @@ const lookUpOf =
   async (request: FastifyRequest, token: string): Promise<string | null> =>
     (await limit.instanceWait(request)) === null ? gateway.lookUp(token) : null;
 
-/** What a code stands for, in requests of the browser of an account's owner. A try is taken before the look-up, so that no burst gets more of them. */
+/**
+ * Makes the check of requests that carry a one-time code of an account's owner. The check takes a try before the look-up, so that a burst gets no extra
+ * tries.
+ */
 const linkGuard = (gateway: Gateway) => {
   const limit = new GuessLimit();
   const linkOf = async (code: string): Promise<PasskeyLink | null> => {

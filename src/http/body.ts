@@ -11,7 +11,7 @@ export class BodyError extends Error {
   }
 }
 
-/** What calls itself one of these is read as JSON; curl and old clients leave the header out or say `text/plain`. */
+/** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. Walks without recursion: the depth of a body is not ours to choose. */

@@ -1,4 +1,4 @@
-/** Where a request comes from, as far as limits count it. */
+/** The address of a client, as rate limits count it. */
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HttpLog } from './options.ts';

@@ -1,4 +1,4 @@
-/** Who may call what: one table of credentials with the exact texts of the interface. */
+/** The table of credentials, with the exact texts of the interface. */
 
 export const demoText = 'This is a public demo server. This endpoint has been disabled.';
 
@@ -37,7 +37,7 @@ export const credentials = {
     missing: { status: 401, text: 'instance info not found' },
     wrong: { status: 401, text: 'Invalid token' },
   },
-  /** Of the browser of an account's owner: one link with a passkey, and nothing else of the instance. */
+  /** The credential of the browser of an account's owner. It allows one linking with a passkey, and no other call. */
   passkeyCode: {
     name: 'passkey-code',
     where: 'header',

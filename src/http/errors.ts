@@ -34,7 +34,7 @@ declare module 'fastify' {
 /** Seconds after which a client may try again when nothing better is known. */
 const retryAfter = 5;
 
-/** What each reason is in HTTP. The texts are those of the documents; an answer has the sentence of its refusal. */
+/** The HTTP status of each reason. The texts are those of the documents. An answer has the sentence of its refusal. */
 export const refusalTable: Readonly<Record<Reason, { readonly status: number; readonly text: string }>> = {
   invalid: { status: 400, text: 'number is required' },
   tooLarge: { status: 413, text: 'File size exceeds limit' },
@@ -68,7 +68,7 @@ const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
 const errorKeyOf = ({ code = 0, limits }: Refusal): string | undefined =>
   code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active ? undefined : errorKeys[code];
 
-/** Who refused, and its code; for new chats the limits of the account too. */
+/** Returns the fields that name the refusing side and its code. For new chats they include the limits of the account. */
 export const platformFields = (refusal: Refusal) => {
   const { code, limits } = refusal;
   const key = errorKeyOf(refusal);
@@ -83,7 +83,7 @@ export const platformFields = (refusal: Refusal) => {
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
 
-/** What the fixed text of a route leaves out, beside a body that stays as the interface has it. */
+/** Sets the header that names the faulty field where the interface fixes the text of the body. */
 const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
 
 /** `special`: what the row says about this reason. */
@@ -132,7 +132,7 @@ const describe = (error: unknown): object => {
   };
 };
 
-/** What a 503 says of storage; null for errors that are not storage's. */
+/** Returns the text of a 503 for a storage error; null for other errors. */
 const storageText = (error: unknown): string | null => {
   if (error instanceof StorageUnavailable) return refusalTable.unavailable.text;
   if (error instanceof StorageSlow) return 'the database took too long to answer';
@@ -216,7 +216,7 @@ export const frameworkErrors =
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void =>
     void sendError(log, error, request, reply);
 
-/** What Node's own parser refuses never becomes a request. */
+/** Errors of Node's HTTP parser. Such input never becomes a request. */
 const parserErrors: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],

@@ -22,7 +22,7 @@ const shown: ReadonlySet<string> = new Set([
   'audio/wav',
 ]);
 
-/** What a header may hold; anything else would end the answer. */
+/** The characters that a header may hold. Other characters would end the answer. */
 const headerText = /^[\x20-\x7e]{1,200}$/;
 
 /** The bytes under a name never change, and belong to one reader. A name is a secret: no page tells another where it came from. */
@@ -48,11 +48,11 @@ const headersOf = (file: KeptFile): Readonly<Record<string, string>> => {
   };
 };
 
-/** Whether the client has these bytes already. */
+/** Returns true if the client already has these bytes. */
 export const isKnown = (headers: IncomingHttpHeaders, file: KeptFile): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((tag) => ['*', tagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 
-/** What of the file is asked for; a part of other bytes than these makes no sense. */
+/** Returns the requested range. A range of a file with other bytes is ignored. */
 export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): string | undefined => {
   const condition = headers['if-range'];
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;

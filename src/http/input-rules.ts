@@ -1,4 +1,4 @@
-/** How input is checked: taken as it is, so that no text is made of a number behind the caller's back. */
+/** The rules of input checks. Values are taken as they are, so that a number never silently becomes a text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../lazy-validators.ts';
@@ -11,7 +11,7 @@ export const inputRules = {
 /** One library for all, made with the first check. */
 const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRules);
 
-/** What is wrong with a value; nothing when it fits. */
+/** Returns the errors of a value; an empty list if the value fits. */
 export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
 
 /** Checks what comes in another place than the body of a route as such a body is checked. */

@@ -21,7 +21,7 @@ const typesOf = (type: unknown): string =>
     .map((word) => typeWords[word] ?? word)
     .join(' or ');
 
-/** What each keyword asks for. */
+/** The demand of each keyword, in words. */
 const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${typesOf(type)}`,
@@ -44,7 +44,7 @@ const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-/** What an answer says of it. `hint`: the field and what is wrong with it, where the text of the route does not say so. */
+/** The answer to invalid input. `hint`: the field and its error, where the text of the route does not name them. */
 export interface InvalidInput {
   readonly error: string;
   readonly hint?: string;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../web/charts/', import.meta.url);
 
-/** By the name of the shape (`wide`, `tall`); empty when none was made for the machine. */
+/** Layouts by the name of the shape (`wide`, `tall`); empty if none was made for the machine. */
 export type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Files are named `<machine>.<shape>.json`. */

@@ -34,7 +34,7 @@ const typesOf = (shape: Shape): ReadonlySet<string> | null => {
   return new Set(parts.flatMap((part) => [...(part ?? [])]));
 };
 
-/** Where a text is allowed it stays one: nothing is guessed. */
+/** Returns the reader of a scalar. Where a text is allowed, a text stays a text. */
 const scalarReader = (shape: Shape): Reader | null => {
   const types = typesOf(shape);
   if (types === null || types.has('string')) return null;
@@ -77,7 +77,7 @@ const listReader = ({ items }: Shape): Reader | null => {
   return reader === null ? null : (value) => (Array.isArray(value) ? value.map(reader) : value);
 };
 
-/** Of several shapes for one object none is chosen; a list beside an object, or a scalar beside either, is clear. */
+/** Returns the reader of alternatives. It chooses between a list and an object, or a scalar and either, and never between two shapes of one object. */
 const alternativesReader = (shape: Shape): Reader | null => {
   const alternatives = alternativesOf(shape);
   const objects = alternatives.filter((one) => typesOf(one)?.has('object') ?? true);

@@ -1,4 +1,4 @@
-/** What the documents say of a row: parameters, bodies with examples, and every error with the texts that it can have. */
+/** The OpenAPI description of a row: parameters, bodies with examples, and every error with its texts. */
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
 import { credentials } from './credentials.ts';
@@ -28,7 +28,7 @@ const denialsOf = ({ credential }: Route): readonly ErrorCase[] => {
   return wanted === null ? [] : [wanted.missing, wanted.wrong];
 };
 
-/** What goes wrong before `run` is called, and what may go wrong in any. */
+/** Errors that may occur before `run` is called, and errors that may occur in any route. */
 const usualErrors = (spec: Route): readonly ErrorCase[] => {
   const takes = spec.params ?? spec.query ?? spec.body;
   const hasBody = methodOf(spec) !== 'GET';

@@ -1,4 +1,4 @@
-/** What the HTTP layer needs from outside: values come from the configuration, functions from the composition root. */
+/** The dependencies of the HTTP layer. Values come from the configuration, functions from the composition root. */
 
 /** Fits pino. Fields first, then a constant event name. */
 export interface HttpLog {
@@ -18,7 +18,7 @@ export interface StreamLimits {
   readonly backlogBytes: number;
   readonly backlogEvents: number;
   readonly graceMs: number;
-  /** What a client that comes back may still ask for, per instance; less than the backlog, or a replay would be a reason to be cut. */
+  /** Bytes per instance that a returning client may ask for. The value is below the backlog, so that a replay does not cut the client. */
   readonly ringBytes: number;
   readonly ringEvents: number;
   /** Milliseconds for which an instance without subscribers goes on filling its ring. */
@@ -44,13 +44,13 @@ export interface SimulatedPhone {
   scan(picture: string, name: string): Promise<string | null>;
 }
 
-/** Whether a restart begins; `underWay`: an earlier request has begun one. */
+/** The answer to a restart request. `underWay`: an earlier request has begun one. */
 export type RestartAnswer = 'begins' | 'underWay' | 'stopping';
 
 /** Stops the service and starts it again, once `answered` is settled: the answer to the request leaves first. */
 export type RequestRestart = (answered: Promise<void>) => RestartAnswer;
 
-/** What happens on the way, counted. */
+/** Counters of the streams. */
 export interface StreamMeter {
   /** A reader came, went, or was cut because it did not keep up. */
   stream(what: 'opened' | 'closed' | 'cut'): void;
@@ -68,19 +68,19 @@ export interface HttpOptions {
   readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
-  /** Where the document says that the interface is: `/` is where the document was asked for. */
+  /** The server address in the OpenAPI document. `/` stands for the address from which the document was fetched. */
   readonly serverUrl: string;
   /** Administrative endpoints answer 403. */
   readonly demoServer: boolean;
   /** Bytes. */
   readonly bodyLimit: number;
-  /** Of the largest file in a body; such bodies may be larger than others. */
+  /** Bytes of the largest file in a body. Bodies with files may be larger than others. */
   readonly mediaBytes: number;
   /** Bytes of one page of `/message/find` and `/chat/find`. */
   readonly answerBytes: number;
   /** Largest file that is given as base64 inside an answer. */
   readonly base64Bytes: number;
-  /** Of one instance token; 0: no limit. */
+  /** Requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
   /** Wrong or missing tokens from one address; 0: no limit. */
   readonly authFailuresPerMinute: number;
@@ -88,7 +88,7 @@ export interface HttpOptions {
   readonly adminSessionMs: number;
   /** null beside the real platform. */
   readonly simulatedPhone: SimulatedPhone | null;
-  /** Whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
+  /** Proxies whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
   /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */
   readonly corsOrigins: readonly string[];
@@ -96,14 +96,14 @@ export interface HttpOptions {
   readonly allowQueryTokens: boolean;
   readonly log: HttpLog;
   readonly version: string;
-  /** Who gets reasons and counts from `/health/ready`, beside yes or no. */
+  /** The callers that get reasons and counts from `/health/ready`, beside yes or no. */
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
   readonly overloadLagMs: number;
   /** Milliseconds over which that delay is averaged; three seconds when left out. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
-  /** Why the database does not do its work; empty when it does. */
+  /** Returns the reasons why the database does not work; empty if it works. */
   storageTroubles(): readonly string[];
   /** Unix milliseconds; the system clock when left out. */
   readonly now?: () => number;

@@ -27,9 +27,7 @@ export interface Page<View> {
 
 export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
 
-/**
- * As many of the first items as fit into the bytes, behind those of `before`; one in any case, so that paging always comes to an end.
- */
+/** Returns as many of the first items as fit into the bytes, behind those of `before`. Returns at least one item, so that paging always ends. */
 export const pageWithin = <Item, View>(
   items: readonly Item[],
   view: (item: Item) => View,

@@ -1,4 +1,4 @@
-/** How many requests are taken: a second of one instance token, and a minute of an address whose tokens are wrong. */
+/** Rate limits: requests per second of one instance token, and wrong tokens per minute of one address. */
 import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from './client-address.ts';
@@ -15,7 +15,7 @@ declare module 'fastify' {
 type Wait = number | null;
 
 export interface AuthenticationLimit {
-  /** Whether the address has failed too often with admin tokens; nothing is counted. */
+  /** Returns the wait of an address that failed too often with admin tokens. Counts nothing. */
   adminWait(request: FastifyRequest): Promise<Wait>;
   /** The same for tokens of instances. */
   instanceWait(request: FastifyRequest): Promise<Wait>;
@@ -38,7 +38,7 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
   };
 };
 
-/** How many addresses and tokens are remembered, the latest first: some 100 bytes each. */
+/** Most addresses and tokens in memory, latest first. Each takes about 100 bytes. */
 const remembered = 20_000;
 
 const limitOf = (app: FastifyInstance, max: number): AuthenticationLimit => {

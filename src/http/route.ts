@@ -1,4 +1,4 @@
-/** What a route is: one row that says who may call it, what it takes, what it answers and refuses, and makes one call into the gateway. */
+/** The type of a route: one row with its credential, its shapes, its answers and refusals, and one call into the gateway. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema, TUnknown } from 'typebox';
 import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
@@ -13,7 +13,7 @@ export type Address = `${Method} /${string}`;
 
 export type SuccessStatus = 200 | 201 | 202 | 207;
 
-/** What a type looks like when nothing of it may be changed: views answer with shared records. */
+/** The read-only form of a type. Views answer with shared records, which nobody may change. */
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
@@ -57,7 +57,7 @@ export type Outcome<Answer extends TSchema, Also extends FurtherAnswers> =
   | Refused
   | null;
 
-/** How a refusal is answered where the table in `errors.ts` does not fit. */
+/** The answer to a refusal where the table in `errors.ts` does not fit. */
 export interface RefusalAnswer {
   readonly status?: number;
   /** Instead of the refusal's own sentence. */
@@ -71,7 +71,7 @@ export interface RefusalAnswer {
   readonly details?: (refusal: Refusal, call: { readonly id: InstanceId; readonly now: number }) => Readonly<Record<string, unknown>>;
 }
 
-/** What an answer to an unexpected failure says; `details` knows no refusal. */
+/** The answer to an unexpected failure. `details` gets no refusal. */
 export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
   readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
 }
@@ -85,10 +85,10 @@ export interface BodyLimit {
 /** With what reasons a route can refuse, and what is special about each. Only `invalid` and `unavailable` are understood by themselves. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 
-/** Of routes for which nothing but the instance itself can be missing. */
+/** The refusals of routes that can miss only the instance itself. */
 export const instanceRefusals = { notFound: { example: unknownInstance.refusal.message } } as const satisfies Refusals;
 
-/** What every route can refuse with that asks the platform for something. */
+/** The refusals of every route that sends a request to the platform. */
 export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupported: {}, capped: {} } as const satisfies Refusals;
 
 export interface RouteSpec<

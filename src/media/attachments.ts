@@ -15,7 +15,7 @@ export interface AttachmentParts {
 /** Largest picture that a client gives as the thumbnail of a file, in bytes; its sides are the workshop's to bound. */
 const thumbnailBytes = 1_048_576;
 
-/** What is kept: the taken file when it needed no change, else what was made of it. */
+/** Returns the file to keep: the taken file if it needed no change, otherwise the prepared one. */
 const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenFile> => {
   if (prepared.path === taken.path) return taken;
   const { path, size, mimetype } = prepared;

@@ -1,21 +1,21 @@
-/** What the makers of one preparation share: paths for what they make, the limits, and the end of the time. */
+/** Shared parts of one preparation: paths for new files, limits, and the deadline. */
 import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import type { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
 
-/** What the pool of threads does for files. */
+/** The file tasks of the thread pool. */
 export interface MediaWork extends Pick<Media, 'picture' | 'tracks'> {
   /** A JPEG of at most 10 KB; null when the picture cannot be read. */
   thumbnail(picture: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null>;
 }
 
 export interface MediaLimits {
-  /** Of a picture, of all its frames together. */
+  /** Most pixels of a picture, of all its frames together. */
   readonly maxPixels: number;
-  /** Of the longest side of a picture, in pixels. */
+  /** Longest side of a picture, in pixels. */
   readonly maxSide: number;
-  /** Of what is made. */
+  /** Most bytes of a prepared file. */
   readonly maxBytes: number;
   /** For a picture, from its turn on. */
   readonly pictureMs: number;
@@ -24,7 +24,7 @@ export interface MediaLimits {
 /** Everything of a prepared file but its owner. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
-/** Of a file of which nothing is known. */
+/** The facts of a file about which nothing is known. */
 export const noFacts = {
   thumbnail: null,
   width: null,

@@ -27,7 +27,7 @@ const kill = (pid: number): void => {
   }
 };
 
-/** What runs now. A process that exits without a stop takes them along. */
+/** Process ids of running programs. If this process exits without a stop, they are ended with it. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pid of running) kill(pid);

@@ -8,7 +8,7 @@ import { Waveform } from './waveform.ts';
 export interface FfmpegOptions {
   /** Absolute path of `ffmpeg`; `ffprobe` stands beside it. */
   readonly program: string;
-  /** Where it runs. */
+  /** The working folder. */
   readonly folder: string;
   /** Conversions at once; looks, which are short, do not wait for them. */
   readonly jobs: number;
@@ -20,7 +20,7 @@ export interface FfmpegOptions {
 export interface Conversion {
   readonly path: string;
   readonly target: string;
-  /** What to make: options of the output. */
+  /** Output options of ffmpeg. */
   readonly output: readonly string[];
   /** The output is cut a little behind this many bytes. */
   readonly maxBytes: number;
@@ -35,7 +35,7 @@ const largestAllocation = 536_870_912;
 /** Enough to draw loudness. */
 const sampleRate = '8000';
 
-/** What every run of ffmpeg begins with: no questions, and bounds that hold even when this process is killed meanwhile. */
+/** First arguments of every ffmpeg run: no questions, and bounds that hold even if this process is killed meanwhile. */
 const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
   const bounds = ['-max_alloc', String(largestAllocation), '-timelimit', String(cpuSeconds)];
   return ['-nostdin', '-hide_banner', '-v', 'error', '-y', ...bounds];
@@ -102,7 +102,7 @@ export class Ffmpeg {
     return runChild({ program, args, cwd: this.#options.folder, signal, onOutput });
   }
 
-  /** What a program prints, up to a bound; null when it fails. */
+  /** Returns the output of a program up to a bound; null if the program fails. */
   async #printed(program: string, args: readonly string[], signal: AbortSignal): Promise<Buffer | null> {
     const pieces: Buffer[] = [];
     let length = 0;

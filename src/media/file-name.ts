@@ -1,4 +1,4 @@
-/** What a source calls its file. */
+/** The name that a source gives its file. */
 
 const longest = 200;
 
@@ -22,7 +22,7 @@ export const unescaped = (text: string): string => {
   }
 };
 
-/** Of the header `Content-Disposition` (RFC 6266; the form for other alphabets goes first), else the last part of the address. */
+/** Returns the name from the header `Content-Disposition` (RFC 6266; the extended form goes first), otherwise the last part of the address. */
 export const nameFrom = (disposition: string, url: string): string => {
   const extended = /filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   const [, quoted, bare] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? [];

@@ -3,7 +3,7 @@
 export interface PageFacts {
   readonly title: string;
   readonly description: string;
-  /** As it stands in the page, perhaps relative; '' when there is none. */
+  /** The address as it stands in the page, possibly relative; '' if there is none. */
   readonly image: string;
 }
 

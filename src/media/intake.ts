@@ -93,7 +93,7 @@ const write = async (
   }
 };
 
-/** Who removes a taken file: the first who discards it, and nobody when it was moved away. */
+/** Makes the owner of a taken file. The first `discard` removes the file, unless it was moved away. */
 const ownerOf = (path: string): Pick<TakenFile, 'discard'> & { moved(): void } => {
   let gone: Promise<void> | null = null;
   return { discard: () => (gone ??= removeFile(path)), moved: () => void (gone ??= Promise.resolve()) };

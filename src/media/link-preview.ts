@@ -15,7 +15,7 @@ export interface LinkPreview {
 export interface LinkPreviews {
   /** null when the page cannot be had in time or says nothing of itself. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
-  /** Of an address, or of bytes; null when it is no picture, or cannot be had in time. */
+  /** Makes previews of an address or of bytes. Returns null if the source is no picture, or cannot be fetched in time. */
   picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface LinkPreviewOptions {
 interface Wanted {
   readonly type: RegExp;
   readonly maxBytes: number;
-  /** What to do with more: the beginning of a page is enough, that of a picture is none. */
+  /** True if a longer body is an error. The beginning of a page is enough, that of a picture is not. */
   readonly whole: boolean;
 }
 

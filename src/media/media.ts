@@ -13,7 +13,7 @@ export interface PreviewPictures {
   readonly large: { readonly jpeg: Uint8Array; readonly width: number; readonly height: number } | null;
 }
 
-/** What a picture is made for; a portrait is that of a group or a person. */
+/** The purpose of a picture. A portrait is that of a group or a person. */
 export type PictureKind = 'image' | 'sticker' | 'portrait' | 'product';
 
 /** After `close` every method rejects. */
@@ -27,7 +27,7 @@ export interface Media extends MediaPort {
   previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   /** Makes a picture, or says that it may stay as it is. Rejects when the signal aborts, whose thread ends then. */
   picture(as: PictureKind, task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
-  /** What is in an audio or video file, without ffmpeg; null when it cannot be read. Rejects when the signal aborts. */
+  /** Reads the tracks of an audio or video file without ffmpeg. Returns null if the file cannot be read. Rejects if the signal aborts. */
   tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
   /** Encrypts a file into another one. Rejects when the signal aborts, whose thread ends then. */
   seal(task: SealTask, signal: AbortSignal): Promise<Seal>;

@@ -1,4 +1,4 @@
-/** What the index of an MP4 or QuickTime file says (ISO/IEC 14496-12), read without ffmpeg. */
+/** Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12) without ffmpeg. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type TrackFacts, wholeMs } from './track-facts.ts';
 
@@ -6,7 +6,7 @@ import { type TrackFacts, wholeMs } from './track-facts.ts';
 const largestIndex = 33_554_432;
 const mostBoxes = 4_096;
 
-/** What a sample description is called in the file, and by ffmpeg. */
+/** The name of a sample description in the file, and ffmpeg's name for it. */
 const codecs: Readonly<Record<string, string>> = { avc1: 'h264', avc3: 'h264', mp4a: 'aac', Opus: 'opus', '.mp3': 'mp3' };
 
 interface Box {
@@ -68,7 +68,7 @@ const inside = (bytes: Buffer, path: readonly string[]): Buffer | null => {
   return bytes.subarray(start, end);
 };
 
-/** Of `mvhd` and `mdhd`: a version, times, a scale and a length, which are longer in version 1. */
+/** Reads the length from `mvhd` or `mdhd`: a version, times, a scale and a length, which are longer in version 1. */
 const secondsOf = (header: Buffer | null): number | null => {
   if (!header || header.length < 32) return null;
   const isLong = header[0] === 1;
@@ -91,7 +91,7 @@ interface Track {
   readonly handler: string;
   readonly codec: string;
   readonly bytes: Buffer;
-  /** Of the first sample description. */
+  /** Channels of the first sample description. */
   readonly channels: number | null;
 }
 
@@ -112,7 +112,7 @@ const indexOf = async (path: string): Promise<Buffer | null> => {
   }
 };
 
-/** Whether the file has all the bytes that it speaks of: players and ffmpeg begin with one that was cut. */
+/** Returns true if the file has all bytes that its index names. Players and ffmpeg accept a truncated file at first. */
 export const isWholeMp4 = async (path: string): Promise<boolean> => (await indexOf(path)) !== null;
 
 /** null when the file is damaged, or nothing in it plays. */

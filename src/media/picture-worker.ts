@@ -7,15 +7,15 @@ import { release } from './release.ts';
 
 export interface PictureTask {
   readonly path: string;
-  /** Where a new file goes, when one has to be made. */
+  /** The path of a new file, if one is made. */
   readonly target: string;
   readonly maxPixels: number;
-  /** Of the longest side, in pixels. */
+  /** Longest side, in pixels. */
   readonly maxSide: number;
   readonly timeoutSeconds: number;
 }
 
-/** What became of a picture: facts of it, at `target` when `isNew`; or why there is none. */
+/** The outcome of a picture: its facts, with the file at `target` if `isNew`; or the reason why there is none. */
 export type PictureOutcome =
   | {
       readonly problem: null;
@@ -40,7 +40,7 @@ interface Shape {
   readonly frames: number;
 }
 
-/** As it is shown: orientations from 5 on turn it by a quarter. */
+/** Returns the shape as it is shown. Orientations from 5 on turn the picture by a quarter. */
 const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): Shape => {
   const tall = pageHeight ?? height;
   const turned = (orientation ?? 1) >= 5;

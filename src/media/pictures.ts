@@ -6,7 +6,7 @@ import { MediaFailure, sizeText } from './media-failure.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { SourceFile } from './prepared.ts';
 
-/** What the library opens. HEIC is not among them: its decoder is not free to ship. */
+/** Formats that the library opens. HEIC is not among them, because its decoder is not free to ship. */
 const readable: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',

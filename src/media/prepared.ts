@@ -1,4 +1,4 @@
-/** What a file is after it was prepared for a kind of message. */
+/** The result of preparing a file for a kind of message. */
 import type { MediaKind, Result } from '#actors/model.ts';
 
 /** Longest side of a thumbnail in pixels: as small as the platform's own programs make it. */
@@ -8,7 +8,7 @@ export const thumbnailSide = 32;
 export interface SourceFile {
   readonly path: string;
   readonly size: number;
-  /** By content. */
+  /** The type by content. */
   readonly mimetype: string;
 }
 
@@ -30,15 +30,15 @@ export interface PreparedMedia extends SourceFile {
 export interface PrepareWishes {
   /** A picture to show in place of the own one: a file, or its bytes. One that cannot be read is a refusal. */
   readonly thumbnail?: string | Uint8Array | undefined;
-  /** Of a document: what to call it, where its content does not say better. */
+  /** The type of a document, used if its content does not tell one. */
   readonly mimetype?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Prepares files. Refusals: `notConvertible` when the content is of another kind or the machine lacks what it takes, `tooLarge` for too many
- * bytes, pixels or seconds, `invalid` for what is damaged, `limited` when it did not get its turn in time, `unavailable` after an abort and while the server stops.
- * No file is left after a refusal.
+ * Prepares files. Refusals: `notConvertible` if the content is of another kind or the machine lacks a program; `tooLarge` for too many bytes, pixels or
+ * seconds; `invalid` for damaged files. `limited` if the file did not get its turn in time; `unavailable` after an abort and while the server stops. No file
+ * is left after a refusal.
  */
 export interface MediaWorkshop {
   prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;

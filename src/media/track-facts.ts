@@ -1,10 +1,10 @@
-/** What is in an audio or video file, from ffprobe or from our own readers. */
+/** Facts of an audio or video file, from ffprobe or from the program's own readers. */
 
 export interface TrackFacts {
   readonly seconds: number | null;
   /** null when the file has no moving pictures; a cover of a song is none. */
   readonly video: {
-    /** As ffmpeg calls it: `h264`; '' when it is not known. */
+    /** The codec in ffmpeg's words, such as `h264`; '' if it is not known. */
     readonly codec: string;
     /** '' when it is not known. */
     readonly pixels: string;
@@ -40,14 +40,14 @@ const secondsOf = (...texts: readonly (string | undefined)[]): number | null => 
   return seconds === undefined ? null : wholeMs(seconds);
 };
 
-/** What `ffprobe` is asked for. */
+/** The fields that `ffprobe` prints. */
 export const probeEntries =
   'format=duration:stream=codec_type,codec_name,pix_fmt,width,height,channels,duration:stream_disposition=attached_pic:stream_side_data=rotation:stream_tags=rotate';
 
 const turnsBy = ({ side_data_list: list = [], tags }: ProbeStream): number =>
   list.find(({ rotation }) => rotation !== undefined)?.rotation ?? Number(tags?.rotate ?? 0);
 
-/** Of the JSON of `ffprobe`; null when it found nothing that plays. */
+/** Reads the JSON of `ffprobe`. Returns null if it found no playable track. */
 export const factsOfProbe = (json: string): TrackFacts | null => {
   const { streams = [], format } = JSON.parse(json) as Probe;
   const moving = streams.find((stream) => stream.codec_type === 'video' && stream.disposition?.attached_pic !== 1);

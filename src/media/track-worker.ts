@@ -4,7 +4,7 @@ import { parseFile } from 'music-metadata';
 import { mp4Facts } from './mp4-facts.ts';
 import { type TrackFacts, wholeMs } from './track-facts.ts';
 
-/** What the library calls a codec, and what ffmpeg does. */
+/** The library's name for a codec, and ffmpeg's name. */
 const codecs: readonly (readonly [RegExp, string])[] = [
   [/AAC/, 'aac'],
   [/^Opus$/i, 'opus'],
@@ -14,7 +14,7 @@ const codecs: readonly (readonly [RegExp, string])[] = [
 
 const codecOf = (name: string | undefined): string => codecs.find(([pattern]) => pattern.test(name ?? ''))?.[1] ?? '';
 
-/** By the first box: the library does not say which of these files have pictures, nor how large they are. */
+/** Returns true if the first box is that of an MP4. The library tells neither pictures nor their size for such files. */
 const isMp4 = async (path: string): Promise<boolean> => {
   const file = await open(path);
   try {

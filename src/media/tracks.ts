@@ -1,4 +1,4 @@
-/** What makers of audio and video share: looking into a file, and asking ffmpeg for another one. */
+/** Shared parts of audio and video preparation: reading a file's tracks, and asking ffmpeg for another file. */
 import { stat } from 'node:fs/promises';
 import type { Bench } from './bench.ts';
 import type { Ffmpeg } from './ffmpeg.ts';

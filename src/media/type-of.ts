@@ -13,10 +13,10 @@ const usual: Readonly<Record<string, string>> = {
 
 const headBytes = 4_096;
 
-/** What may stand before the first element, whatever it is. Each pattern can end in one way only, so that a hostile file costs no more than a plain one. */
+/** Text that may precede the first element. Each pattern can end in one way only, so that a hostile file costs no more than a plain one. */
 const prologs: readonly RegExp[] = [/\s+/y, /<\?xml[^>]*>/iy, /<!doctype\s+svg[^>]*>/iy];
 
-/** What is left of a text behind white space, comments and the declarations of a document. */
+/** Returns the text behind white space, comments and the declarations of a document. */
 const withoutProlog = (text: string): string => {
   let at = 0;
   const skips = (pattern: RegExp): boolean => {
@@ -34,13 +34,13 @@ const withoutProlog = (text: string): string => {
   }
 };
 
-/** Of what stands behind the prolog: a page that hides a script behind another type is still a page. */
+/** Types by the text behind the prolog. A page that hides a script behind another type is still a page. */
 const documents: readonly (readonly [RegExp, string])[] = [
   [/^<(?:\w{1,40}:)?svg[\s>]/i, 'image/svg+xml'],
   [/^<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i, 'text/html'],
 ];
 
-/** Of the text as it begins. */
+/** Types by the beginning of the text. */
 const texts: readonly (readonly [RegExp, string])[] = [
   [/^\s*<\?xml\s/i, 'application/xml'],
   [/^#EXTM3U/, 'application/vnd.apple.mpegurl'],
@@ -74,7 +74,7 @@ const textOf = (head: Buffer): string | null => {
 const plain: ReadonlySet<string> = new Set(['image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
 const leastHead = 64;
 
-/** What `typeOf` would say of a file that begins like this; null where it has to read on. */
+/** Returns the type that `typeOf` would return for a file with this beginning; null if more bytes are needed. */
 export const typeOfHead = async (bytes: Uint8Array): Promise<string | null> => {
   if (bytes.length < leastHead) return null;
   const found = await fileTypeFromBuffer(bytes.subarray(0, headBytes)).catch(() => undefined);

@@ -7,7 +7,7 @@ import type { TrackFacts } from './track-facts.ts';
 import { convert, look, needFfmpeg, unfit } from './tracks.ts';
 
 const longestEdge = 1_280;
-/** What the platform takes for a round video message, with the fraction that a recorder adds. */
+/** Longest round video message that the platform accepts, in seconds, with the fraction that a recorder adds. */
 const longestNote = 60.9;
 
 type VideoKind = Extract<MediaKind, 'video' | 'videoplay' | 'ptv'>;
@@ -27,7 +27,7 @@ const asAac = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'] as const;
 
 const asMp4 = ['-movflags', '+faststart', '-f', 'mp4'] as const;
 
-/** What plays already is copied: only the rest costs time and quality. */
+/** Returns the output options. A playable track is copied. Only the other tracks cost time and quality. */
 const outputFor = (facts: TrackFacts, as: VideoKind): readonly string[] => [
   ...picturesAlone,
   ...(as === 'videoplay' ? ['-an'] : ['-map', '0:a:0?']),

@@ -1,4 +1,4 @@
-/** What runs in the threads of the pool: one exported function per task. It must load fast, so that it imports nothing of the program. */
+/** The tasks of the thread pool, one exported function each. The file must load fast, so it imports nothing of the program. */
 import { generateKeyPairSync } from 'node:crypto';
 import { move } from 'piscina';
 import QRCode from 'qrcode';

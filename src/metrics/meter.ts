@@ -1,4 +1,4 @@
-/** What is counted as it happens: additions to plain numbers, of which the series are made when somebody asks. */
+/** Counters that grow as things happen: plain numbers, from which the series are made at a scrape. */
 import type { Meter } from '#actors/ports.ts';
 
 /** Upper bounds of the parts of a histogram, in seconds. */
@@ -47,7 +47,7 @@ export class Histogram {
     this.count += 1;
   }
 
-  /** How many are at most as large as each bound. */
+  /** The number of values up to each bound. */
   get upTo(): readonly number[] {
     let all = 0;
     return this.#parts.map((part) => (all += part));

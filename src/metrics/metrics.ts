@@ -1,4 +1,4 @@
-/** What `/metrics` answers: figures that exist, gathered and written in slices, so that no scrape holds up the event loop. */
+/** The answer of `/metrics`. It gathers and writes figures in slices, so that a scrape does not block the event loop. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Registry, type Metric } from 'prom-client';
 import type { Figures } from '#actors/gateway.ts';

@@ -18,7 +18,7 @@ export interface PoolFigures {
   readonly waiting: number;
 }
 
-/** What the series of one scrape are made of. */
+/** The sources of the series of one scrape. */
 export interface Sources {
   readonly meter: ProcessMeter;
   readonly figures: Figures;

@@ -26,7 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 
 export interface SpansInput {
-  /** Where spans are posted to, such as `http://127.0.0.1:4318/v1/traces`. */
+  /** The address to which spans are posted, such as `http://127.0.0.1:4318/v1/traces`. */
   readonly endpoint: string;
   /** Share of traces that are kept, 0 to 1. */
   readonly ratio: number;
@@ -62,7 +62,7 @@ export interface Begun {
   readonly at?: number;
 }
 
-/** How a span ended: with a code (a status of HTTP, a reason) and whether that is a failure. */
+/** The end of a span: a code (an HTTP status, a reason), and true if it is a failure. */
 export interface Ended {
   readonly attributes?: Attributes;
   readonly failed: boolean;

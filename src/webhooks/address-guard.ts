@@ -10,7 +10,7 @@ type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' 
  */
 const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32']],
-  // Those of AWS, Google and Oracle over IPv6, in the private range.
+  // Metadata services of AWS, Google and Oracle over IPv6, in the private range.
   ['metadata', ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:c1::a9fe:a9fe/128']],
   ['loopback', ['127.0.0.0/8', '::1/128']],
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', '64:ff9b:1::/48']],
@@ -53,7 +53,9 @@ export class AddressRefused extends Error {
 }
 
 export interface AddressGuard {
-  /** Why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null when it may. Asks no name server. */
+  /**
+   * Returns why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null if it may. Does not resolve names.
+   */
   checkUrl(url: string): string | null;
   /** The same for a host by itself, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
   checkHost(host: string): string | null;
@@ -62,7 +64,7 @@ export interface AddressGuard {
 }
 
 export interface GuardOptions {
-  /** What is allowed beside public addresses: `private`, `loopback`, subnets and addresses. A subnet named here wins over everything. */
+  /** Allowed addresses beside public ones: `private`, `loopback`, subnets and addresses. A subnet that is named here overrides all other rules. */
   readonly allow: readonly string[];
   /** The setting behind `allow`, which refusals name. */
   readonly setting?: string;
@@ -89,7 +91,7 @@ export const createAddressGuard = ({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS',
     return found === undefined || words.has(found) ? null : found;
   };
 
-  /** Of a literal address, or a name for this machine; null for every other name. */
+  /** Returns the class of a refused literal address or local name; null for every other name. */
   const refusalOfHost = (host: string): Class | null => {
     const local = /^(?:.*\.)?localhost\.?$/.test(host);
     return isIP(host) > 0 || local ? refusalOf(local ? '127.0.0.1' : host) : null;

@@ -16,13 +16,13 @@ export interface ReceiverOptions {
   readonly now?: () => number;
 }
 
-/** Of an answer only the status counts; reading a little more than a usual body keeps the connection for the next event. */
+/** Only the status code matters. The body is read up to this limit so that the connection can be reused. */
 const answerBytes = 65_536;
 /** Longest pause that a receiver may ask for, in seconds. */
 const maxRetryAfter = 3_600;
 
 interface Place {
-  /** Why nothing is posted there, null when nothing speaks against it. */
+  /** The reason why nothing is posted to this address; null if it is allowed. */
   readonly refusal: string | null;
   readonly origin: string;
   readonly path: string;

@@ -97,7 +97,7 @@ const rotateRow = (sessions: AdminSessions): Route =>
     failure: { text: 'Failed to persist admin token' },
     run: async ({ gateway, now }) =>
       mapResult(await gateway.rotateAdminToken(), (token) => {
-        // What the old token began ends with it.
+        // Dashboard sessions that began with the old token end with it.
         sessions.endAll();
         return {
           success: true,

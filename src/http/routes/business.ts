@@ -10,7 +10,7 @@ const common = { credential: 'instance', tag: 'business' } as const;
 const invalidPayload = { '*': 'invalid payload' } as const;
 const productNotFound = { example: 'product not found' } as const;
 
-/** What became of each field of a change that was done in part, or not at all. */
+/** The outcome of each field of a change that was applied in part, or not at all. */
 const countsView = (updated: readonly string[], failed: Readonly<Record<string, string>>) => ({
   response: { ...Object.fromEntries(updated.map((field) => [field, 'updated'])), ...failed },
   updated: updated.length,

@@ -1,4 +1,4 @@
-/** Who runs a channel: invitations of admins, their rights, the owner. */
+/** Administration of a channel: invitations of admins, their rights, the owner. */
 import type { InvalidTexts } from '../invalid-text.ts';
 import type { Address, Route } from '../route.ts';
 import { PhoneField, TransferFields } from '../schemas/channel.ts';

@@ -14,7 +14,7 @@ const common = { credential: 'instance', tag } as const;
 
 const badId = 'invalid newsletter id';
 
-/** What rows can refuse with that name a channel. */
+/** The refusals of rows that name a channel. */
 export const channelRefusals: Refusals = {
   ...platformRefusals,
   invalid: { example: badId },

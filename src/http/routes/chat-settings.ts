@@ -1,4 +1,4 @@
-/** What the owner of an account does with a chat: it reaches the phone and its other devices. */
+/** Changes of a chat that the account's owner makes. They reach the phone and its other devices. */
 import { type TProperties, Type } from 'typebox';
 import type { Chat as Stored, ChatChange, ChatRemoval, Gateway, InstanceId, Result } from '#actors/gateway.ts';
 import { chatView } from '#src/contract/views.ts';

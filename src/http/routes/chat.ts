@@ -9,7 +9,7 @@ import { ChatCounts, chatPage, ChatsAnswer, compactPage, FindChatsBody } from '.
 type Body = Readonly<Record<string, string | number | boolean | undefined>>;
 type Operator = ChatFilter['operator'];
 
-/** Those of two characters first: `>=` begins with `>`. */
+/** Operators of two characters come first, because `>=` begins with `>`. */
 const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
 /** Two fields are made of others on the way out; storage knows how. */
@@ -48,7 +48,7 @@ const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatF
   return done({ field, operator, value });
 };
 
-/** As many as the interface documents. Each filter is compared with every chat of the instance. */
+/** Most filters of a search, as documented. Each filter is compared with every chat of the instance. */
 const mostFilters = 18;
 
 /** Fields that are not in the table are ignored; an empty text does not filter. */

@@ -75,7 +75,7 @@ const codeOf = (written: string): Result<string> => {
 
 const noCode = { '*': 'Invalid invite code' } as const;
 export const noGroup = { groupjid: 'Could not parse Group JID' } as const;
-/** Of requests that only admins may make. */
+/** The refusals of requests that only admins may make. */
 export const adminRefusals = {
   ...platformRefusals,
   forbidden: { example: 'User is not an admin of this group' },

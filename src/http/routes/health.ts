@@ -9,7 +9,7 @@ import { HealthAnswer, ReadyAnswer, ReadyReasons, ServerStatusAnswer } from '../
 
 const common = { credential: 'none', tag: 'server', relieves: true } as const;
 
-/** Why the server cannot do its work now; empty when it can. */
+/** Returns the reasons why the server cannot do its work; empty if it can. */
 const reasonsOf = ({ storageTroubles }: HttpOptions, gateway: Gateway, overloaded: boolean): readonly string[] => [
   ...(gateway.accepting ? [] : ['the server is stopping']),
   ...(gateway.draining() ? ['the node gives its sessions away'] : []),

@@ -37,7 +37,7 @@ const queryOf = ({ state = '', reason = '', q = '', sort = 'trouble', after = ''
   limit: pageSize(limit, rows),
 });
 
-/** What the body asks for; a refusal when something is missing. */
+/** Returns the requested event; a refusal if a field is missing. */
 const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof shape.EventBody>): Result<ActorEvent> => {
   if (type === 'clearCircuit') return webhook === undefined ? refuse('invalid', 'webhook is required') : done({ type, webhookId: webhook });
   if (type === 'logLevel')
@@ -45,7 +45,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** By then a connection that broke off is known to be gone. */
+/** Seconds after which a broken connection is known to be gone. */
 const retryAfterSeconds = 15;
 
 const streamOf = (hub: InspectorHub, open: () => Result<null>): ReturnType<typeof refuse> | null => {

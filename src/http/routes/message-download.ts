@@ -34,7 +34,7 @@ const wishOf = (body: Static<typeof DownloadBody>): DownloadWish => ({
   apiKey: body.openai_apikey ?? '',
 });
 
-/** As base64, by whole groups of three bytes, so that the bytes are never in memory as a whole beside their text. */
+/** Encodes bytes as base64 in groups of three bytes, so that the whole file is never in memory beside its text. */
 const base64Of = async (bytes: AsyncIterable<Uint8Array>): Promise<string> => {
   const parts: string[] = [];
   let rest: Buffer = Buffer.alloc(0);

@@ -72,7 +72,7 @@ const postRow = <Fields extends TProperties & typeof channelFields, Answer exten
     },
   });
 
-/** As many of the posts as an answer holds; the rest is on the next page. */
+/** Returns as many posts as an answer may hold. The rest is on the next page. */
 const postsWithin = (posts: Result<readonly ListedPost[]>, bytes: number) =>
   mapResult(posts, (all) => withPage('response', pageWithin(all, postView, bytes), {}));
 

@@ -8,7 +8,7 @@ import { FollowedAnswer, PasskeyBody, UsedCodeAnswer } from '../schemas/passkey.
 
 const common = { credential: 'passkeyCode', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;
 
-/** What the browser may know: after the last stage only how linking ended. */
+/** Returns the view for the browser. After the last stage it has only the outcome of the linking. */
 const follow = async (gateway: Gateway, id: InstanceId, found: Result<PasskeyView | null>) => {
   if (!found.ok) return found;
   const view = found.value;

@@ -1,10 +1,10 @@
-/** What rows that take a picture of somebody share. */
+/** Shared parts of rows that take a picture of a person or group. */
 import type { BodyLimit, Refusals } from '../route.ts';
 
 /** Holds a photograph of a phone as base64. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
 
-/** What may be wrong with the picture itself. */
+/** The refusals of a picture itself. */
 export const pictureRefusals = {
   tooLarge: {},
   notConvertible: {},

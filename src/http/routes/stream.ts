@@ -5,7 +5,7 @@ import { StreamAnswer, StreamQuery } from '../schemas/server.ts';
 import type { Hub } from '../stream/hub.ts';
 import { subscriptionOf } from '../stream/subscription.ts';
 
-/** By then a connection that broke off is known to be gone. */
+/** Seconds after which a broken connection is known to be gone. */
 const retryAfterSeconds = 15;
 
 export const streamRoutes = (hub: Hub): readonly Route[] => [

@@ -22,7 +22,7 @@ const changed = <T extends TSchema>(profile: T) => Type.Object({ success: Type.B
 
 export const ProfileNameAnswer = changed(Type.Object({ name: Type.String(), updated_at: updatedAt }));
 
-/** Of people and of groups. */
+/** The picture of a person or a group. */
 export const PictureSource = Type.String({
   description: 'Address, data URL or base64 of a picture; `remove` or an empty text takes the picture away',
   examples: ['https://example.com/team.jpg'],

@@ -60,7 +60,7 @@ export const Channel = Type.Object(
 /** A number in place of the text would lose its last digits. */
 const Id = (description: string) => Type.String({ maxLength: 128, description, examples: [channelExample] });
 
-/** Which channel is meant. */
+/** The fields that name a channel. */
 export const channelFields = {
   jid: optional(Id('The channel: its whole id, or the digits of it')),
   id: optional(Type.String({ maxLength: 128, description: 'The older name of `jid`' })),

@@ -18,7 +18,7 @@ export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ..
 
 export const numberExample = '5511999999999';
 
-/** Somebody to write to, or a chat. */
+/** The recipient of a message, or a chat. */
 export const NumberText = (description: string) => like(LooseText(128, description, 1), numberExample);
 
 /** A whole number; digits in a text are read as one before validation. */

@@ -38,7 +38,7 @@ export const PasskeyCodeAnswer = Type.Object({
   expires: Type.String({ description: 'When the code ends' }),
 });
 
-/** What the browser of the owner may know of the instance. */
+/** The fields of the instance that the browser of the owner may see. */
 const followed = {
   ...PasskeyAnswer.properties,
   stage: OneOf([...stages, 'linked', 'none'], {

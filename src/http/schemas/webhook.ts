@@ -84,7 +84,7 @@ export const WebhookBody = Type.Object({
   ),
 });
 
-/** Of names that nobody knows alone nothing would ever be delivered. */
+/** At least one name must be known. A webhook with unknown names alone would never get an event. */
 const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventNames] } });
 
 const WebUrl = Type.String({

@@ -9,7 +9,7 @@ import { createSubscriber } from './subscriber.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Hub {
-  /** Why no further stream of the instance may be opened, null when one may. */
+  /** Returns why no further stream of the instance may be opened; null if one may. */
   objection(id: InstanceId): string | null;
   /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
   open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void;

@@ -8,7 +8,7 @@ import { comment, plainFrame } from './frame.ts';
 import { createSink, type Sink } from './subscriber.ts';
 
 export interface InspectorHub {
-  /** Why no further stream may be opened, null when one may. */
+  /** Returns why no further stream may be opened; null if one may. */
   objection(): string | null;
   /** `after`: number of the last step that the reader has; those after it that are held come first. null: none of them. */
   openSteps(id: InstanceId, after: number | null, response: () => ServerResponse): Result<null>;

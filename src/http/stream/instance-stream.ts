@@ -18,7 +18,7 @@ export class InstanceStream {
   readonly #onEnd: () => void;
   readonly #ring: Ring;
   readonly #subscribers = new Set<Subscriber>();
-  /** Those for whom the past is being read. */
+  /** Subscribers whose past events are being read. */
   readonly #joining = new Set<Subscriber>();
   #reading: Promise<void> | null = null;
   /** The ring reaches back as far as the past does. */
@@ -94,7 +94,7 @@ export class InstanceStream {
     for (const subscriber of this.#subscribers) if (wants(subscriber.subscription, event)) subscriber.push(framed.frame);
   }
 
-  /** Nobody is resumed over the gap. */
+  /** Marks a gap. No subscriber resumes over it. */
   #miss(): void {
     this.#ring.clear();
     this.#isRead = false;
@@ -121,7 +121,7 @@ export class InstanceStream {
     this.#admit(subscriber, missed ?? this.#ring.since(pushed));
   }
 
-  /** What was sent before this node listened, as far as it is kept. */
+  /** Reads the kept events that were sent before this node listened. */
   async #readPast(): Promise<void> {
     const past = await this.#gateway.past(this.#id);
     if (past === null) return;

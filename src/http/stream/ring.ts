@@ -19,7 +19,7 @@ export interface Ring {
   precede(past: FramedPast): void;
   /** Everything after the event with this id; null when it is not here any more. */
   after(id: string): readonly Framed[] | null;
-  /** What was pushed since `pushed` was so much, as far as it is here. */
+  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
   since(pushed: number): readonly Framed[];
   readonly pushed: number;
   clear(): void;
@@ -49,7 +49,7 @@ export const createRing = (most: { readonly ringEvents: number; readonly ringByt
       trim();
     },
     precede({ anchor, framed }) {
-      // What is here reaches back further.
+      // The ring reaches further back.
       if (isHere(anchor) || isHere(framed[0]?.event.id)) {
         if (framed[0]?.event.id === held[0]?.event.id) before = anchor;
         return;

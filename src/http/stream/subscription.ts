@@ -1,4 +1,4 @@
-/** Which events one subscriber of the stream wants: the query is read, and a filter is made of it. */
+/** Reads the query of one subscriber of the stream and makes a filter of it. */
 import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
 import { commaList } from '../comma-list.ts';
 import { done, refuse } from '../outcome.ts';

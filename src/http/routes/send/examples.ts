@@ -1,4 +1,4 @@
-/** What the documents show as the answer of each send: what is stored of its example body. A test sends these bodies and compares. */
+/** Example answers of the sends in the documents: the stored form of each example body. A test sends these bodies and compares. */
 import type { TSchema } from 'typebox';
 import { exampleOf } from '../../examples.ts';
 import type { AnswerOf } from '../../route.ts';

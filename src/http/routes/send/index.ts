@@ -12,7 +12,7 @@ import { locationButtonRows } from './location-button.ts';
 import { menuRows } from './menu.ts';
 import { paymentRows } from './payment.ts';
 
-/** Those that go to a chat. */
+/** The sends that go to a chat. */
 export const chatSendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): readonly SendRoute[] => [
   ...textRows,
   ...mediaRows(mediaBytes),

@@ -21,7 +21,7 @@ export const bodyLimitOf = (fileBytes: number): BodyLimit => ({
   setting: 'MEDIA_MAX_BYTES',
 });
 
-/** Of a file that cannot be sent. */
+/** The refusals of a file that cannot be sent. */
 export const fileRefusals = {
   tooLarge: { lead: 'File size exceeds limit' },
   notConvertible: { lead: 'Unsupported media format' },

@@ -1,4 +1,4 @@
-/** What a send is: the fields of one kind of content, and how they become that content. Everything else is the same for all of them. */
+/** The row of a send: the fields of one kind of content, and the function that turns them into that content. All other parts are the same for all sends. */
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { buttonsWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';
@@ -30,7 +30,7 @@ export interface SendSpec<Fields extends TProperties> {
   readonly refusals?: Refusals;
   /** The setting BODY_LIMIT when left out. */
   readonly bodyLimit?: BodyLimit;
-  /** Whether `replyid` names a message to be quoted; it does when left out. */
+  /** Returns true if `replyid` names a message to be quoted. Default: true. */
   readonly quotes?: (body: Body<Fields>) => boolean;
   /** Fields of `response` beside status and message. */
   readonly response?: {
@@ -89,7 +89,7 @@ export const tooMany: RefusalAnswer = {
 /** The key was used before, with something else. */
 export const otherRequest: RefusalAnswer = { example: 'the Idempotency-Key was used with another request' };
 
-/** What every send can be refused with. */
+/** The refusals of every send. */
 export const sendRefusals: Refusals = {
   ...platformRefusals,
   unknown: uncertain,
@@ -100,7 +100,7 @@ export const sendRefusals: Refusals = {
 };
 
 export interface Sending {
-  /** Of the operation: comes back as `sendFunction`. */
+  /** Name of the operation, which comes back as `sendFunction`. */
   readonly label: string;
   readonly body: Options;
   /** Fields of the body that mean something. */
