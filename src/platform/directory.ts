@@ -1,4 +1,4 @@
-/** What a conversion has to know beside the event itself: the account, the two addresses of people, names of groups, polls. Never a query to the platform. */
+/** The knowledge of a conversion beside the event itself: the account, the two addresses of people, names of groups, polls. It never queries the platform. */
 import type { ParentCommunity, Person } from '#actors/model.ts';
 import { bare, isLid, isPerson, lidJid, personJid, userOf } from './jid.ts';
 
@@ -35,7 +35,7 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
   return { pn: pn || (lid === '' ? '' : directory.pn(lid)), lid: lid || (pn === '' ? '' : directory.lid(pn)) };
 };
 
-/** Somebody whom the platform names first by `id`; `others`: what else it says of the same person. */
+/** A person whom the platform names first by `id`. `others`: the other addresses that it names for the same person. */
 export const personOf = (
   directory: Directory,
   id: string | null | undefined,
@@ -62,7 +62,7 @@ export const isMe = (directory: Directory, jid: string | null | undefined): bool
   return user !== '' && (user === directory.me.pn || user === directory.me.lid);
 };
 
-/** Where Baileys keeps the two directions of the mapping, in keys of type `lid-mapping`. */
+/** The keys of type `lid-mapping`, in which Baileys keeps the two directions of the mapping. */
 export const mappingKey = (jid: string): string => (isLid(jid) ? `${userOf(jid)}_reverse` : userOf(jid));
 
 /** `lookUp` answers from memory. */

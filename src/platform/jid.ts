@@ -4,7 +4,7 @@ import { isChannelId } from '#actors/model.ts';
 export const personServer = 's.whatsapp.net';
 const groupSuffix = '@g.us';
 const lidSuffix = '@lid';
-/** Where status posts stand. */
+/** The address of status posts. */
 export const statusJid = 'status@broadcast';
 const channelSuffix = '@newsletter';
 const personSuffix = `@${personServer}`;
@@ -64,7 +64,7 @@ const shapes: readonly { readonly suffix: string; readonly user: RegExp; readonl
   { suffix: '@c.us', user: /^\d{5,15}$/, what: 'contact' },
 ];
 
-/** Where a send with this `number` goes. Device parts are dropped: people are written to, not devices. */
+/** Returns the address of a send to this `number`. Device parts are dropped, because messages go to people, not devices. */
 export const resolveTarget = (number: string): Target => {
   const written = number.trim();
   if (written === '') return { ok: false, message: 'number is missing' };

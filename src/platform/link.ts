@@ -55,7 +55,7 @@ export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | '
   readonly remembered: number;
 }
 
-/** What all links share. */
+/** The dependencies that all links share. */
 export interface LinkParts {
   readonly url: string | null;
   readonly versions: Pick<ClientVersions, 'next' | 'refused' | 'accepted' | 'doubted'>;
@@ -90,7 +90,7 @@ type Account = Parameters<PlatformLink['draft']>[1];
 
 const accountOf = ({ jid, lid, name }: Account) => ({ pn: bare(jid), lid: bare(lid), name });
 
-/** What is known of people and groups without a connection: nothing. */
+/** The directory of a link without a connection. It knows nothing. */
 const offline: Directory = {
   me: { pn: '', lid: '', name: '' },
   pn: () => '',
@@ -109,12 +109,12 @@ export class BaileysLink implements PlatformLink {
   #session: Session | null = null;
   /** Kept between the two connections of a pairing, and for as long as something of it is not stored. */
   #auth: AuthState | null = null;
-  /** Of the connection that is open or being opened. */
+  /** The connection that is open or being opened. */
   #options: OpenOptions = {};
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
-  /** Of the connection that is open or was open last. */
+  /** The connection that is open or was open last. */
   #version: WAVersion | null = null;
   /** Outlives connections: the platform keeps what was uploaded. */
   readonly #uploaded: UploadMemory;
@@ -233,7 +233,7 @@ export class BaileysLink implements PlatformLink {
       return undefined;
     });
     if (media === undefined) return report({ type: 'platform.closed', close: ownCloses.trust });
-    // What waits for the storage would grow with every connection, and be recorded out of order.
+    // Entries that wait for the storage would grow with every connection, and be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return report({ type: 'platform.closed', close: ownCloses.storage });
     const { auth, timers, version } = await this.#stored();
@@ -260,7 +260,7 @@ export class BaileysLink implements PlatformLink {
     });
   }
 
-  /** What a connection begins with: its keys, the chats whose messages disappear, and the version that it names. */
+  /** Reads the input of a connection: its keys, the chats with disappearing messages, and the version to name. */
   async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[]; version: WAVersion }> {
     const { vault, preKeys, log, now, timers, versions } = this.#parts;
     const { id: instance, epoch } = this.#host;

@@ -1,6 +1,6 @@
 /**
- * Which numbers have accounts: one request for all of them. The library's own query tells neither what was asked when an account is known in another form,
- * nor that a number has none, nor what a business calls itself.
+ * Looks up accounts of numbers, in one request for all of them. The library's own query does not return the requested form if the account is known in
+ * another form. It omits numbers without an account, and the names of businesses.
  */
 import { proto, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { LookedUp } from '#actors/ports.ts';
@@ -8,7 +8,7 @@ import { bare, isLid, isPerson, personServer, userOf } from './jid.ts';
 
 type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
 
-/** What the platform says of one form of a number. `pn`: '' when there is no account. */
+/** The platform's answer for one form of a number. `pn`: '' if there is no account. */
 interface Answer {
   readonly pn: string;
   readonly lid: string;
@@ -44,7 +44,7 @@ const businessNameOf = (user: BinaryNode): string => {
   }
 };
 
-/** By the digits that were asked for, which the platform repeats. */
+/** Answers by the requested digits, which the platform repeats. */
 const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> => {
   const answers = new Map<string, Answer>();
   for (const user of users) {

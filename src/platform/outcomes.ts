@@ -37,8 +37,8 @@ const codeOf = (error: unknown, status: number | null): number | null =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
 
 /**
- * What an error of the library means for an operation that it ended. Null for what the library does not foresee: that is a surprise.
- * `live`: the connection is still there.
+ * Returns the outcome of an operation that ended with an error of the library; null for an error that the library does not foresee. `live`: the connection
+ * is still open.
  */
 export const outcomeOfError = (error: unknown, live: boolean): Failed | null => {
   const { code, message } = closeOf(error);

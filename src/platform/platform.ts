@@ -63,7 +63,7 @@ export interface PlatformOptions {
   /** Resolves names of media hosts that only a message names, to public addresses. */
   readonly mediaLookup: LookupFunction;
   readonly proxies: ProxyParts & { readonly testMs: number };
-  /** What follows from a wrong signature; refused by default. */
+  /** The reaction to a wrong signature. Default: refuse. */
   readonly signatures?: SignatureRules['onWrong'];
   /** False: what the owner deletes on the phone stays stored; true by default. */
   readonly followsDeletions?: boolean;

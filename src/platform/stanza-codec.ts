@@ -3,12 +3,12 @@ import { deserialize, serialize } from 'node:v8';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import { refuse, type Result } from '#actors/model.ts';
 
-/** Of a person's device; its number is one byte. */
+/** The address of a person's device. The device number is one byte. */
 const device = /^\d+:\d{1,2}@(s\.whatsapp\.net|lid)$/;
 
 /**
- * Whether a text comes out of the library's encoding as it went in. Measured with 7.0.0: a text with `@` is written as an address, so that `5:30@Bar` comes
- * out as `5:30@s.whatsapp.net`, `a_b@c` as `a@c`, and nobody can read `Shop@`.
+ * Returns true if a text survives the library's encoding. Measured with 7.0.0: a text with `@` is written as an address. So `5:30@Bar` becomes
+ * `5:30@s.whatsapp.net`, `a_b@c` becomes `a@c`, and `Shop@` cannot be decoded.
  */
 export const isCarried = (text: string): boolean => {
   const at = text.indexOf('@');
@@ -17,7 +17,7 @@ export const isCarried = (text: string): boolean => {
   return server !== '' && !/[:_]/.test(text.slice(0, at)) && isCarried(server);
 };
 
-/** Why a text cannot stand in an attribute of a stanza; null when it can. One that nobody can read would end the connection. */
+/** Returns why a text cannot be an attribute of a stanza; null if it can. A text that cannot be decoded would end the connection. */
 export const notCarried = (text: string): Result<never> | null =>
   isCarried(text) ? null : refuse('invalid', 'This text cannot be sent with its @: the platform would read it as an address');
 

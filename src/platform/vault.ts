@@ -1,4 +1,4 @@
-/** Where a session's credentials and Signal keys are kept: what the platform adapter needs from storage. */
+/** The store of a session's credentials and Signal keys, as the platform adapter needs it. */
 
 /** Key types of Baileys (`pre-key`, `session`, `sender-key`, …) are passed through as they are. */
 export interface KeyChange {
@@ -14,7 +14,7 @@ export interface LoggedStanza {
   readonly stanza: Uint8Array;
 }
 
-/** What is written at once: all of it, or nothing. */
+/** The changes of one write: all of them are stored, or none. */
 export interface VaultChange {
   readonly credentials?: string;
   readonly keys: readonly KeyChange[];
@@ -41,7 +41,7 @@ export interface Vault {
   log(instance: string, epoch: number, stanzas: readonly LoggedStanza[]): Promise<void>;
   /** Counts one more try of handling these stanzas. Fails like `write`. */
   tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
-  /** What is in the log, in order, without what was tried `tries` times or more: that is only counted, and removed after a month. */
+  /** Returns the logged stanzas in order, without those that were tried `tries` times or more. Those are only counted, and removed after a month. */
   logged(
     instance: string,
     tries: number,

@@ -1,4 +1,4 @@
-/** What a record of the shared state may say, and where it stands: each action belongs to one collection and has one version there. */
+/** The records of the shared state. Each action belongs to one collection and has one version there. */
 import { proto, type WAPatchName } from '@whiskeysockets/baileys';
 import type { Directory } from '../directory.ts';
 import { isPerson } from '../jid.ts';

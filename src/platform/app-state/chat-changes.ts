@@ -1,4 +1,4 @@
-/** What the owner does with a chat, as the records that a phone writes for it. */
+/** The records that a phone writes when its owner changes a chat. */
 import { createHash } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import type { ChatChange, ChatEnd } from '#actors/model.ts';

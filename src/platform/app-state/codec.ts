@@ -1,6 +1,6 @@
 /**
- * The cryptography of a patch: what the library's `encodeSyncdPatch` does, for several mutations at once and without its fault (it keeps the index of
- * a removed record, so that the hash of every later patch is wrong).
+ * The cryptography of a patch. It does what the library's `encodeSyncdPatch` does, for several mutations at once and without its fault: the library keeps
+ * the index of a removed record, so that the hash of every later patch is wrong.
  */
 import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { type LTHashState, makeLtHashGenerator, proto, type WAPatchName } from '@whiskeysockets/baileys';

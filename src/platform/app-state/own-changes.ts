@@ -1,4 +1,7 @@
-/** What mutations change, as entries. The library's own reading of them is asked, so that a change made here and one made on the phone cannot differ. */
+/**
+ * Translates own mutations into entries. The library's own reading of mutations is used, so that a change by the API and a change on the phone cannot
+ * differ.
+ */
 import { type BaileysEventEmitter, processSyncAction } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Directory } from '../directory.ts';
@@ -32,10 +35,10 @@ const read = ({ index, value, version, operation }: Mutation, directory: Directo
   return events;
 };
 
-/** Who clears or deletes a chat over the interface says there what goes here. */
+/** A caller who clears or deletes a chat over the API says there what is removed from the database. */
 const isErasure = ({ index: [name] }: Mutation): boolean => name === 'clearChat' || name === 'deleteChat';
 
-/** Of events that the library itself listens to (addresses, credentials) nothing becomes an entry. */
+/** Events that the library itself listens to (addresses, credentials) cause no entries. */
 export const entriesOfMutations = (mutations: readonly Mutation[], directory: Directory): Entry[] =>
   mutations
     .filter((mutation) => !isErasure(mutation))

@@ -25,7 +25,7 @@ import { encodePatch, type SharedKey } from './codec.ts';
 import { KeyRequests, outsideTransactions } from './key-requests.ts';
 import { entriesOfMutations } from './own-changes.ts';
 
-/** As often as the platform's own client tries. */
+/** Attempts at a patch, as many as the platform's own client makes. */
 const rounds = 5;
 
 export interface SharedState {
@@ -66,7 +66,7 @@ export interface SharedStateParts {
 
 const stateType = 'app-state-sync-version';
 
-/** What the platform made of a patch. `code`: of an error, as in HTTP. */
+/** The platform's answer to a patch. `code`: of an error, as in HTTP. */
 type Verdict = { readonly taken: true } | { readonly taken: false; readonly code: number; readonly text: string };
 
 const verdictOf = (answer: BinaryNode): Verdict => {

@@ -10,7 +10,7 @@ export interface SharedAction {
   readonly value: proto.ISyncActionValue;
 }
 
-/** Which records are taken from a line of the log. */
+/** Selects the records that are taken from a line of the log. */
 const taken: Readonly<Record<string, (name: string) => boolean>> = {
   'unprocessable update': () => true,
   'processing sync action': (name) => name === 'deleteChat',

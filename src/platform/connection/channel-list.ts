@@ -17,7 +17,7 @@ export interface StoredChannels {
   known(): Promise<readonly string[]>;
 }
 
-/** Where they are stored, for all instances. */
+/** The store of channel lists, for all instances. */
 export type ChannelStore = Pick<DefinitionStore, 'all'> & Pick<StoredChannels, 'maxAgeMs'>;
 
 export const storedChannels = ({ all, maxAgeMs }: ChannelStore, instance: string): StoredChannels => ({
@@ -35,7 +35,7 @@ interface ChannelListParts extends StoredChannels {
 
 interface Listed {
   readonly channels: readonly Channel[];
-  /** What has to be stored. */
+  /** Takes the changes that must be stored. */
   readonly entries: readonly Entry[];
 }
 

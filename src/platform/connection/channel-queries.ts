@@ -30,7 +30,7 @@ export type QueryName = keyof typeof queries;
 export const ask = (sock: Pick<WASocket, 'query' | 'generateMessageTag'>, name: QueryName, variables: Json): Promise<unknown> =>
   askMex(sock, queries[name], variables);
 
-/** What the key of a channel is, as the platform has it in capitals. */
+/** The platform's name for the key of a channel, in capitals. */
 const keys = { id: 'jid', invite: 'invite' } as const;
 
 /** One channel with everything that the platform tells of it. `view_role` is what the reader wants to see it as; it answers with the role that it has. */
@@ -47,7 +47,7 @@ export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
 /** Notices of terms that the apps accept for the account before its first step of a kind. Source: the web client; tulir/whatsmeow accepts them in the same way. */
 const notices = { create: '20601217', follow: '20601216', admin: '20610101' } as const;
 
-/** What this connection accepted already. */
+/** Terms that this connection has already accepted. */
 const accepted = new WeakMap<object, Set<string>>();
 
 /** Says once a connection that the terms are accepted. A platform that does not know the notice refuses it, and goes on without. */

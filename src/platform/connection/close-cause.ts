@@ -1,7 +1,7 @@
-/** Why a connection ended, as an error of the client library tells it, in the gateway's words. What it means is decided elsewhere. */
+/** Translates the error that ended a connection into a `Close`. The policy decides what the close means. */
 import type { Close } from '#actors/ports.ts';
 
-/** What Boom errors look like; the library does not promise that an error is one. */
+/** The shape of Boom errors. The library does not promise that an error is one. */
 interface Boomlike {
   readonly message?: unknown;
   readonly data?: unknown;
@@ -29,7 +29,7 @@ interface DialError extends Error {
   readonly errors?: readonly DialError[];
 }
 
-/** Why no connection to the address of the platform came about. Other codes are told as they are. */
+/** Reasons why no connection to the address of the platform was made. Other codes are reported as they are. */
 const dialTroubles: Readonly<Record<string, string>> = {
   ENOTFOUND: 'DNS',
   EAI_AGAIN: 'DNS',

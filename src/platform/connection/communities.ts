@@ -1,4 +1,4 @@
-/** Which groups of the account belong to which community, in memory: their chats tell of it without a question to the platform or the storage. */
+/** The groups of each community of the account, in memory, so that their chats need no query to the platform or the storage. */
 import { parentCommunity, type Entry, type GroupChange, type GroupFacts, type ParentCommunity, type PictureKind } from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
 
@@ -15,11 +15,11 @@ const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' &&
 
 export class Communities {
   readonly #nameOf: (groupId: string) => string;
-  /** By the id of the subgroup. */
+  /** Communities by the id of the subgroup. */
   readonly #memberships: Map<string, Membership>;
-  /** By the id of the community. */
+  /** Subgroups by the id of the community. */
   readonly #pictures: Map<string, Pictures>;
-  /** By the id of the community, until something of it changes: every message in a subgroup asks. */
+  /** Views by the id of the community, until the community changes. Every message in a subgroup asks for one. */
   readonly #made = new Map<string, ParentCommunity>();
 
   constructor({ memberships, pictures }: Pick<KnownGroups, 'memberships' | 'pictures'>, nameOf: (groupId: string) => string) {

@@ -1,4 +1,4 @@
-/** How long a connection waits, and for what. */
+/** The time-outs of a connection. */
 
 /** Milliseconds. */
 export interface Deadlines {

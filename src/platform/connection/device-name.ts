@@ -1,6 +1,6 @@
 /**
- * How the linked device presents itself. The phone's list of linked devices shows `DeviceProps`, where every name is allowed. The request of a
- * pairing code names a browser and a system of a fixed list: the platform refuses every other with 400.
+ * The name of the linked device. The phone's list of linked devices shows `DeviceProps`, where every name is allowed. The request of a pairing code names a
+ * browser and a system of a fixed list. The platform refuses other names with 400.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { deviceSystems, type deviceBrowsers } from '#actors/model.ts';
@@ -14,7 +14,7 @@ const browsers = {
   safari: { name: 'Safari', id: '6' },
 } as const satisfies Readonly<Record<(typeof deviceBrowsers)[number], Companion | object>>;
 
-/** What the request of a pairing code says about the device. */
+/** The name of the device in the request of a pairing code. */
 export interface Companion {
   readonly id: string;
   /** `Browser (System)`. */

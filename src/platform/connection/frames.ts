@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { Turns } from './turns.ts';
 
-/** What is needed of a socket of `ws`. */
+/** The part of a `ws` socket that is used. */
 export interface FrameSocket {
   readonly readyState: number;
   readonly OPEN: number;
@@ -16,7 +16,7 @@ export interface FrameSocket {
   terminate(): void;
 }
 
-/** Whether this process may act for the session, at the moment of the call; and what happens when it may not. */
+/** The permission to act for the session: it is checked at the moment of the call, and its refusal is reported. */
 export interface Permission {
   granted(): boolean;
   /** Called for each frame that was not written; the connection is ended already. */
@@ -60,7 +60,7 @@ export const gatherFrames = (raw: FrameSocket, permission: Permission): void => 
   };
 };
 
-/** What is needed of a socket of `ws`. */
+/** The part of a `ws` socket that is used. */
 export interface TurnSocket {
   listeners(event: string): readonly unknown[];
   on(event: string, listener: (...args: unknown[]) => void): unknown;

@@ -48,7 +48,7 @@ const mostInTurn = 25;
 
 interface Kept {
   readonly group: Group;
-  /** As the library wants it; made when it is needed first. */
+  /** The group in the library's form. It is made when it is first needed. */
   metadata?: GroupMetadata;
 }
 
@@ -58,7 +58,7 @@ type Meanwhile = Map<string, Entry[]>;
 const rankOf = ({ isAdmin, isSuperAdmin }: Group['members'][number]): 'admin' | 'superadmin' | null =>
   isSuperAdmin ? 'superadmin' : isAdmin ? 'admin' : null;
 
-/** What the library reads of a group when it encrypts for it. */
+/** The part of a group that the library reads to encrypt for it. */
 const metadataOf = (group: Group): GroupMetadata => ({
   id: group.id,
   subject: group.subject?.text ?? '',
@@ -93,13 +93,13 @@ export class GroupCache {
   /** Null until the names are read, which is after the login: it does not wait for them, and events of groups do. */
   #communities: Communities | null = null;
   #readingNames: Promise<void> | null = null;
-  /** What was recorded before the names were read. */
+  /** Entries that were recorded before the names were read. */
   readonly #early: Entry[] = [];
   readonly #kept = createLruMap<Kept>(membersKept);
   readonly #loading = new Map<string, Promise<Group | null>>();
-  /** Of groups that are not in memory: what may not be stored yet. */
+  /** Changes of groups that are not in memory, and may not be stored yet. */
   readonly #unstored: Meanwhile = new Map();
-  /** Of groups that are being read from storage: what may not be in the answer. */
+  /** Changes of groups that are being read from storage, and may be missing in the answer. */
   readonly #reading: Meanwhile = new Map();
   #refreshing: Promise<void> | null = null;
   #meanwhile: Meanwhile | null = null;
@@ -248,7 +248,7 @@ export class GroupCache {
     if (names !== null) await names;
     // The list that is on its way has it, most likely: one request for each group would be a burst that the platform answers with 429.
     if (this.#refreshing !== null && !this.#names.has(jid)) await this.#refreshing.catch(() => undefined);
-    // What is stored while the read is under way may be in its answer or not.
+    // A change that is stored while the read is under way may be missing in its answer.
     const since = [...(this.#unstored.get(jid) ?? [])];
     this.#reading.set(jid, since);
     const reading = this.#names.has(jid) ? this.#parts.stored(jid) : Promise.resolve(null);

@@ -1,4 +1,4 @@
-/** Why the platform makes no pairing code, or links no device with it. */
+/** Reasons why the platform makes no pairing code, or links no device with one. */
 import type { Close } from '#actors/ports.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import type { Companion } from './device-name.ts';

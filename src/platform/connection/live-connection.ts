@@ -37,7 +37,7 @@ export interface LiveConnection {
   readonly downloads: LiveDownloads;
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
-  /** What an operation answers with for the recorder is in memory at once. */
+  /** Entries that an operation returns for the recorder are in memory at once. */
   learned(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */
   learn(jids: readonly string[]): Promise<void>;

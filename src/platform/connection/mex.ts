@@ -23,7 +23,7 @@ const read = (node: BinaryNode | undefined): { readonly data: Json; readonly err
   }
 };
 
-/** What a notification says. */
+/** The content of a notification. */
 export const mexNews = (notification: BinaryNode): Json => read(getBinaryNodeChild(notification, 'update')).data;
 
 /** An error as the library makes them for a stanza that the platform refused: its `data` is the platform's code. */

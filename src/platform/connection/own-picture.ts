@@ -15,7 +15,7 @@ export interface PictureDelays {
 /** Five look-ups a second keep up with the logins, which the gate lets through at the same pace. */
 export const pictureDelays: PictureDelays = { login: 2_000, between: 200 };
 
-/** Of all sessions of the process. */
+/** Picture queries of all sessions of the process. */
 export interface PicturePace {
   readonly login: number;
   /** Milliseconds until the next free place, which is taken by this. */

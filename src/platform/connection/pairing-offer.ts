@@ -1,6 +1,6 @@
 /**
- * What one connection offers to a phone that may link the session: QR texts, one after the other, or a pairing code for the number that was asked
- * for last. A code takes the place of the QR texts, or of another number's code, on the same connection.
+ * The offer of one connection to a phone that may link the session: QR texts one after the other, or a pairing code for the last requested number. A pairing
+ * code replaces the QR texts, or the code of another number, on the same connection.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -60,7 +60,7 @@ export class PairingOffer {
   readonly #sock: PairingSocket;
   readonly #passkey: PasskeyPairing;
   #phone: string | null;
-  /** What the platform gave for QR texts, and which of it is shown. */
+  /** The refs that the platform gave for QR texts, and the index of the shown one. */
   #refs: readonly string[] = [];
   #shown = 0;
   #next: NodeJS.Timeout | undefined;
@@ -210,7 +210,7 @@ export class PairingOffer {
     if (asked && !this.#ended && this.#ready && this.#phone === null) this.#tellText();
   }
 
-  /** What was on offer is void. From now on the chart says how long the owner and the phone have; the link only ends what the chart forgot. */
+  /** Voids the offer. From now on the chart limits the time of the owner and the phone. The link ends only a pairing that the chart forgot. */
   #askForPasskey(notice: BinaryNode): void {
     this.#used = true;
     this.#finished = true;

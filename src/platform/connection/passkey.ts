@@ -28,7 +28,7 @@ export interface PasskeyInput {
 /** For so many milliseconds a proof of the hand-off counts (whatsmeow, `passkeyHandoffKey.Valid`). */
 const handoffMs = 5 * 60_000;
 
-/** What is remembered between the prologue and the pairing request. */
+/** The state between the prologue and the pairing request. */
 interface Exchange {
   readonly ephemeral: KeyPair;
   readonly nonce: Uint8Array;

@@ -1,4 +1,4 @@
-/** Who the account is, out of its credentials. */
+/** Reads the identity of the account from its credentials. */
 import { isWABusinessPlatform } from '@whiskeysockets/baileys';
 import type { Identity } from '#actors/ports.ts';
 import { type Directory, mappedJid } from '../directory.ts';

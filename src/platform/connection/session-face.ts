@@ -1,4 +1,4 @@
-/** What a link sees of a session. */
+/** The interface of a session for its link. */
 import type { Close } from '#actors/ports.ts';
 import type { LiveConnection } from './live-connection.ts';
 import type { PairingOffer } from './pairing-offer.ts';
@@ -8,7 +8,7 @@ export interface Session {
   readonly connection: LiveConnection;
   readonly loggedIn: boolean;
   lastFrameAt(): number;
-  /** What a phone may link: takes another number, and steps of the owner about a passkey. Without effect on a session that is paired. */
+  /** The pairing of the session: takes another number, and the steps of the owner about a passkey. It has no effect on a paired session. */
   readonly offer: Pick<PairingOffer, 'change' | 'passkey'>;
   /** Ends the connection, for the reason given. Resolves like `closed`. */
   end(close: Close): Promise<void>;

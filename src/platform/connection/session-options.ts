@@ -1,4 +1,4 @@
-/** What a connection is made with. */
+/** The input of a connection. */
 import type { WAVersion } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import type { ChatTimer, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
@@ -32,7 +32,7 @@ export interface SessionOptions {
   now(): number;
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
-  /** As they were stored when the connection began. */
+  /** The credentials that were stored when the connection began. */
   readonly timers: readonly ChatTimer[];
   readonly groups: StoredGroups;
   readonly channels: StoredChannels;

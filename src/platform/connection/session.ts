@@ -60,7 +60,7 @@ class LiveSession implements Session {
   #deadline: NodeJS.Timeout | undefined;
   readonly #lastFrame = new LastFrame(() => this.#options.now());
   #profileName: string;
-  /** Why the connection ended: the first reason counts, later ones follow from it. */
+  /** The reason why the connection ended. The first reason counts, because later ones follow from it. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
   #finish: () => void = () => undefined;
@@ -130,7 +130,7 @@ class LiveSession implements Session {
     return this.closed;
   }
 
-  /** What parts need that ask the platform by themselves. */
+  /** The dependencies of parts that query the platform by themselves. */
   #asking() {
     return {
       sock: () => this.#sock,
@@ -360,7 +360,7 @@ class LiveSession implements Session {
   #fail(close: Close): void {
     if (this.#cause !== null) return;
     this.#cause = this.#options.route.judged(close);
-    // What the library is given from now on could not be confirmed, and after a crash would be suspected too.
+    // Messages that reach the library from now on could not be confirmed, and would be suspected after a crash.
     void this.#gate.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));

@@ -1,7 +1,7 @@
 /**
- * Signatures that the library computes and then drops. Its `Curve.verify` waits for an exception of libsignal, which returns false instead; it
- * compares neither the dates of the server's certificates nor their key; and libsignal does not look at the signature of a signed pre-key.
- * Without these checks whoever stands in between passes for the platform, for the account's phone or for a contact.
+ * Checks the signatures that the library computes and then drops. Its `Curve.verify` waits for an exception of libsignal, which returns false instead. It
+ * compares neither the dates of the server's certificates nor their key. libsignal ignores the signature of a signed pre-key. Without these checks, an
+ * attacker in between could pose as the platform, as the account's phone or as a contact.
  */
 import { createRequire } from 'node:module';
 import { Curve, proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
@@ -58,8 +58,8 @@ const believable = (): proto.CertChain => {
 };
 
 /**
- * Checks the server's chain when the library reads it. The library reads it right after the agreement with the server's static key and without waiting in
- * between, so that the last agreement of the process was the one with that key.
+ * Checks the server's chain when the library reads it. The library reads the chain right after the agreement with the server's static key, without waiting
+ * in between. So the last agreement of the process was the one with that key.
  */
 const verifyChains = (): void => {
   let lastAgreed: Uint8Array = new Uint8Array();

@@ -9,7 +9,7 @@ import type { Previews } from './live-connection.ts';
 const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 
-/** How a picture is fetched and made small. */
+/** The functions that fetch a picture and make it small. */
 export interface PictureWay {
   readonly downloads: Pick<LiveDownloads, 'dispatcher' | 'silenceMs'>;
   readonly previews: Pick<Previews, 'picture'>;
@@ -32,7 +32,7 @@ const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
 
 export class SmallPictures {
   readonly #most: number;
-  /** By instance, oldest first. */
+  /** Pictures by instance, oldest first. */
   readonly #kept = new Map<string, SmallPicture & { readonly name: string }>();
   /** The name of the picture that is being fetched, by instance. */
   readonly #wanted = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** How Baileys is configured for an instance, and why. */
+/** The configuration of Baileys for an instance, with its reasons. */
 import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, type WAVersion } from '@whiskeysockets/baileys';
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';

@@ -1,4 +1,4 @@
-/** What Baileys leaves open around its socket: errors that nobody catches, refusals that nobody reports, closings that take half a minute. */
+/** Guards around the socket of Baileys: for errors that nothing catches, refusals that are not reported, and closings that take half a minute. */
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { BaileysEventMap, WASocket } from '@whiskeysockets/baileys';
@@ -120,7 +120,7 @@ const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
 
 export interface GuardOptions {
   readonly closeMs: number;
-  /** Of all sessions. */
+  /** Sockets of all sessions. */
   readonly frames: Turns;
   readonly permission: Permission;
 }

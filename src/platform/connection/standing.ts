@@ -1,4 +1,4 @@
-/** How the platform restricts the account: asked for, and updated by notifications in between. */
+/** The platform's restrictions of the account: queried at the login, and updated by notifications. */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
@@ -71,7 +71,7 @@ export class Standing {
     sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
   }
 
-  /** Why a message was refused with this code, as far as it can be learned in a few seconds. */
+  /** Returns the reason why a message was refused with this code, if it can be learned within a few seconds. */
   async reasonOf(code: number): Promise<Partial<AccountLimits>> {
     const name = code === 463 ? 'timeLock' : code === 475 ? 'cap' : null;
     if (name === null) return {};

@@ -7,11 +7,11 @@ import { Agent as HttpsAgent } from 'node:https';
 import { WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { Agent as Dispatcher, buildConnector } from 'undici';
 
-/** How media hosts are reached; null: with the certificates of the system. */
+/** The dispatcher for media hosts; null: the certificates of the system. */
 export type MediaTrust = {
   readonly uploads: HttpsAgent;
   readonly downloads: Dispatcher;
-  /** What `uploads` and `downloads` do by themselves, for connections of another making: whose certificates count, and where hosts are. */
+  /** The certificates and hosts for connections that do not use `uploads` or `downloads`. */
   readonly ca: string;
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;

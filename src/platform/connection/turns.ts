@@ -10,13 +10,13 @@ export interface TurnLimits {
   readonly cost: number;
 }
 
-/** Of all sessions of the process. */
+/** Share of all sessions of the process. */
 export interface SharedTurns {
   readonly frames: Turns;
   readonly messages: Turns;
 }
 
-/** Of the time since the last turn: where others keep the loop busy, each of its rounds takes longer, and the work must not starve. */
+/** Share of the time since the last turn. If other work keeps the loop busy, each of its rounds takes longer, and these tasks must not starve. */
 const share = 0.25;
 
 export class Turns {

@@ -8,7 +8,7 @@ import { contentJson } from './content-json.ts';
 import { unwrapped } from './message-kinds.ts';
 import { openVote } from './polls.ts';
 
-/** What was read in such a message. */
+/** The content that was read from such a message. */
 export interface Reading {
   /** Names of chosen options joined by a bar; of an answer to an event `GOING`, `NOT_GOING` or `MAYBE`. */
   readonly vote?: string;
@@ -76,7 +76,7 @@ export const secretHolder = (source: WAMessage): string => {
 
 const both = (...jids: readonly string[]): string[] => [...new Set(jids.filter((jid) => jid !== ''))];
 
-/** Which of a person's two addresses went into the key depends on the sender's client: all are tried. */
+/** The key contains one of a person's two addresses, depending on the sender's client. So all are tried. */
 const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, directory: Directory): SecretContext[] => {
   const { key } = source;
   const writer = key.fromMe ? directory.me : addressesOf(directory, key.participant || key.remoteJid, key.participantAlt, key.remoteJidAlt);

@@ -1,10 +1,10 @@
-/** What the library reports, as one type. */
+/** The events of the library, as one type. */
 import type { BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
 import type { SharedAction } from '../app-state/unread-action.ts';
 
 /**
- * One event with its name, as a union that a switch can take apart. The last ones are ours: a record of the shared state that the library has no
- * event for, a contact whose phone has other keys than before, notifications of groups and channels, of which it reads only a part, and stanzas of posts of channels, of which it reads less.
+ * One event with its name, as a union for a switch. The last members are not events of the library: a record of the shared state without an event, a contact
+ * whose phone has new keys, notifications of groups and channels that the library reads in part, and stanzas of channel posts.
  */
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]

@@ -28,7 +28,7 @@ const pictureOf = (value: unknown): ChannelPicture | null => {
 /** Null for a role that is new, or that the platform does not say. */
 export const roleOf = (value: unknown): ChannelRole | null => channelRoles.find((role) => role === wordOf(value)) ?? null;
 
-/** What a setting of the account says about notices of new posts; null when it is about something else. */
+/** Returns whether a setting of the account mutes notices of new posts; null for other settings. */
 export const mutedBy = (setting: unknown): boolean | null => {
   const { type, value } = objectOf(setting);
   return type === 'MUTE_ADMIN_ACTIVITY' ? value === 'ON' : null;
@@ -65,7 +65,7 @@ const factsIn = (thread: Json): Facts =>
     {},
   );
 
-/** What an answer or a notification says of a channel; null when it names none. */
+/** Reads a channel from an answer or a notification. Returns null if none is named. */
 export const channelIn = (value: unknown): ChannelPatch | null => {
   const { id, state, thread_metadata: thread, viewer_metadata: viewer } = objectOf(value);
   if (!textOf(id).endsWith('@newsletter')) return null;

@@ -19,7 +19,7 @@ import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
 
 export type { BaileysEvent } from './baileys-event.ts';
 
-/** What is left out, and why. An event that stands neither here nor in the switch does not compile. */
+/** Ignored events with the reason. An event that is neither here nor in the switch does not compile. */
 const reasons = {
   'connection.update': 'the session itself listens to it',
   'creds.update': 'the session itself listens to it',

@@ -13,7 +13,7 @@ const urlOf = (picture: ChannelPicture | null): string => (picture === null ? ''
 /** Muted without an end, as in other chats. */
 const forever = -1;
 
-/** What a chat keeps of a channel. */
+/** The part of a channel that its chat keeps. */
 const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPatch => ({
   chatId: id,
   ...(name ? { name: name.text } : {}),
@@ -45,7 +45,7 @@ const ended = new Set(['deleted', 'non_existing']);
 
 type Reader = (news: ReturnType<typeof objectOf>, channel: ChannelPatch, directory: Directory) => readonly Entry[];
 
-/** Who became what: only the account itself concerns its own list. */
+/** Reads a change of a role. Only a change of the account itself concerns its own list. */
 const ranked: Reader = (news, { id }, directory) => {
   const role = roleOf(news['user_new_role']);
   return role !== null && isMe(directory, String(objectOf(news['user'])['id'] ?? ''))
@@ -55,7 +55,7 @@ const ranked: Reader = (news, { id }, directory) => {
 
 const changed: Reader = (_news, channel) => changedEntries(channel);
 
-/** By the field of the notification. What is not listed concerns nothing that is stored. */
+/** Readers by the field of the notification. Other fields concern nothing that is stored. */
 const readers: Readonly<Record<string, Reader>> = {
   xwa2_notify_newsletter_on_join: (_news, channel) => followedEntries({ role: 'subscriber', muted: false, ...channel }, true),
   xwa2_notify_newsletter_on_leave: (_news, { id }) => goneChannelEntries(id),

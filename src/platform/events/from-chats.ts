@@ -67,13 +67,13 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
   return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
-/** What contacts say of themselves. */
+/** Reads the names that contacts give themselves. */
 export const fromContact = (contact: Partial<Contact>, directory: Directory): Entry[] => {
   const chat = contactPatch(contact, directory);
   return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];
 };
 
-/** What the address book says; a contact that was removed from it comes without a name. */
+/** Reads the address book. A contact that was removed from it comes without a name. */
 export const fromAddressBook = (contact: Contact, directory: Directory): Entry[] => {
   if (contact.name) return fromContact(contact, directory);
   const { id } = chatOf(directory, contact.id, otherName(contact));

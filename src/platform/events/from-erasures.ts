@@ -26,7 +26,7 @@ export const fromStars = (updates: BaileysEventMap['messages.update'], directory
 
 type Range = proto.SyncActionValue.ISyncActionMessageRange | null | undefined;
 
-/** Where a range ends; without one the time of the action counts. */
+/** Returns the end of a range. Without a range the time of the action counts. */
 const endOf = (range: Range, { timestamp }: proto.ISyncActionValue) => {
   const messages = range?.messages ?? [];
   const seconds = Math.max(numberOf(range?.lastMessageTimestamp), ...messages.map((one) => numberOf(one.timestamp)));

@@ -5,7 +5,7 @@ import { type Directory, isMe, personOf } from '../directory.ts';
 import { bare } from '../jid.ts';
 import { approvalIn, groupJid, groupOfNode, peopleIn, rawOf, timeOf } from './group-nodes.ts';
 
-/** What happened, by whom and when. */
+/** A change, its author and its time. */
 interface Happened {
   readonly groupId: string;
   readonly by: Person;
@@ -15,14 +15,14 @@ interface Happened {
 
 const isOwn = (directory: Directory, { pn, lid }: Person): boolean => isMe(directory, pn) || isMe(directory, lid);
 
-/** What a chat keeps of the settings of a group. */
+/** The part of a group's settings that its chat keeps. */
 const patchOf = (settings: GroupSettings): Partial<ChatPatch> => ({
   ...(settings.subject === undefined ? {} : { name: settings.subject.text }),
   ...(settings.announce === undefined ? {} : { groupAnnounce: settings.announce }),
   ...(settings.ephemeral === undefined ? {} : { ephemeralExpiration: settings.ephemeral }),
 });
 
-/** What a chat keeps of a whole group. */
+/** The part of a whole group that its chat keeps. */
 export const groupPatch = (group: Group, directory: Directory): ChatPatch => {
   const own = group.members.find((member) => isOwn(directory, member));
   return {
@@ -73,7 +73,7 @@ const setting =
   (node, happened, directory) =>
     settingsChanged(happened, read(node, happened, directory));
 
-/** What a change of members means for the account itself. */
+/** Returns the effect of a change of members on the account itself. */
 const ownEntries = (groupId: string, action: MemberAction): readonly Entry[] => {
   if (action === 'leave') return goneEntries(groupId);
   const own: Partial<ChatPatch> = action === 'join' ? { groupMember: true } : { groupAdmin: action === 'promote' };
@@ -123,7 +123,7 @@ const topic: Reader = setting((node, { by, at }) => {
   return { topic: { text, by, at: timeOf(t, at), ...(id === undefined ? {} : { id }) } };
 });
 
-/** By the tag of the element. Whatever is newer than this table becomes an event as it came. */
+/** Readers by the tag of the element. An unknown tag becomes an event as it came. */
 const readers: Readonly<Record<string, Reader>> = {
   create: entered,
   add: members('join'),

@@ -28,10 +28,10 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
 /** Work in slices: it pauses after each, so that the event loop may turn in between. */
 type Sliced<T> = Generator<void, T>;
 
-/** Of the work of one slice: messages that are converted, or twice as many items that are measured. In all a few milliseconds. */
+/** Items of one slice of work: messages to convert, or twice as many items to measure. A slice takes a few milliseconds. */
 const sliceOf = 100;
 
-/** Of a message only itself counts, without its protobuf form: neither that nor its chat is part of the event. */
+/** Returns the size of a message in the event. Its protobuf form and its chat are not part of the event. */
 const bytesOf = (item: object): number => {
   const counted = 'message' in item ? (item.message as object) : item;
   return Buffer.byteLength(JSON.stringify('raw' in counted ? { ...counted, raw: null } : counted));
@@ -73,7 +73,7 @@ interface PastMessages {
   readonly messages: Converted[];
   readonly status: Message[];
   readonly calls: Call[];
-  /** By chat. */
+  /** Messages by chat. */
   readonly newest: ReadonlyMap<string, Converted>;
 }
 
@@ -154,7 +154,7 @@ export function* historySlices(history: BaileysEventMap['messaging-history.set']
 export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] =>
   atOnce(historySlices(history, directory));
 
-/** What the phone's settings say when a device sees them for the first time: the labels and marks that chats have, the names people were given. */
+/** Reads the phone's settings when a device first sees them: labels and marks of chats, and names of people. */
 export const fromFirstState = (events: readonly BaileysEvent[], directory: Directory): Entry[] => {
   const labels: Label[] = [];
   const labelled: ChatLabel[] = [];

@@ -6,7 +6,7 @@ import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
 import { bare, isGroup } from '../jid.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
 
-/** By the number of `WebMessageInfo.Status`. */
+/** Statuses by the number of `WebMessageInfo.Status`. */
 const statuses: readonly MessageStatus[] = ['Failed', 'Queued', 'Sent', 'Delivered', 'Read', 'Played'];
 export const statusOf = (status: number | null | undefined): MessageStatus => statuses[status ?? -1] ?? '';
 
@@ -16,13 +16,13 @@ const sourceOf = (messageId: string): string => {
   return sources.has(device) ? device : '';
 };
 
-/** What a message is about, beside its content. */
+/** The context of a message beside its content. */
 export interface Marks {
   readonly wasSentByApi?: boolean;
   readonly status?: MessageStatus;
   /** Id of the message that this one edits. */
   readonly edited?: string;
-  /** What a vote or an answer says, when it could be read. */
+  /** The content of a vote or an answer, if it could be read. */
   readonly vote?: string;
   /** Instead of the content of the message. */
   readonly content?: unknown;
@@ -30,7 +30,7 @@ export interface Marks {
 
 export interface Converted {
   readonly message: Message;
-  /** What it tells about its chat. */
+  /** The changes of its chat. */
   readonly chat: ChatPatch;
   /** The same chat when this is its newest message. */
   readonly chatAsLast: ChatPatch;

@@ -40,7 +40,7 @@ const fromProtocolMessage = (
   const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { ...marks, edited: target });
   if (converted === null) return [];
   const { chat } = converted;
-  // As it was sent, not only the new text: it may have to be sent again.
+  // The message is kept as it was sent, not only its new text, because it may have to be sent again.
   const message = { ...converted.message, raw: proto.Message.encode(source.message ?? {}).finish() };
   return [{ kind: 'message', message, chat, unread: false, revises: { messageId: target, text: message.text } }];
 };
@@ -49,7 +49,7 @@ const { Type: PinType } = proto.Message.PinInChatMessage;
 /** Seconds; for a pin that does not say for how long. */
 const usualPin = 7 * 86_400;
 
-/** What a pin does to the message that it names. */
+/** Returns the change of the message that a pin names. */
 const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at: number): Revision | null => {
   if (!pin?.key?.id) return null;
   const seconds = messageContextInfo?.messageAddOnDurationInSecs || usualPin;
@@ -57,8 +57,8 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
 };
 
 /**
- * One message as it arrived. Left out: placeholders for what could not be decrypted yet (the message itself follows, under the same id),
- * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names. `marks`: of own messages.
+ * Converts one arrived message. Omitted are placeholders for a message that could not be decrypted yet (the message follows under the same id), notices
+ * about groups and calls (they have events of their own), and messages without content. `vote`: options that a poll's vote names. `marks`: of own messages.
  * `permitted`: see `Reading`.
  */
 export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}, permitted = false): Entry[] => {

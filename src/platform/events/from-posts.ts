@@ -9,7 +9,10 @@ import { countsIn, editedAt, postContent, serverIdOf, updatedPosts } from './pos
 /** Values of the attribute `edit`. */
 const edits = { edited: '3', deleted: '8' } as const;
 
-/** As a message of the library, so that it is converted as every other one. Its author is the channel: the platform does not say who of its admins wrote it. */
+/**
+ * Makes a message of the library, so that a post is converted like every other message. Its author is the channel, because the platform does not name the
+ * admin who wrote it.
+ */
 const messageOf = ({ attrs }: BinaryNode, channel: string, message: WAMessage['message']): WAMessage => ({
   key: { remoteJid: channel, id: attrs['id'] ?? '', fromMe: attrs['is_sender'] === 'true' },
   messageTimestamp: Number(attrs['t'] ?? 0),

@@ -1,12 +1,12 @@
-/** Who is there, who types, who records. */
+/** Presence of people: online, typing, recording. */
 import type { BaileysEventMap, PresenceData } from '@whiskeysockets/baileys';
 import type { Entry, PresenceChange } from '#actors/model.ts';
 import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
 import { isGroup } from '../jid.ts';
 
 /**
- * The library says `available` both for who came online and for who stopped typing; only news of the first kind have a field for the time
- * when somebody was last seen.
+ * The library says `available` both for a person who came online and for one who stopped typing. Only the first kind has a field for the time when the
+ * person was last seen.
  */
 const stateOf = (presence: PresenceData): { readonly state: string; readonly recording: boolean } => {
   const { lastKnownPresence: known } = presence;

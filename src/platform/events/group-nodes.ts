@@ -32,7 +32,7 @@ const outcomeOf = (node: BinaryNode, directory: Directory): MemberOutcome => {
   };
 };
 
-/** What the platform answered about each person whom a request named. */
+/** The platform's answer for each person whom a request named. */
 export const outcomesIn = (node: BinaryNode | undefined, directory: Directory): readonly MemberOutcome[] =>
   node === undefined ? [] : getBinaryNodeChildren(node, 'participant').map((one) => outcomeOf(one, directory));
 

@@ -5,7 +5,7 @@ import { answeredId, labelsOf } from './taps.ts';
 
 type Content = proto.IMessage;
 
-/** What content tells about a message; absent texts are ''. */
+/** The facts that content tells about a message. Absent texts are ''. */
 export interface Facts {
   /** `text`, `media`, `poll`, `reaction`, … */
   readonly type: string;
@@ -37,7 +37,7 @@ const poll = (content: proto.Message.IPollCreationMessage): Facts => ({
   nested: true,
 });
 
-/** What is done to another message; live servers have no name for it. */
+/** Contents that change another message. The interface has no name for them. */
 const unnamed: Facts = { type: 'unknown', mediaType: '', attached: true, nested: true, messageType: 'UnknownMessageType' };
 
 /** Name and telephone lines, as people would write them down. */

@@ -48,7 +48,7 @@ const messagesIn = (list: BinaryNode | undefined): BinaryNode[] =>
 export const updatedPosts = (notification: BinaryNode): BinaryNode[] =>
   messagesIn(getBinaryNodeChild(getBinaryNodeChild(notification, 'live_updates'), 'messages'));
 
-/** What posts tell of their counts; those that tell nothing are left out. */
+/** Reads the counts of posts. Posts without counts are omitted. */
 export const countsIn = (posts: readonly BinaryNode[]): readonly PostCounts[] =>
   posts.map(countsOf).filter(({ views, reactions }) => views !== null || reactions !== null);
 

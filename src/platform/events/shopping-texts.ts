@@ -14,11 +14,11 @@ export const priceText = (thousandths: Amount, currency: string | null | undefin
 
 const lines = (...texts: readonly (string | null | undefined)[]): string => texts.filter(Boolean).join('\n');
 
-/** What the customer asks, the product's name and its price. */
+/** The customer's question, the product's name and its price. */
 export const productText = ({ body, product }: proto.Message.IProductMessage): string =>
   lines(body, product?.title, priceText(product?.salePriceAmount1000 || product?.priceAmount1000, product?.currencyCode));
 
-/** What the customer writes, the order's title, how many things and for how much. */
+/** The customer's text, the order's title, the number of items and the total price. */
 export const orderText = ({ message, orderTitle, itemCount, totalAmount1000, totalCurrencyCode }: proto.Message.IOrderMessage): string => {
   const count = itemCount ? `${itemCount} ${itemCount === 1 ? 'item' : 'items'}` : '';
   const total = priceText(totalAmount1000, totalCurrencyCode);

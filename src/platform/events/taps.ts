@@ -1,4 +1,4 @@
-/** What can be tapped in a message, and what a tap answered: native flows, and the buttons, lists and templates before them. */
+/** The tappable parts of a message, and the answer of a tap: native flows, and the older buttons, lists and templates. */
 import type { proto } from '@whiskeysockets/baileys';
 
 /** `id`: what a tap answers; null for what opens something on the phone. */

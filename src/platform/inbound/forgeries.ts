@@ -3,7 +3,7 @@ import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whi
 import { type Directory, isMe } from '../directory.ts';
 import { isChannel } from '../jid.ts';
 
-/** Everybody reads the posts of a channel, so that they are not encrypted. In any other chat such a text is made up by whoever stands in between. */
+/** Posts of a channel are public, so they are not encrypted. In any other chat an attacker in between has made up a text without encryption. */
 export const isUnsealed = ({ attrs, content }: BinaryNode): boolean =>
   Array.isArray(content) && content.some(({ tag }) => tag === 'plaintext') && !isChannel(attrs['from'] ?? '');
 

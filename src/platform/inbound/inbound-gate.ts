@@ -20,7 +20,7 @@ export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
 export interface GateLimits {
-  /** Of stanzas that wait for the storage. Beyond it the connection ends, and the platform keeps what it has no acknowledgement of. */
+  /** Most bytes of stanzas that wait for the storage. Beyond it the connection ends, and the platform keeps unacknowledged stanzas. */
   readonly bytes: number;
   /** Milliseconds. A message that takes longer (a history is downloaded) holds up the next ones no longer. */
   readonly handling: number;
@@ -124,7 +124,7 @@ export class InboundGate {
   /** In the order of arrival. */
   #queue = new Set<Item>();
   #unlogged: WaitsForLog[] = [];
-  /** Of messages that are not logged, and of other stanzas that are not acknowledged. */
+  /** Bytes of messages that are not logged, and of other stanzas that are not acknowledged. */
   #waitingBytes = 0;
   /** The limit was passed: what still arrives is left to the platform. */
   #full = false;

@@ -38,13 +38,13 @@ export interface Logged {
   readonly seq: number;
   readonly node: BinaryNode;
   readonly name: string;
-  /** How often it was handed to the library before the session crashed; null for one that arrived since then. */
+  /** How often the library got the message before a crash of the session; null for a message that arrived since the last crash. */
   tries: number | null;
   /** It was handed over since then, and that try is counted in the storage. */
   counted: boolean;
 }
 
-/** What has to be stored before a message leaves the log. Resolves with false when it never will be. Never rejects. */
+/** Resolves when everything is stored that must be stored before a message leaves the log. Resolves with false if that never happens. Never rejects. */
 export type Stored = () => Promise<boolean>;
 
 interface Finishing {
@@ -55,9 +55,9 @@ interface Finishing {
 /** A message that was tried so often is set aside. */
 const mostTries = 5;
 
-/** What an earlier run left among the keys. */
+/** State that an earlier run left among the keys. */
 export interface LeftBehind {
-  /** What was decrypted, by the hash of its ciphertext. */
+  /** Decrypted plaintexts, by the hash of their ciphertext. */
   readonly plaintexts: ReadonlyMap<string, Uint8Array>;
   readonly finished: Iterable<Page>;
 }
@@ -67,7 +67,7 @@ const hashesOf = ({ content }: BinaryNode): string[] =>
     ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
     : [];
 
-/** What tells the changes of a post apart, which all have its id; nothing for other messages. */
+/** Returns the parts that distinguish the changes of a channel post, which all have its id; none for other messages. */
 const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] => {
   const children = Array.isArray(content) ? content : [];
   const post = children.find(({ tag }) => tag === 'plaintext');
@@ -94,7 +94,7 @@ export class InboundLog {
   /** Names of messages that are in the log or on their way there. */
   readonly #names = new Set<string>();
   readonly #finished: FinishedNames;
-  /** Of unfinished messages, by the hash of the ciphertext. */
+  /** Unfinished messages, by the hash of their ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
   /** The library is done with them; what they led to may not be stored yet. */
   #finishing: Finishing[] = [];

@@ -1,4 +1,4 @@
-/** What the gateway reads of arriving stanzas by itself, in front of the library. */
+/** The gateway's own readers of arriving stanzas, in front of the library. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
 import { withOwnNotifications } from './group-notifications.ts';

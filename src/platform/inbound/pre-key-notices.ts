@@ -10,7 +10,7 @@ const wanted = 400;
 /** Keys in one upload. The library makes them on the event loop, 0.15 ms each. */
 const atOnce = 50;
 
-/** How many keys are left, by a notice; null for everything else. */
+/** Returns the number of keys that a notice says are left; null for other stanzas. */
 const leftBy = (node: BinaryNode): number | null => {
   const { from, type } = node.attrs;
   const count = getBinaryNodeChild(node, 'count')?.attrs['value'];

@@ -1,6 +1,6 @@
 /**
- * Who saw the account's status posts. The library is configured to ignore stories, and then it also ignores the receipts for the account's own: they
- * are read here, before the library acknowledges them.
+ * Receipts for the account's own status posts. The library is configured to ignore stories, and then also ignores these receipts. They are read here, before
+ * the library acknowledges them.
  */
 import { type BinaryNode, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';

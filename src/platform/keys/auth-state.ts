@@ -28,7 +28,7 @@ export interface AuthState {
   saveCredentials(): void;
   /** The same; resolves when they are stored, and rejects when they never will be. */
   storeCredentials(): Promise<void>;
-  /** What memory knows of a key: its value, null when it does not exist, undefined when only the vault knows. */
+  /** Returns the value of a key from memory: null if the key does not exist, undefined if only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
   learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
@@ -320,7 +320,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     tokenIssued(jid, at) {
       const known = keys.peek('tctoken', jid) as SignalDataTypeMap['tctoken'] | null | undefined;
       const seconds = Math.floor(at / 1000);
-      // What only the vault knows is not written over.
+      // A key that is not in memory is not overwritten.
       if (known === undefined || weekOf(known?.senderTimestamp ?? 0) === weekOf(seconds)) return;
       keys.set({ tctoken: { [jid]: { token: Buffer.alloc(0), ...known, senderTimestamp: seconds } } });
     },

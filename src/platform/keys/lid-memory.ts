@@ -9,8 +9,8 @@ const kept = 500;
 const cached = 10_000;
 
 /**
- * Where the library keeps pairs. Its own cache has a timer of three days for each, and those of a pair that is found after the connection has
- * ended, when the cache was cleared for the last time, hold it until then.
+ * The library's memory of pairs. Its own cache has a timer of three days for each pair. A pair that is found after the end of the connection, when the cache
+ * was already cleared, would keep its timer until then.
  */
 const makeCache = () => {
   let entries = createLruMap<string>(cached);

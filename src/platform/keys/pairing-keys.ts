@@ -7,7 +7,7 @@ import { type AuthenticationCreds, initAuthCreds, type KeyPair } from '@whiskeys
 import { encodeCredentials, encodeKeyPair } from './key-codec.ts';
 import type { KeyChange, Vault } from '../vault.ts';
 
-/** How many Baileys uploads when the platform has none (INITIAL_PREKEY_COUNT). */
+/** Keys that Baileys uploads if the platform has none (INITIAL_PREKEY_COUNT). */
 const initialCount = 812;
 /** Keys in one write: encrypting and sending them must not hold the event loop. */
 const chunk = 116;

@@ -7,7 +7,7 @@ interface StoredSession {
   readonly indexInfo: { readonly used: number; readonly closed: number };
 }
 
-/** What the library stores for an address: its sessions, of which at most one is open. */
+/** The library's record for an address: its sessions, of which at most one is open. */
 interface StoredRecord {
   readonly _sessions: Readonly<Record<string, StoredSession>>;
 }

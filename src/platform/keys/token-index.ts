@@ -37,7 +37,7 @@ const printOf = (page: Page): string => (page.length === 0 ? '' : hash('sha256',
 
 /** Returns the store with the list in pages. A list that was stored whole is read until the next write. */
 export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
-  /** What each page held when it was read or written last; null before. */
+  /** The content of each page at its last read or write; null before. */
   let prints: string[] | null = null;
   let hasWhole = true;
   let writes = 0;
@@ -49,7 +49,7 @@ export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
       // The store takes any type of key; the library's types do not name this one.
       store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
-    // What was read before a write says nothing about the pages after it.
+    // A read before a write says nothing about the pages after the write.
     if (begun === writes) {
       prints = pageIds.map((id) => printOf(stored[id] ?? []));
       hasWhole = whole[indexKey] !== undefined;

@@ -21,7 +21,7 @@ interface Chain {
   readonly chainKey: { counter: number; key?: string };
 }
 
-/** As libsignal writes a record of sessions; what is not needed here is left out. */
+/** libsignal's record of sessions, reduced to the needed fields. */
 interface StoredSessions {
   readonly _sessions?: Readonly<
     Record<
@@ -35,7 +35,7 @@ interface StoredSessions {
   >;
 }
 
-/** As the library writes the keys of one sender in a group. */
+/** The library's record of the keys of one sender in a group. */
 interface StoredSender {
   readonly senderChainKey: { iteration: number; seed: Uint8Array };
   readonly senderSigningKey: { readonly private?: Uint8Array };
@@ -71,11 +71,11 @@ export const skipInSenderKey = (value: Uint8Array): Uint8Array => {
   return Buffer.from(JSON.stringify(states));
 };
 
-/** Where the note stands among the keys. */
+/** The place of the note among the keys. */
 export const runType = 'gateway-run';
 export const runId = 'last';
 
-/** As it is stored. */
+/** The stored form of the note. */
 export interface RunNote {
   readonly run: number;
   /** Messages may have been sent that are not in the stored chains. */

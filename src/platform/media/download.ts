@@ -34,7 +34,7 @@ const pathOf = ({ directPath, url }: MediaPart): string => {
 
 const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larger than the ${most} bytes that are allowed`);
 
-/** What is wrong with the bytes is not the fault of the caller. */
+/** Invalid bytes of a file are not the fault of the caller. */
 const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 

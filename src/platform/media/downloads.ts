@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';
 
-/** What downloads need beside the connection. */
+/** The dependencies of downloads beside the connection. */
 export interface Downloads {
   /** Writes a stream to a file of its own. Rejects as the stream does; nothing is left then. */
   receive(
@@ -19,7 +19,7 @@ export interface Downloads {
 }
 
 export interface LiveDownloads extends Downloads {
-  /** How media hosts are reached; undefined: as everything else. */
+  /** The dispatcher for media hosts; undefined: as for all other hosts. */
   readonly dispatcher: Dispatcher | undefined;
   /** The same for hosts that only a message names: it reaches public addresses alone, wherever names are resolved here. */
   readonly guarded: Dispatcher | undefined;

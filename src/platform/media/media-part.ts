@@ -1,4 +1,4 @@
-/** Where the file of a message is and what opens it, out of the encoded message. */
+/** Reads the address and the key of a message's file from the encoded message. */
 import { type MediaType, proto } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import type { MediaFacts } from '#actors/ports.ts';
@@ -33,7 +33,7 @@ export interface MediaPart {
   readonly directPath: string;
   /** Null in channels, whose files are not encrypted. */
   readonly mediaKey: Uint8Array | null;
-  /** Of the file, and of what the media host has; null where the sender did not say. */
+  /** Hashes of the file and of its encrypted form; null if the sender did not send them. */
   readonly sha256: Buffer | null;
   readonly encryptedSha256: Buffer | null;
   readonly facts: MediaFacts;
@@ -78,6 +78,6 @@ export const mediaPartOf = (message: Pick<Message, 'raw'>, quoted: boolean): Med
   };
 };
 
-/** What a message says of its file. */
+/** Reads the facts that a message tells about its file. */
 export const mediaFacts = (message: Pick<Message, 'raw'>, quoted: boolean): MediaFacts | null =>
   mediaPartOf(message, quoted)?.facts ?? null;

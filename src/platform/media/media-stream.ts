@@ -48,7 +48,7 @@ const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest):
   throw new MediaBroken(`the media host answered ${answer.statusCode}`);
 };
 
-/** What the network does to an answer becomes `MediaBroken`. An abort stays what it is. */
+/** Turns network errors of an answer into `MediaBroken`. An abort stays an abort. */
 async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
   try {
     yield* await openAnswer(asked);

@@ -23,7 +23,7 @@ export const addressOn = (host: string, path: string): string | null => {
   return base !== null && url !== null && url.origin === base.origin && url.username === '' ? url.href : null;
 };
 
-/** Whether all of these addresses lead to hosts of the platform. */
+/** Returns true if all of these addresses lead to hosts of the platform. */
 export const areMediaHosts = async (sock: Pick<WASocket, 'refreshMediaConn'>, urls: readonly string[]): Promise<boolean> => {
   const parsed = urls.map((url) => URL.parse(url));
   if (parsed.some((url) => url?.protocol !== 'https:')) return false;

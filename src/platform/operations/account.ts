@@ -28,8 +28,8 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
   });
 
 /**
- * What other devices change comes as this event; with it the credentials and the record get the name. The library then tells the platform, as it
- * stands: a name that cannot be sent so goes as it does at each login, without `@`.
+ * Emits the event that a change by another device causes, so that the credentials and the record get the name. The library then sends the name as it
+ * is. A name that the encoding would change is sent as at each login, without `@`.
  */
 const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
   const { creds } = sock.authState;

@@ -44,7 +44,7 @@ const look = async (connection: LiveConnection, by: 'id' | 'invite', key: string
   const asked = await meant(connection, ask(connection.sock, 'metadata', metadataOf(by, key)), ofReader);
   if (!asked.ok) return asked;
   const found = channelIn(asked.value);
-  // Whoever does not follow a channel is told of no role.
+  // A person who does not follow a channel gets no role.
   return found === null ? noChannel : done({ role: 'guest', ...found });
 };
 
@@ -66,7 +66,7 @@ const updates = (wish: ChannelWish): Json => {
 /** '' takes a picture away. */
 const base64 = (jpeg: Uint8Array | null): string => (jpeg === null ? '' : Buffer.from(jpeg).toString('base64'));
 
-/** What the account asked for, with what the answer says of it. */
+/** The account's request, with the facts from the answer. */
 const wished = (channelId: string, wish: ChannelWish, answer: unknown): ChannelPatch => {
   const told = { ...channelIn(answer), id: channelId };
   return wish.of === 'reactions' ? { ...told, reactions: wish.codes } : told;
@@ -202,7 +202,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       { meanings, learned: () => changedEntries({ id: channelId, role: 'admin' }) },
     );
     if (!handed.ok || !quit) return handed;
-    // What was learned of the first step stays true when the second is refused.
+    // Facts from the first step stay true if the second step is refused.
     connection.record(changedEntries({ id: channelId, role: 'admin' }));
     return changing(
       connection,

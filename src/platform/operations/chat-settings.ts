@@ -1,4 +1,4 @@
-/** What the owner of an account sets about chats and people: shared with the phone and the other devices. */
+/** The owner's settings of chats and people, which the phone and the other devices share. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } from '@whiskeysockets/baileys';
 import { type Entry, refuse } from '#actors/model.ts';
 import type { ChatOperations } from '#actors/ports.ts';

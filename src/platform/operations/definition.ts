@@ -6,7 +6,7 @@ import { answered } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 import { lidOf } from './people.ts';
 
-/** Where labels and quick replies stand. */
+/** The collections of labels and quick replies. */
 const collection = 'regular';
 
 const marks = (ids: readonly string[], jid: string, labeled: boolean): readonly Mutation[] =>

@@ -18,7 +18,7 @@ export const element = (tag: string, attrs: BinaryNode['attrs'] = {}, content?: 
 export const ask = ({ sock }: LiveConnection, to: string, type: 'get' | 'set', content: BinaryNode): Promise<BinaryNode> =>
   sock.query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type }, content: [content] });
 
-/** What the request for a new group states since 2026-08-06 (tulir/whatsmeow 39b719ba, e277b766, 8b4a8ba0). */
+/** The fields that the request for a new group must have since 2026-08-06 (tulir/whatsmeow 39b719ba, e277b766, 8b4a8ba0). */
 export const firstSettings: readonly BinaryNode[] = [
   element('member_add_mode', {}, Buffer.from('all_member_add')),
   element('ephemeral', { expiration: '0' }),
@@ -50,7 +50,7 @@ export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
   }
 };
 
-/** What of a group is different after the platform took the request. */
+/** Returns the changes of a group after the platform accepted the request. */
 export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Directory): GroupSettings => {
   const by = { id: me.pn, pn: me.pn, lid: me.lid };
   switch (wish.of) {

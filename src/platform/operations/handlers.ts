@@ -1,4 +1,4 @@
-/** What a handler of an operation is. Errors of the library need no `catch` in it: `perform` makes outcomes of them. */
+/** The type of an operation's handler. A handler needs no `catch` for errors of the library, because `perform` turns them into outcomes. */
 import type { OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 

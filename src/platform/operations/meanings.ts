@@ -1,4 +1,4 @@
-/** What the platform's refusals of a request mean, by their code. */
+/** The meaning of the platform's refusals, by their code. */
 import { refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { answerOf } from '../outcomes.ts';
@@ -8,10 +8,10 @@ export type Meanings = Readonly<Record<number, Result<never>>>;
 
 const tooLong = refuse('invalid', 'The platform did not accept the text: it may be too long, since an emoji can count as two characters');
 
-/** Of requests that carry a name or a text; the platform counts their characters in its own way. */
+/** Refusals of requests that carry a name or a text. The platform counts their characters in its own way. */
 export const notAccepted: Meanings = { 400: tooLong, 406: tooLong };
 
-/** Of the request for a new group or community: 400 is about its form as often as about its name. */
+/** Refusals of the request for a new group or community. A 400 is about its form as often as about its name. */
 export const notCreated: Meanings = {
   400: refuse('invalid', 'The platform did not accept the group: its name may be too long, or one of the people cannot be put into groups'),
   406: tooLong,

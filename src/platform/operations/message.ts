@@ -14,7 +14,7 @@ import type { Handlers } from './handlers.ts';
 
 const noNumber = 'the number of this post in its channel is not known';
 
-/** What an edit changes. */
+/** The changes of an edit. */
 const textOf = ({ text, content, convertOptions, edited }: Message) => ({ text, content, convertOptions, edited });
 
 export const messageHandlers: Handlers<MessageOperations> = {

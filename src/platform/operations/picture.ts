@@ -4,7 +4,7 @@ import type { PictureOperations } from '#actors/ports.ts';
 import { answered, answerOf } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
-/** By the platform's code. */
+/** Meanings by the platform's code. */
 const states: Readonly<Record<number, Picture['state']>> = { 404: 'absent', 401: 'hidden', 403: 'hidden' };
 
 export const pictureHandlers: Handlers<PictureOperations> = {

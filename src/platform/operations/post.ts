@@ -15,7 +15,7 @@ import { meant, type Meanings } from './meanings.ts';
 
 const forbidden = refuse('forbidden', 'the account has no right to do this in the channel');
 
-/** What refusals mean, by their code. */
+/** The meaning of refusals, by their code. */
 const meanings: Meanings = {
   400: refuse('invalid', 'invalid newsletter id'),
   401: forbidden,
@@ -48,7 +48,7 @@ const pageOf = async (connection: LiveConnection, channel: string, count: number
   return answer.ok ? answered(listedPosts(answer.value)) : answer;
 };
 
-/** What was listed, without its nodes; the stored posts get its counts. */
+/** Returns the listed posts without their nodes. The stored posts get their counts. */
 const listed = (page: Page, chatId: string): Outcome<readonly ListedPost[]> => {
   if (!page.ok) return page;
   const posts = page.value.map(({ node: _node, ...post }): ListedPost => post);
@@ -64,7 +64,7 @@ const found = (channel: string, { messageId, serverId, at, node }: ReturnType<ty
   content: postContent(node),
 });
 
-/** By its number with one question; by its platform id in the storage, and then in the pages of the newest posts, one page at a time. */
+/** Finds a post: by its number with one query; by its platform id in the storage, and then in the pages of the newest posts. */
 const findPost = async (connection: LiveConnection, post: PostName, { count, pages }: PostSearch): Promise<Outcome<FoundPost>> => {
   const { channel, messageId, serverId } = post;
   const isIt = (one: { readonly messageId: string; readonly serverId: number }): boolean =>

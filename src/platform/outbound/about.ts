@@ -15,13 +15,13 @@ import type { Transmission } from './transmissions.ts';
 export type About = proto.IMessage | string;
 
 export interface Target {
-  /** As it is stored. */
+  /** The message as it is stored. */
   readonly message: Message;
-  /** How the platform names it. */
+  /** The platform's key of the message. */
   readonly key: WAMessageKey;
 }
 
-/** How the platform names a stored message. */
+/** Returns the platform's key of a stored message. */
 export const keyOf = (message: Message): WAMessageKey => ({
   remoteJid: message.chatId,
   id: message.messageId,
@@ -29,7 +29,7 @@ export const keyOf = (message: Message): WAMessageKey => ({
   ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
 });
 
-/** Where a message cannot be the target of another one: it never reached the platform, or is gone. */
+/** Refusals of a message that cannot be a target: it never reached the platform, or is gone. */
 const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
   Queued: 'the message was not sent yet',
   Failed: 'the message was not sent',
@@ -59,8 +59,8 @@ const sentEntry = (message: Message, at: number, revises: Extract<Entry, { kind:
 });
 
 /**
- * Sends what `about` makes of a message, and waits for the ack. Answers with the message that was sent, null when
- * it is none of its own (a deletion); `entries` record it, and what it changes, as they do for what other devices of the account write.
+ * Sends the message that `about` makes of another message, and waits for its ack. Returns the sent message; null if it is none of its own (a deletion).
+ * `entries` record it and its effects, as for messages that other devices of the account write.
  */
 export const sendAbout = async (
   connection: LiveConnection,

@@ -17,7 +17,7 @@ export interface Answer {
   readonly vote: string;
 }
 
-/** What is answered: as it is stored, and its content. */
+/** The answered message: as it is stored, and its content. */
 export interface Asked {
   readonly stored: Message;
   readonly message: proto.IMessage;

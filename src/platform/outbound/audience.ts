@@ -27,7 +27,7 @@ const privacyIn = (answer: BinaryNode): Privacy => {
   return { setting, listed: getBinaryNodeChildren(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
 };
 
-/** Nobody is shown a post by guess: an account may have chosen few. */
+/** The audience of a post is never guessed, because an account may have chosen few people. */
 const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => {
   const attrs = { to: personServer, xmlns: 'status', type: 'get' };
   try {
@@ -43,7 +43,7 @@ const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => 
 };
 
 interface Candidate {
-  /** As the client wrote it. */
+  /** The recipient as the client wrote it. */
   readonly input: string;
   /** '' when it makes no sense. */
   readonly jid: string;

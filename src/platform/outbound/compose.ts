@@ -16,7 +16,7 @@ import { pollComposer } from './content/poll.ts';
 import { mediaComposer } from './content/media.ts';
 import { textComposer } from './content/text.ts';
 
-/** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
+/** Makes an id as the platform's web client does: `3EB0` and 18 digits. Node pools the randomness of UUIDs. The library asks the system for each id. */
 export const newMessageId = (): string => {
   const [first = '', second = '', , , last = ''] = randomUUID().split('-');
   return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
@@ -66,7 +66,7 @@ const mentioned = (mentions: readonly string[], group: Group | null, directory: 
   return mentions.map(mentionJid).map((jid) => (group?.addressing === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
 };
 
-/** What was composed in this process, so that a message is encoded and not decoded again. Keyed by the bytes, which every copy of a message shares. */
+/** Messages that were composed in this process, so that they are not decoded again. The key is their bytes, which every copy of a message shares. */
 const contents = new WeakMap<Uint8Array, proto.IMessage>();
 
 /** The content of a composed message; null when there is none, or it cannot be read. */

@@ -1,4 +1,4 @@
-/** What makes the platform's form of one kind of content. */
+/** The type of a composer, which makes the platform's form of one kind of content. */
 import type { proto } from '@whiskeysockets/baileys';
 import { done, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
@@ -18,7 +18,7 @@ export interface Composer<Content> {
   isComplete(content: Content): boolean;
   /** The same as `content`, for a channel. Kinds without it are not posted in channels. */
   post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;
-  /** What is kept of a message whose content is encrypted once more; null for the content itself. */
+  /** The kept form of a message whose content is encrypted once more; null for the content itself. */
   recorded?(content: Content, made: proto.IMessage): Recorded | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Contents that travel in another form than the library has to be given. It says beside the encrypted content what kind of media that is, reads
- * the kind from the form that it is given, and does not know round videos and what may be viewed once: without the word, phones drop them. It is
- * therefore given a plain picture, video or audio, and asks right before it encrypts what to put in its place.
+ * Contents that are sent in another form than the library takes. The library names the kind of media beside the encrypted content, and reads it from the
+ * form that it gets. It does not know round videos and view-once media. Phones drop such media without the name. So the library gets a plain picture, video
+ * or audio, and asks for the final form right before it encrypts.
  */
 import type { proto } from '@whiskeysockets/baileys';
 
@@ -17,7 +17,7 @@ const plainOf = (content: Content): Content | null => {
   return ptvMessage ? { ...rest, videoMessage: ptvMessage } : null;
 };
 
-/** What the library is given for a content; each call makes a new one where the forms differ. */
+/** Returns the form of a content for the library. Each call makes a new object if the forms differ. */
 export const givenForm = (content: Content): Content => {
   const plain = plainOf(content);
   if (plain === null) return content;
@@ -25,7 +25,7 @@ export const givenForm = (content: Content): Content => {
   return plain;
 };
 
-/** What is encrypted in place of what the library was given: for receivers, and inside the copy for the account's own devices. */
+/** Returns the form that is encrypted in place of the library's form: for receivers, and inside the copy for the account's own devices. */
 export const finalForm = (given: Content): Content => {
   const copied = given.deviceSentMessage?.message;
   const form = finalForms.get(copied ?? given);

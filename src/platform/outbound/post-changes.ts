@@ -1,4 +1,4 @@
-/** What is done to a post of a channel that is on record or was listed: its text changes, it is taken back, somebody reacts to it. */
+/** Changes of a channel post that is stored or was listed: edit, deletion, reaction. */
 import { generateWAMessageFromContent, type proto } from '@whiskeysockets/baileys';
 import { type Entry, type Message, newPost, refuse } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';

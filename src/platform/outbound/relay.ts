@@ -17,7 +17,7 @@ export interface Outgoing {
   readonly content: proto.IMessage;
   /** It can be read from the storage by now. */
   readonly stored?: boolean;
-  /** Of a status post; absent for everything else. */
+  /** The audience of a status post; absent for other messages. */
   readonly audience?: Audience | null | undefined;
 }
 

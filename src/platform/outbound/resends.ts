@@ -1,7 +1,7 @@
 /**
- * Messages that a receiver could not decrypt and asks for again. The library sends them again without what stood beside the encrypted content, so that
- * phones hide them or show an edit as a message of its own; and it sends to everybody when a phone asks. Here the library only prepares the Signal session, within
- * its own bounds (five times a message and receiver); the message is written by `answer`, for the device that asked, as it was the first time.
+ * Resends of messages that a receiver could not decrypt. The library resends them without the attributes beside the encrypted content, so that phones hide
+ * them or show an edit as a message of its own. It also resends to everybody if a phone asks. So the library only prepares the Signal session, within its
+ * own bounds (five times a message and receiver). `answer` writes the message for the device that asked, as it was written first.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
@@ -31,7 +31,7 @@ const remembered = 128;
 
 const isRoom = (jid: string): boolean => isGroup(jid) || jid === statusJid;
 
-/** What the library would have sent again for the requests about one message that it is working on. */
+/** The messages that the library would resend for the requests about one message. */
 interface Asked {
   requests: number;
   readonly keys: WAMessageKey[];
@@ -40,7 +40,7 @@ interface Asked {
 export class Resends {
   readonly #options: ResendOptions;
   readonly #left = createLruMap<Leaving>(remembered);
-  /** By the id of the message. */
+  /** Requests by the id of the message. */
   readonly #asked = new Map<string, Asked>();
   /** The library is being given a request: it must not take one about a status post for a story, which it ignores. */
   preparing = false;
@@ -169,7 +169,7 @@ export class Resends {
   }
 }
 
-/** Of an own message that was not deleted since. */
+/** Finds an own message that was not deleted since. */
 const contentToSend = (message: Message): proto.IMessage | null =>
   message.fromMe && message.status !== 'Deleted' ? contentOf(message) : null;
 
@@ -179,7 +179,7 @@ const namesOf = (directory: Directory, jid: string): readonly string[] => {
   return [id, pn, lid].filter((name) => name !== '');
 };
 
-/** How often the device has asked, as it says itself. */
+/** Returns how often the device has asked, by its own count. */
 const countOf = ({ content }: BinaryNode): string => {
   const retry = Array.isArray(content) ? content.find(({ tag }) => tag === 'retry') : undefined;
   return String(Number(retry?.attrs['count']) || 1);

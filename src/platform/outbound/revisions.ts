@@ -40,7 +40,7 @@ export const edit = ({ message, key }: Target, text: string, now: number): About
   return { protocolMessage: { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: now } };
 };
 
-/** Whether the account is no admin of the group; false where that is not known. */
+/** Returns true if the account is known not to be an admin of the group. */
 const isPlainMember = async (connection: LiveConnection, group: string): Promise<boolean> => {
   const me = { ...connection.directory.me, id: '' };
   const own = (await connection.group(group))?.members.find((member) => includesPerson([member], me));

@@ -28,7 +28,7 @@ const mediaTypes: readonly (readonly [key: keyof Content, type: string | ((conte
   ['groupInviteMessage', 'url'],
 ];
 
-/** By the field that holds the content; what is not listed is a text, or media when it has a type of media. */
+/** Kinds by the field that holds the content. Other content is a text, or media if it has a media type. */
 const types: Readonly<Partial<Record<keyof Content, string>>> = {
   reactionMessage: 'reaction',
   encReactionMessage: 'reaction',

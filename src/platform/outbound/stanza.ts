@@ -1,6 +1,6 @@
 /**
- * What a stanza carries beside its encrypted content: attributes and nodes that the library does not add by itself. Everything is derived from the
- * content, so that the first sending, the asynchronous queue and a resend after a retry receipt write the same stanza.
+ * Attributes and nodes of a stanza beside its encrypted content that the library does not add. All of them follow from the content, so that the first
+ * sending, the asynchronous queue and a resend write the same stanza.
  */
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import type { Audience } from '#actors/model.ts';
@@ -28,7 +28,7 @@ const meta =
   () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
 
 const newPoll = meta({ polltype: 'creation' });
-/** What may be viewed once says so in the open as well, where the platform's server reads it. */
+/** View-once media names itself also outside of the encryption, where the platform's server reads it. */
 const viewOnceOf = (media: { readonly viewOnce?: boolean | null } | null | undefined): Partial<StanzaParts> =>
   media?.viewOnce ? { nodes: [{ tag: 'meta', attrs: { view_once: 'true' } }] } : {};
 

@@ -12,7 +12,7 @@ interface Waiting {
   written: boolean;
 }
 
-/** What refusals mean, for people. A code that is not listed appears as a number. */
+/** The meaning of refusals, for people. A code that is not listed appears as a number. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'the message was refused as malformed',
   401: 'no right to write here',

@@ -1,4 +1,4 @@
-/** Whether a proxy can be used: its address, and whether an answer of the platform comes through it. */
+/** Checks a proxy: its address, and whether an answer of the platform comes through it. */
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { DEFAULT_CONNECTION_CONFIG } from '@whiskeysockets/baileys';
@@ -10,7 +10,7 @@ export const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:']
 /** Credentials of SOCKS5 have one byte for their length. */
 const longestCredential = 255;
 
-/** Why an address cannot be that of a proxy; null when nothing speaks against it. */
+/** Returns why an address cannot be that of a proxy; null if it can. */
 export const proxyObjection = (text: string): string | null => {
   const url = URL.parse(text);
   if (url === null || !proxySchemes.includes(url.protocol) || url.hostname === '')
@@ -57,7 +57,7 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
     response.resume();
     resolve('');
   });
-  // Nobody asked for another protocol: without this listener the request would end without a word.
+  // The request asks for no other protocol. Without this listener a 101 would end the request without an event.
   request.once('upgrade', () => resolve(awayText));
   // Also after the end, when the connection is closed under it.
   request.on('error', () => resolve(failure || awayText));

@@ -9,7 +9,7 @@ const headEnd = '\r\n\r\n';
 export interface ConnectRequest {
   /** `http:` or `https:`, with percent-encoded credentials. */
   readonly proxy: URL;
-  /** Of the proxy's own name; undefined: the system's. */
+  /** Resolves the proxy's own name; undefined: the system's resolver. */
   readonly lookup: LookupFunction | undefined;
   readonly host: string;
   readonly port: number;

@@ -8,15 +8,15 @@ import { agentThrough, dispatcherThrough } from './agents.ts';
 import { createTunnel, type ProxyGuard } from './tunnel.ts';
 
 export interface LiveRoute {
-  /** Of the WebSocket; undefined: none is needed. */
+  /** Agent of the WebSocket; undefined: none is needed. */
   readonly agent: Agent | undefined;
-  /** Of the library's own uploads. */
+  /** Agent of the library's own uploads. */
   readonly fetchAgent: Agent | undefined;
-  /** Of our own transfers. */
+  /** Dispatcher of the gateway's own transfers. */
   readonly dispatcher: Dispatcher | undefined;
-  /** Of downloads from hosts that only a message names. A proxy resolves the names itself. */
+  /** Dispatcher of downloads from hosts that only a message names. A proxy resolves the names itself. */
   readonly guarded: Dispatcher | undefined;
-  /** Of what the library fetches; undefined: as everything else. */
+  /** Dispatcher of the library's downloads; undefined: as for all other requests. */
   readonly fetchDispatcher: Dispatcher | undefined;
   /** A close as it was seen, as what it is: the proxy's doing, where it was. */
   judged(close: Close): Close;

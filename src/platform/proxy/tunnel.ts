@@ -16,9 +16,9 @@ export interface Destination {
   readonly port: number;
 }
 
-/** Which addresses a proxy may have. */
+/** The guard of proxy addresses. */
 export interface ProxyGuard {
-  /** Why this host may not be used; null when nothing speaks against it. Asks no name server. */
+  /** Returns why this host may not be used; null if it may. Does not resolve names. */
   checkHost(host: string): string | null;
   /** Resolves names, and refuses those that lead where they may not. */
   readonly lookup: LookupFunction;
@@ -42,7 +42,7 @@ export interface Tunnel {
 
 const notAllowed = 'its address is not allowed (see ALLOW_PRIVATE_PROXIES)';
 
-/** What the network says, in words; everything else is `failed`. */
+/** Network errors in words. Other errors are `failed`. */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refuses connections',
   ECONNRESET: 'it broke the connection off',
@@ -81,7 +81,7 @@ const failureOf = (error: unknown): ProxyFailure => {
 const statusText = (status: number): string =>
   status === 407 || status === 401 ? `it does not take the credentials (${status})` : `it does not connect to the platform (${status})`;
 
-/** What the library expects of the request that it connects for. */
+/** The fields that the library expects of the request for which it connects. */
 const stubRequest = () => Object.assign(new EventEmitter(), { destroy: () => undefined }) as unknown as ClientRequest;
 
 /** Host of an address, without the brackets of IPv6. */

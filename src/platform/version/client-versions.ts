@@ -1,6 +1,6 @@
 /**
- * The version that connections name. The platform refuses old ones (405), so the version of today's web client is looked up, kept in the database,
- * refreshed once a day and after each refusal, and rolled back to the last one that worked if the new one is refused too.
+ * The version that connections name. The platform refuses old versions (405). So the version of today's web client is looked up, stored in the database,
+ * refreshed once a day and after each refusal, and rolled back if the new one is refused too.
  */
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
 import type { ClientVersionView } from '#actors/model.ts';
@@ -176,7 +176,7 @@ class KeptVersions implements ClientVersions {
     }
   }
 
-  /** What could not be stored counts in memory all the same. Never rejects. */
+  /** Keeps the version in memory even if it cannot be stored. Never rejects. */
   async #keep(change: Partial<Memory>): Promise<void> {
     const { settings, log } = this.#input;
     this.#memory = { ...this.#memory, ...change };

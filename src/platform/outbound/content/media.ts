@@ -7,7 +7,7 @@ import type { Uploaded } from '../upload/uploads.ts';
 
 type Content = proto.IMessage;
 
-/** What every kind says of its file. */
+/** The fields that every kind tells about its file. */
 const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
   mimetype: file.mimetype,
   fileLength: file.size,

@@ -1,4 +1,4 @@
-/** Where files are uploaded, and by what right: asked from the platform, remembered for as long as it says. */
+/** The hosts for uploads and the token for them: queried from the platform, and cached for as long as it says. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASocket } from '@whiskeysockets/baileys';
 
 export interface MediaHosts {

@@ -32,7 +32,7 @@ export interface PutTarget {
   readonly silenceMs: number;
 }
 
-/** Where files of channels are put. */
+/** The path of files in channels. */
 export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
 /** Bytes; answers are some hundred. */
@@ -118,7 +118,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? ` (${code})` : '';
 };
 
-/** How many bytes the host has; or where the file is, when it has all of them. A host that does not say has none. */
+/** Returns the number of bytes that the host has, or the address of the file if the host has all of them. A host that does not tell has none. */
 export const askProgress = async (target: PutTarget): Promise<number | Place> => {
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /**
- * A file as the media host gets it: encrypted once, before the first byte is sent, since its hash is part of the address. A small one is held in
- * memory until it is sent; of a large one a thread makes an encrypted copy in the temporary folder, from which every transmission is read.
+ * A file as the media host gets it. It is encrypted once before the first byte is sent, because its hash is part of the address. A small file is held in
+ * memory until it is sent. A thread makes an encrypted copy of a large file in the temporary folder, from which every transmission reads.
  */
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -38,7 +38,10 @@ export interface SealedFile {
   readonly hash: Buffer;
   /** Bytes of what is sent. */
   readonly size: number;
-  /** What is sent, from this byte on. Each piece is overwritten by the third one after it: the reader must not fall behind, as a stream with back pressure does not. */
+  /**
+   * Streams the file from this byte on. The third piece after a piece overwrites its memory, so the reader must not fall behind. A stream with back pressure
+   * does not.
+   */
   bytes(offset: number): AsyncGenerator<Buffer>;
   /** Forgets the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
   release(arrived: boolean): Promise<unknown>;

@@ -10,7 +10,7 @@ import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
 import { askProgress, channelFolder, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
 import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
-/** What a message says of its file so that receivers can fetch and read it. */
+/** The facts of a file that receivers need to fetch and read it. */
 export interface Uploaded extends Place {
   /** Null, as the hash, for files of channels, which are not encrypted. */
   readonly mediaKey: Uint8Array | null;
@@ -36,7 +36,7 @@ export interface UploadParts extends SealParts {
   now(): number;
 }
 
-/** How long receivers are sent to the same upload; the platform keeps files for weeks. */
+/** Time for which receivers get the same upload, in milliseconds. The platform keeps files for weeks. */
 const rememberMs = 3_600_000;
 /** From this size on a host is asked how much it has before anything is sent again, as the platform's own clients do. */
 const resumeBytes = 5 * 1024 * 1024;
