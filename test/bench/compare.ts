@@ -9,6 +9,7 @@ import { arrivalRounds } from './arrivals.ts';
 import type { Measure, Readings, Setting } from './bench.ts';
 import { checkoutOf, type Checkout } from './checkout.ts';
 import { comparedTable, comparison, type Compared } from './compared.ts';
+import { commitRounds } from './commits.ts';
 import { deliveryRounds } from './deliveries.ts';
 import { findRounds } from './finds.ts';
 import { floodRounds } from './flood.ts';
@@ -26,6 +27,7 @@ const measures: readonly Measure[] = [
   ...sends,
   arrivalRounds,
   receiptRounds,
+  commitRounds,
   journalRounds,
   deliveryRounds,
   findRounds,

@@ -8,6 +8,7 @@ import { commandLine } from '#src/command-line.ts';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { campaigns } from './campaigns.ts';
+import { commits } from './commits.ts';
 import { crowdedFinds } from './crowded-finds.ts';
 import { dashboard } from './dashboard.ts';
 import { deliveries } from './deliveries.ts';
@@ -41,6 +42,7 @@ const benches: readonly Bench[] = [
   texts,
   reactions,
   arrivals,
+  commits,
   receipts,
   pairing,
   history,
