@@ -111,6 +111,12 @@ const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] 
   return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, expirePaused, settle };
 };
 
+/** The bookkeeping of deliveries has a pool of its own. A courier reads on the pool of the journal, which shows what both have committed. */
+const outboxOf = ({ journal, deliveries }: Pools): Storage['outbox'] => {
+  const { archive, remove, hold, postpone } = makeOutboxStore(deliveries);
+  return { ...makeOutboxStore(journal), archive, remove, hold, postpone };
+};
+
 /** A renewal waits for no look, no take and no request. */
 const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTime']): LeaseStore | null => {
   if (leases === null || renewals === null) return null;
@@ -137,7 +143,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     // Queries of sessions by key do not wait behind lists and searches.
     messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
     chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get, timers: makeChatStore(journal, counts).timers },
-    outbox: makeOutboxStore(journal),
+    outbox: outboxOf(pools),
     deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
     settings: makeSettingStore(journal),
     removals: makeRemovalStore(sweeps),

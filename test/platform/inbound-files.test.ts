@@ -17,6 +17,7 @@ test('gate: a message whose file could not be fetched is tried again, and left t
   await happens(run, 4);
   assert.deepEqual(run.handed, ['message there', 'message missing', 'message missing', 'message missing']);
   await run.gate.close();
+  await run.flushed();
   const next = await start(vault);
   next.handle = (id) => next.gate.fetched(id);
   next.gate.open();

@@ -42,7 +42,7 @@ export interface KeyWriter {
 }
 
 /** Milliseconds that a write waits for more changes (micro-batch); a flush ends the wait. */
-const gatherMs = 5;
+const gatherMs = 50;
 
 interface Change {
   readonly type: string;

@@ -64,6 +64,8 @@ export interface DatabaseOptions {
   readonly fence?: { readonly lost: boolean };
   /** The health that all pools of one database share; a separate one if absent. */
   readonly health?: Health;
+  /** Commits do not wait for the disk. A crash of the server may undo the last half second of them; the data stays consistent. */
+  readonly isAsynchronous?: boolean;
   /** Work of this pool is repeated until it succeeds: an error that is not about its data makes the gateway unready. */
   readonly lasting?: boolean;
 }
@@ -125,12 +127,12 @@ const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions)
   };
 };
 
-const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits }: DatabaseOptions) => ({
+const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits, isAsynchronous = false }: DatabaseOptions) => ({
   max: poolSize,
   application_name: application,
   // Nothing in our statements profits from being planned anew for its values. A plan is kept until the table's next statistics, so one that was made
   // while a table was small must be good when it is large: reading all of it is the last resort (measured: the past of a phone took ten times as long).
-  options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off',
+  options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${isAsynchronous ? ' -c synchronous_commit=off' : ''}`,
   connectionTimeoutMillis: limits.connection,
   query_timeout: limits.statement + answerGrace,
   statement_timeout: limits.statement,

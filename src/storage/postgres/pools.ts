@@ -25,16 +25,19 @@ export interface PoolSizes {
   readonly journal: number;
   /** Lists and searches. */
   readonly queries: number;
+  /** Ends and postponements of deliveries. A crash of the server may repeat a delivery, so commits of this pool do not wait for the disk. */
+  readonly deliveries: number;
   /** Bounds, counts, replays and removals. */
   readonly sweeps: number;
 }
 
 /** The default sizes. */
-export const usualSizes: PoolSizes = { keys: 5, journal: 5, queries: 4, sweeps: 2 };
+export const usualSizes: PoolSizes = { keys: 5, journal: 5, deliveries: 2, queries: 4, sweeps: 2 };
 
 export interface Pools {
   readonly keys: Database;
   readonly journal: UnitDatabase;
+  readonly deliveries: Database;
   readonly queries: Database;
   readonly sweeps: Database;
   /** Looks at leases and takes them, on a node of a cluster; null for a single gateway. */
@@ -81,14 +84,15 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
   );
   const common = { ...options, limits, health };
   const journal = await openUnitDatabase({ ...common, poolSize: sizes.journal, application: 'dormouse journal' });
-  const [keys, queries, sweeps] = await Promise.all(
-    (['keys', 'queries', 'sweeps'] as const).map((name) =>
+  const [keys, deliveries, queries, sweeps] = await Promise.all(
+    (['keys', 'deliveries', 'queries', 'sweeps'] as const).map((name) =>
       openDatabase({
         ...common,
         ...(name === 'queries' ? { limits: { ...limits, statement: limits.query } } : {}),
         poolSize: sizes[name],
         application: `dormouse ${name}`,
         lasting: name === 'keys',
+        isAsynchronous: name === 'deliveries',
       }),
     ),
   );
@@ -96,7 +100,15 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
     shared ? openDatabase({ ...common, poolSize, application: `dormouse ${name}`, limits: leaseLimits }) : Promise.resolve(null);
   const [leases, renewals] = await Promise.all([ofNode('leases', leaseConnections), ofNode('renewals', 1)]);
   const shares = fairShare(queries!, { ...queryShare, waitMs: limits.connection });
-  const all = { keys: keys!, journal, queries: shares, sweeps: sweeps!, ...(leases && { leases }), ...(renewals && { renewals }) };
+  const all = {
+    keys: keys!,
+    journal,
+    deliveries: deliveries!,
+    queries: shares,
+    sweeps: sweeps!,
+    ...(leases && { leases }),
+    ...(renewals && { renewals }),
+  };
   return {
     ...all,
     leases,
