@@ -1,4 +1,4 @@
-/** Who may be put into a group, and by which ways people come in: added by a member, by a link, by an invitation, or after an admin's approval. */
+/** The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval. */
 import { isMissingNumber, jidOf } from './address.ts';
 import { addressBookHas } from './app-state/address-book.ts';
 import { SandboxError } from './face.ts';
@@ -12,7 +12,7 @@ const leftLately = 24 * 3600_000;
 /** Milliseconds for which an invitation holds. */
 const invitationMs = 3 * 24 * 3600_000;
 
-/** Why somebody cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
+/** Reasons why a person cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
 type Refusal = '401' | '403' | '404' | '408' | '409' | '419';
 
 export const exists = (person: Person | undefined): person is Person =>
@@ -29,7 +29,7 @@ export function refusalOf(parts: Parts, group: Group | undefined, by: Person, ot
   return group && group.members.length >= maxMembers ? '419' : undefined;
 }
 
-/** Who is not added for reasons of privacy, or left lately, can be sent an invitation instead. */
+/** Makes an invitation for a person who cannot be added for reasons of privacy, or who left lately. */
 function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNode {
   const expiration = Math.floor((Date.now() + invitationMs) / 1000);
   const code = parts.random.bytes(12).toString('base64url');

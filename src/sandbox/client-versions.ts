@@ -7,7 +7,7 @@ const format = /^\d+\.\d+\.\d+$/;
 export class ClientVersions {
   #rules: VersionRules = {};
 
-  /** What is absent is allowed to every version. */
+  /** Sets the rules. An absent rule allows every version. */
   require(rules: VersionRules): void {
     const { newForms: _, ...versions } = rules;
     for (const version of Object.values(versions)) if (!format.test(version)) throw new SandboxError(400, `${version} is no version`);

@@ -24,7 +24,7 @@ export function createCommunity({ groups }: Parts, creator: Person, { subject, a
   return community;
 }
 
-/** What became of one group of a request; without `error`: done. */
+/** The result for one group of a request. Without `error` it succeeded. */
 export interface LinkResult {
   readonly jid: string;
   readonly error?: string;
@@ -32,7 +32,7 @@ export interface LinkResult {
 
 export const subgroupsOf = ({ groups }: Parts, community: Group): Group[] => groups.all().filter(({ parent }) => parent === community.jid);
 
-/** Whether somebody is in the group and decides there. */
+/** Returns true if the person is an admin of the group. */
 const isAdmin = (group: Group, { number }: Person): boolean => Boolean(rankOf(group, number));
 
 const linkRefusal = (parts: Parts, community: Group, by: Person, group: Group | undefined): string | undefined => {

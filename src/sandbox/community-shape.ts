@@ -1,4 +1,4 @@
-/** What a group has that is a community or belongs to one, and how its metadata says so. */
+/** The fields of a group that is a community or belongs to one, and their form in its metadata. */
 import { node, type BinaryNode } from './nodes.ts';
 
 export interface CommunityFields {
@@ -6,7 +6,7 @@ export interface CommunityFields {
   readonly isParent?: boolean;
   /** The community that it belongs to. */
   parent?: string | undefined;
-  /** What the platform itself made for the community: the group in which its admins write to everybody, or the one in which all talk. */
+  /** The role of a group that the platform made for the community: the group for announcements, or the general one. */
   readonly role?: 'announcement' | 'general';
 }
 

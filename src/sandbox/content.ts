@@ -20,7 +20,7 @@ export interface MediaPart {
   readonly fileLength?: number | { toNumber(): number } | null;
 }
 
-/** What a phone shows of a file, beside its bytes. */
+/** The facts of a file that a phone shows beside its bytes. */
 export interface MediaFacts {
   readonly mimetype: string;
   /** A JPEG in base64, '' for none. */
@@ -31,7 +31,7 @@ export interface MediaFacts {
   /** 64 values from 0 to 100 in base64, '' for none. */
   readonly waveform: string;
   readonly fileName: string;
-  /** What stands with it: it may be viewed once, is a round video, plays like a GIF, is a voice message, moves. */
+  /** The marks of the file: view once, round video, plays like a GIF, voice message, animated. */
   readonly marks: readonly ('viewOnce' | 'ptv' | 'gif' | 'ptt' | 'animated')[];
   /** Id of the album that it belongs to, '' for none. */
   readonly album: string;
@@ -66,7 +66,7 @@ export function mediaOf(message: proto.IMessage): MediaPart | undefined {
 
 const base64Of = (bytes: Uint8Array | null | undefined): string => (bytes ? Buffer.from(bytes).toString('base64') : '');
 
-/** Of a message whose `mediaOf` there is. */
+/** Reads the facts of a message for which `mediaOf` finds a file. */
 export function mediaFacts(message: proto.IMessage): MediaFacts {
   const content = normalizeMessageContent(message) ?? {};
   const { imageMessage: image, audioMessage: audio, documentMessage: document, stickerMessage: sticker } = content;

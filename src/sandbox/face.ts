@@ -1,8 +1,8 @@
 /**
- * What the simulated platform offers to its control interface (HTTP, page) and to tests.
+ * The interface of the simulated platform for its control interface (HTTP, page) and for tests.
  *
- * The world (accounts, devices, contacts, groups, queues) implements it; `control/` and the page use nothing else.
- * Every method rejects with a `SandboxError` when its input makes no sense. Any other rejection is a bug.
+ * The world (accounts, devices, contacts, groups, queues) implements it. `control/` and the page use nothing else.
+ * Every method rejects with a `SandboxError` if its input makes no sense. Any other rejection is a bug.
  */
 import type { AccountFace } from './face/account.ts';
 import type { BusinessFace } from './face/business.ts';

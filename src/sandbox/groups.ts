@@ -38,7 +38,7 @@ export interface Group extends CommunityFields {
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
   /** When somebody left. */
   left?: Record<Digits, number>;
-  /** Who was removed, and may not come back by the link. */
+  /** Removed members, who may not come back by the link. */
   removed?: readonly Digits[];
 }
 

@@ -13,9 +13,9 @@ export interface RowView {
 export interface ButtonView {
   readonly name: string;
   readonly text: string;
-  /** What a tap answers; absent for buttons that open something on the phone. */
+  /** The answer of a tap; absent for buttons that open something on the phone. */
   readonly id?: string;
-  /** Of a list. */
+  /** Rows of a list. */
   readonly rows?: readonly RowView[];
   /** The address, number, code, key or order that the button holds. */
   readonly opens?: unknown;
@@ -98,7 +98,7 @@ const payment =
     return whole ? { text, opens: params } : null;
   };
 
-/** By the name of the flow. */
+/** Readers by the name of the flow. */
 const readers: Readonly<Record<string, Reader>> = {
   quick_reply: (params) => (said(params['display_text']) && said(params['id']) ? { text: params['display_text'], id: params['id'] } : null),
   cta_url: labelled('url'),

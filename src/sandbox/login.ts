@@ -1,4 +1,4 @@
-/** What happens on a connection after its handshake: registration or login, then the dispatch of every stanza. */
+/** The course of a connection after its handshake: registration or login, then the dispatch of every stanza. */
 import { proto } from '@whiskeysockets/baileys';
 import { acceptCall } from './calls.ts';
 import { versionOf } from './client-versions.ts';

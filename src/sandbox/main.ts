@@ -40,7 +40,7 @@ const running = await startSandbox(options).catch((error: unknown) => {
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
   process.exit(1);
 });
-// What the gateway looks up is the version that it comes with, so that it warns of nothing.
+// The look-up of the gateway finds the version that it ships with, so that it logs no warning.
 running.sandbox.requireVersion({ current: DEFAULT_CONNECTION_CONFIG.version.join('.') });
 log.info({ port: running.port, data: values.data }, 'sandbox.ready');
 process.send?.({ type: 'ready', port: running.port });

@@ -1,4 +1,4 @@
-/** What a broken media host does to a download: it has dropped the file, breaks off, is slow, or gives other bytes. */
+/** Faults of the media host in a download: the file is gone, the transfer breaks off or is slow, or the bytes are wrong. */
 import { createReadStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from './face.ts';

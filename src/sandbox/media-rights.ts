@@ -16,7 +16,7 @@ export class MediaRights {
     return auth === this.#auth;
   }
 
-  /** What was given out before counts no more. */
+  /** Revokes the rights that were given out before. */
   renew(): void {
     this.#auth = MediaRights.#make();
   }

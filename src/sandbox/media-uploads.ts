@@ -110,7 +110,7 @@ async function take(
   return [200, answerOf(media, type, directPath)];
 }
 
-/** By its first bytes. */
+/** Returns the type by the first bytes. */
 const isJpeg = async (file: string): Promise<boolean> => {
   await using opened = await open(file, 'r');
   const { buffer } = await opened.read(Buffer.alloc(3), 0, 3, 0);

@@ -62,7 +62,7 @@ export class Media {
     );
   }
 
-  /** Where the beginning of an upload lies. `token`: the hash that it shall have, in URL-safe base64. */
+  /** Returns the path of an upload's beginning. `token`: the hash that the file must have, in URL-safe base64. */
   part(token: string): string {
     return join(this.#folder, Buffer.from(token, 'base64url').toString('hex').slice(0, 64) + partSuffix);
   }

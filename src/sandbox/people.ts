@@ -28,7 +28,7 @@ export interface Device {
   readonly registrationId: number;
   signedPreKey: SignedPreKey;
   pushName: string;
-  /** What history the phone invents for this device, and whether the history was sent. */
+  /** The history that the phone invents for this device, and whether it was sent. */
   history: History & { readonly sent: boolean };
 }
 

@@ -1,4 +1,4 @@
-/** Who is online and who is typing. Nothing of this is stored. */
+/** Presence and typing. Nothing of this is stored. */
 import { isGroupJid, jidOf } from './address.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
@@ -6,7 +6,7 @@ import { firstChild, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Connection } from './wire/connection.ts';
 
-/** Whether the viewer may know of the owner what the category says. */
+/** Returns true if the viewer may see this category of the owner. */
 type MaySee = (owner: Person, viewer: Person, category: 'last' | 'online') => boolean;
 
 type ChatState = 'composing' | 'recording' | 'paused';

@@ -1,4 +1,4 @@
-/** Who may see what of whom. */
+/** The privacy rules between people. */
 import { jidOf } from './address.ts';
 import { addressBookHas } from './app-state/address-book.ts';
 import { SandboxError } from './face.ts';

@@ -1,4 +1,4 @@
-/** What a client tells of itself when it registers and when it signs its device identity. */
+/** The facts that a client tells about itself when it registers and when it signs its device identity. */
 import { proto } from '@whiskeysockets/baileys';
 import { bytes, child, type BinaryNode } from './nodes.ts';
 import type { SignedPreKey } from './store/keys.ts';

@@ -1,4 +1,4 @@
-/** How the platform keeps accounts from writing to strangers: what clients are notified of, and which messages are refused. */
+/** The platform's limits for messages to strangers: the notifications to clients, and the refused messages. */
 import type { Restrictions } from './face.ts';
 import { node, platformJid, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';

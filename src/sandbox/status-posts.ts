@@ -30,7 +30,7 @@ export function statusPrivacy(people: People, person: Person): BinaryNode {
   return node('privacy', {}, lists);
 }
 
-/** What a reader confirms comes as a list of readers by post. */
+/** Reads the confirmations of a reader, which come as a list of readers by post. */
 export const readerReceipt = (reader: string, id: string, kind: string, now: number): BinaryNode => {
   const t = unixSeconds(now);
   const type = kind === 'delivered' ? undefined : kind;

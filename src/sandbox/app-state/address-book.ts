@@ -1,4 +1,4 @@
-/** Who stands in whose address book, as the records of contacts say. */
+/** The address books, as the records of contacts tell them. */
 import type { Digits } from '../face.ts';
 import type { Parts } from '../parts.ts';
 

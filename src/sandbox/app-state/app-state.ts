@@ -144,7 +144,7 @@ export class AppState {
     return this.#patches.add(owner, collection, patch, this.#sharedKey(owner));
   }
 
-  /** What a device does not know yet: the whole collection when it asks for that, else the patches after its version. */
+  /** Returns the data that a device does not have: the whole collection if it asks for that, otherwise the patches after its version. */
   #read(owner: Digits, name: CollectionName, { attrs }: BinaryNode): BinaryNode {
     const collection = this.#collection(owner, name);
     const { version } = collection;
@@ -183,7 +183,7 @@ export class AppState {
     return node('collection', { name, version: String(version) });
   }
 
-  /** What the phone itself does after a change: it shows the new name to others. */
+  /** Does what the phone itself does after a change: it shows the new name to others. */
   #follow(person: Person): void {
     const { entries } = this.#collection(person.number, 'critical_block');
     const named = [...entries.values()].find(({ action }) => action.index[0] === 'setting_pushName');

@@ -1,4 +1,4 @@
-/** What the owner changes on the phone, as the records that a phone writes for it. */
+/** The records that a phone writes for the changes of its owner. */
 import { createHash } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, pnJid } from '../address.ts';
@@ -21,7 +21,7 @@ function set(name: string, about: readonly string[], value: proto.ISyncActionVal
   return { collection, version, operation: SET, index: [name, ...about], value: { ...value, timestamp: Date.now() } };
 }
 
-/** How phones index a chat: a person by LID, a group by its jid. */
+/** Returns the index of a chat on phones: a person by LID, a group by its jid. */
 const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ? chat : jidOf(people.ensure(chat), 'lid'));
 
 /** Under which jid the messages of a chat are stored. */

@@ -17,7 +17,7 @@ export interface MutationKeys {
   readonly patchMac: Buffer;
 }
 
-/** What a record says, decrypted. `index`: the name of the action and what it is about. */
+/** A decrypted record. `index`: the name of the action and its object. */
 export interface Action {
   readonly index: readonly string[];
   readonly value: proto.ISyncActionValue;

@@ -1,4 +1,4 @@
-/** What a phone makes of the records of shared settings. Each action belongs to one collection and has a version; what does not fit is ignored. */
+/** The view of a phone on the records of shared settings. Each action belongs to one collection and has a version. Other records are ignored. */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
 import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../face.ts';

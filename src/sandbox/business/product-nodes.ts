@@ -87,7 +87,7 @@ const fields = {
   currency: 'currency',
 } as const;
 
-/** What a client says of a product; files by their addresses alone. */
+/** The fields of a product that a client sends. Files are named by their addresses alone. */
 export interface GivenProduct extends Partial<Omit<Product, 'images' | 'videos'>> {
   readonly imageUrls?: readonly string[];
   readonly videoUrls?: readonly string[];

@@ -1,4 +1,4 @@
-/** What a business shows: its profile, its products, its collections. */
+/** The types of a business: its profile, its products, its collections. */
 import type { BusinessProfile, CollectionView, ProductView } from '../face.ts';
 import type { Picture } from '../people.ts';
 
@@ -21,10 +21,10 @@ export type Product = Omit<ProductView, 'images' | 'videos'> & {
 
 export type Collection = CollectionView;
 
-/** What a customer ordered, as it was then. */
+/** The order of a customer, with the prices of that moment. */
 export interface Order {
   readonly id: string;
-  /** Who knows it may read the order. */
+  /** The token that allows its holder to read the order. */
   readonly token: string;
   readonly lines: readonly { readonly product: Product; readonly quantity: number }[];
   /** Thousandths; 0 where nothing has a price. */
@@ -50,7 +50,7 @@ export const emptyProduct: Omit<Product, 'id'> = {
   compliance: {},
 };
 
-/** What profiles may say that they are in. */
+/** The categories that a profile may name. */
 export const categories = [
   { id: '133436743388217', name: 'Arts & Entertainment' },
   { id: '139225689474222', name: 'Beauty, Cosmetic & Personal Care' },

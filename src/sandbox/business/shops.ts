@@ -9,7 +9,7 @@ const maxCollections = 500;
 
 interface Shop {
   profile: Profile | undefined;
-  /** By their ids; newest last. */
+  /** Products by their ids, newest last. */
   readonly products: Map<string, Product>;
   readonly collections: Map<string, Collection>;
 }

@@ -1,4 +1,4 @@
-/** What people may do with a channel, for clients and for simulated people alike: the rights, the change, and who is notified. */
+/** Actions of people on a channel, for clients and for simulated people alike: the rights, the change, and the notifications. */
 import { SandboxError, type ReactionCodes } from '../face.ts';
 import type { Parts } from '../parts.ts';
 import type { Person, Picture } from '../people.ts';
@@ -57,7 +57,7 @@ export function mute(parts: ActionParts, channel: Channel, me: Person, what: 'mu
   tellMuted(parts, channel, me.number);
 }
 
-/** What an owner or admin changes. What is absent stays. */
+/** The change by an owner or admin. Absent fields stay. */
 export interface ChannelWish {
   readonly name?: string;
   readonly description?: string;

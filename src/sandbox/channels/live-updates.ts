@@ -1,4 +1,4 @@
-/** Which devices get live updates of which channels, and until when. A restart of the platform forgets it. */
+/** The devices that get live updates of channels, with the end of each subscription. A restart of the platform forgets them. */
 import type { Device } from '../people.ts';
 
 export class LiveUpdates {

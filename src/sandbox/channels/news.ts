@@ -39,7 +39,7 @@ export function tellMuted(parts: NewsParts, channel: Channel, number: Digits): v
   }
 }
 
-/** What the metadata of a channel became: everybody who follows it learns the parts that changed, admins also who did it. */
+/** Tells the changed metadata of a channel: the changed parts to every follower, and to admins also the author. */
 export function tellChanged(parts: NewsParts, channel: Channel, by: Person | undefined, names: readonly Changeable[]): void {
   const change = { id: channel.jid, thread_metadata: partsOf(channel, names) };
   for (const { number } of channel.followers) {
@@ -56,7 +56,7 @@ export function tellChanged(parts: NewsParts, channel: Channel, by: Person | und
 const ownerUpdate = ['NotificationNewsletterOwnerUpdate', 'xwa2_notify_newsletter_owner_on_metadata_update'] as const;
 const adminUpdate = ['NotificationNewsletterAdminMetadataUpdate', 'xwa2_notify_newsletter_admin_metadata_update'] as const;
 
-/** Somebody's role changed: the admins and the person learn of it. */
+/** Tells a changed role to the admins and to the person. */
 export function tellRole(parts: NewsParts, channel: Channel, who: Person, by: Person, promoted: boolean): void {
   const word = promoted ? 'Promote' : 'Demote';
   const change = {

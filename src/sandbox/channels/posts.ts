@@ -1,4 +1,4 @@
-/** What people and clients do with the posts of channels: the rights, the change, and who is notified. Posts reach the followers without encryption. */
+/** Actions of people and clients on channel posts: the rights, the change, and the notifications. Posts reach the followers without encryption. */
 import { proto } from '@whiskeysockets/baileys';
 import { stanzaKind } from '../content.ts';
 import { SandboxError, type Digits } from '../face.ts';

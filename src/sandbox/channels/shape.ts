@@ -31,7 +31,7 @@ export const partsOf = (channel: Channel, names: readonly Changeable[]): Record<
 
 const setting = (type: string, muted: boolean) => ({ type, value: muted ? 'ON' : 'OFF' });
 
-/** What a person is to the channel. Null for those who do not follow it. */
+/** Returns the role of a person in the channel; null for a person who does not follow it. */
 export const viewerShape = (channel: Channel, number: Digits) => {
   const follower = followerOf(channel, number);
   if (!follower) return null;
@@ -39,7 +39,7 @@ export const viewerShape = (channel: Channel, number: Digits) => {
   return { role: follower.role, settings };
 };
 
-/** What a query asks for beside the rest. */
+/** The optional parts that a query asks for. */
 export interface Wanted {
   readonly fullImage?: boolean;
   readonly creationTime?: boolean;

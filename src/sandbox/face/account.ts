@@ -1,16 +1,16 @@
-/** What an account shows of itself, to whom, and whom it blocks. Clients and the owner of the phone change it. */
+/** The account's profile and privacy, and the people whom it blocks. Clients and the owner of the phone change them. */
 import type { Digits } from './common.ts';
 
 export interface AccountView {
   readonly about: string;
-  /** By category (`profile`, `status`, `last`, `online`, `groupadd`, `readreceipts`, `calladd`, `messages`): `all`, `contacts`, `none`, … */
+  /** Privacy by category (`profile`, `status`, `last`, `online`, `groupadd`, `readreceipts`, `calladd`, `messages`): `all`, `contacts`, `none`, … */
   readonly privacy: Readonly<Record<string, string>>;
   readonly blocked: readonly Digits[];
   readonly picture?: { readonly id: string; readonly url: string };
   /** Seconds after which messages of new chats disappear; 0: never. */
   readonly disappearing: number;
   readonly online: boolean;
-  /** Whose presence the connected clients subscribed to. */
+  /** People to whose presence the connected clients subscribed. */
   readonly subscriptions: readonly Digits[];
 }
 

@@ -53,7 +53,7 @@ export interface BusinessView {
   readonly collections: readonly CollectionView[];
 }
 
-/** What is absent stays. `cover`: a picture in base64, '' takes it away. */
+/** A change of the profile. Absent fields stay. `cover`: a picture in base64; '' removes it. */
 export type ProfileChange = Partial<Omit<BusinessProfile, 'cover'>> & { readonly cover?: string };
 
 /** `picture`: in base64, one more of the product. */
@@ -64,7 +64,7 @@ export interface BusinessFace {
   changeBusiness(number: Digits, change: ProfileChange): Promise<BusinessView>;
   /** The whole business, as its owner sees it. */
   business(number: Digits): BusinessView;
-  /** What a customer sees: products that are reviewed and not hidden, and what of collections they are in. */
+  /** The view of a customer: products that are reviewed and not hidden, with their collections. */
   storefront(number: Digits): BusinessView;
   /** The owner adds a product, or changes one; also with what the platform decided in its review. */
   putProduct(number: Digits, product: ProductChange & { readonly id?: string }): Promise<ProductView>;

@@ -19,7 +19,7 @@ export interface CallView {
   readonly steps: readonly { readonly step: CallStep['step']; readonly by: Digits; readonly at: number }[];
 }
 
-/** Who calls whom. */
+/** Calls between people. */
 export interface CallsFace {
   /** A step of a call from `from` to `to`. Returns the call's id. */
   call(from: Digits, to: Digits, step: CallStep): Promise<{ readonly id: string }>;

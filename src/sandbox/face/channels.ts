@@ -3,10 +3,10 @@ import type { Digits } from './common.ts';
 
 export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
 
-/** Which emojis followers may react with. */
+/** The emojis that followers may react with. */
 export type ReactionCodes = 'ALL' | 'BASIC' | 'NONE';
 
-/** Somebody who follows a channel. The owner and the admins follow it too. */
+/** A follower of a channel. The owner and the admins follow it too. */
 export interface FollowerView {
   readonly number: Digits;
   readonly role: ChannelRole;
@@ -37,11 +37,11 @@ export interface ChannelView {
   /** Unix time in milliseconds. */
   readonly createdAt: number;
   readonly followers: readonly FollowerView[];
-  /** Who is invited to be an admin. `expiresAt`: Unix time in milliseconds. */
+  /** Open invitations of admins. `expiresAt`: Unix time in milliseconds. */
   readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
 }
 
-/** What people do with a channel. The rights are those that the platform enforces for clients. */
+/** Actions of people on a channel. The rights are those that the platform enforces for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
   | { readonly action: 'name' | 'description'; readonly text: string }
@@ -51,7 +51,7 @@ export type ChannelChange =
   /** An invitation also reaches the person as a message. */
   | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
 
-/** What the platform itself decides about a channel. */
+/** The facts of a channel that the platform itself decides. */
 export interface ChannelFacts {
   readonly state?: 'ACTIVE' | 'SUSPENDED' | 'GEOSUSPENDED';
   readonly verified?: boolean;
@@ -61,7 +61,7 @@ export interface ChannelFacts {
   readonly expireInvitations?: boolean;
 }
 
-/** Which channels there are, and what people do with them. */
+/** Channels, and actions of people on them. */
 export interface ChannelsFace {
   createChannel(input: { readonly name: string; readonly owner: Digits; readonly description?: string }): Promise<ChannelView>;
   changeChannel(jid: string, by: Digits, change: ChannelChange): Promise<ChannelView>;

@@ -1,4 +1,4 @@
-/** What all rooms of the face share. */
+/** Types that all parts of the face share. */
 
 /** International number, digits only. */
 export type Digits = string;

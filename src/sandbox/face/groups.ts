@@ -8,7 +8,7 @@ export type GroupRule =
   /** Replaces the link by which people join. */
   | { readonly action: 'invite' };
 
-/** What members do in a group. `approve`, `reject`: people who asked to join. */
+/** Actions of members in a group. `approve`, `reject`: of people who asked to join. */
 export type GroupChange =
   | { readonly action: 'add' | 'remove' | 'promote' | 'demote' | 'approve' | 'reject'; readonly participants: readonly Digits[] }
   | { readonly action: 'subject' | 'description'; readonly text: string }
@@ -36,7 +36,7 @@ export interface GroupView {
   readonly isCommunity?: boolean;
   /** The community that it belongs to. */
   readonly parent?: string;
-  /** What the platform made for the community: the group of its announcements, or the one in which all talk. */
+  /** The role of a group that the platform made for the community: its announcements, or the general group. */
   readonly role?: 'announcement' | 'general';
   /** People who asked to join. `at`: Unix time in milliseconds. */
   readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
@@ -45,13 +45,13 @@ export interface GroupView {
   readonly participants: readonly { readonly number: Digits; readonly admin: 'admin' | 'superadmin' | null }[];
 }
 
-/** Which groups there are, and what members do in them. */
+/** Groups, and actions of their members. */
 export interface GroupsFace {
   createGroup(input: {
     readonly subject: string;
     readonly creator: Digits;
     readonly participants: readonly Digits[];
-    /** How members are named on the wire. Absent: by number. */
+    /** The form in which members are named on the wire. Absent: by number. */
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;

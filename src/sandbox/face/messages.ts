@@ -13,7 +13,7 @@ interface MediaContent {
   readonly seconds?: number;
 }
 
-/** What a simulated person can send. Message ids are those of the platform (`messageid`). */
+/** The contents that a simulated person can send. Message ids are those of the platform (`messageid`). */
 export type Content =
   | {
       readonly kind: 'text';
@@ -125,7 +125,7 @@ export interface ShownMessage {
   readonly read: boolean;
 }
 
-/** What people write, read and show of themselves. */
+/** Messages and presence of people. */
 export interface MessagesFace {
   /** A person writes to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
   send(
@@ -134,9 +134,9 @@ export interface MessagesFace {
     content: Content,
     options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
   ): Promise<{ readonly id: string }>;
-  /** What `number` received and decrypted, oldest first. */
+  /** Returns the messages that `number` received and decrypted, oldest first. */
   received(number: Digits): readonly ReceivedMessage[];
-  /** What the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
+  /** Returns the messages that the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];
   /**
    * The phone of `number` asks an account to send a message again, whether the phone ever got it or not. `group`: as a member of this group, whether it

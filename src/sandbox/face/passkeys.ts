@@ -12,7 +12,7 @@ export interface RequestOptions {
   readonly extensions: { readonly uvm: boolean };
 }
 
-/** What a browser's `PublicKeyCredential.toJSON()` gives, reduced to the fields that the platform takes. */
+/** The result of a browser's `PublicKeyCredential.toJSON()`, reduced to the fields that the platform takes. */
 export interface Assertion {
   readonly id: string;
   readonly rawId: string;
@@ -28,13 +28,13 @@ export interface Assertion {
 /** The steps in their order. `refused`: the ceremony is over. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
-/** What the simulated platform does on purpose. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two of them come. */
+/** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two of them come. */
 export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
 
 export interface PasskeyView {
   /** The credential id, base64url. */
   readonly id: string;
-  /** How far the link is that waits for this passkey; null: none does. */
+  /** The stage of the link that waits for this passkey; null if none does. */
   readonly stage: CeremonyStage | null;
   /** The code that the phone shows, '' before there is one. */
   readonly code: string;
@@ -47,7 +47,7 @@ export type CreationOptions = Readonly<Record<string, unknown>>;
 export type Registration = Readonly<Record<string, unknown>>;
 
 export interface PasskeysFace {
-  /** What a real authenticator needs to make a passkey for the account. */
+  /** Returns the options that a real authenticator needs to make a passkey for the account. */
   passkeyOptions(number: Digits): Promise<CreationOptions>;
   /** Gives the account a passkey: that of a real authenticator, or without `registration` one whose private key is kept here. */
   givePasskey(number: Digits, given: { readonly registration?: Registration; readonly fault?: CeremonyFault }): Promise<PasskeyView>;

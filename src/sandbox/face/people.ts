@@ -11,7 +11,7 @@ export interface DeviceView {
   readonly connected: boolean;
   /** The push name of the registration payload, or a later one that the client sent with its presence. */
   readonly pushName: string;
-  /** Where the connection came from, `address:port`: that of the proxy when there is one. Absent while there is none. */
+  /** Address of the connection's other end, `address:port`: that of the proxy if there is one. Absent without a connection. */
   readonly address?: string;
   /** Stanzas that wait for the device's confirmation. */
   readonly queued: number;
@@ -47,7 +47,7 @@ export interface History {
   readonly withheld?: 'keys' | 'history';
 }
 
-/** How the platform keeps an account from writing to people who never wrote to it. */
+/** The platform's limits for messages to people who never wrote to the account. */
 export interface Restrictions {
   /** While it is active such messages are refused with 463. `until`: Unix milliseconds. */
   readonly timeLock?: { readonly active: boolean; readonly until?: number; readonly type?: string };
@@ -63,7 +63,7 @@ export interface Restrictions {
   readonly oldQueries?: boolean;
 }
 
-/** Who there is, and which clients are linked to whom. */
+/** People, and the clients that are linked to them. */
 export interface PeopleFace {
   /** The phone scans a QR code (`qr`: the text inside it) and links the client that shows it. Makes a person when `number` is new or absent. */
   scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
@@ -97,7 +97,7 @@ export interface PeopleFace {
     readonly business?: boolean;
     /** False: the person tells nobody what was read. */
     readonly readReceipts?: boolean;
-    /** Who sees the person's status posts; `unavailable`: the platform does not say. */
+    /** The audience of the person's status posts; `unavailable`: the platform does not tell. */
     readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
   /** The platform restricts an account, or frees it, and tells its connected clients. What is absent stays as it is. */

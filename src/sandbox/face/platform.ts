@@ -7,11 +7,13 @@ import type { ReceivedMessage } from './messages.ts';
 import type { PersonView } from './people.ts';
 
 /**
- * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
- * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`, of requests for
- * uploads, downloads or media of the phone; 0 clears the fault. Default: all
- * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
- * the next logins. Faults of the upgrade, the handshake, of uploads and of downloads take no `number`, because the client does not say which account it belongs to.
+ * A fault, on demand. `number` limits it to one account. Without it the fault applies to every account and every new connection.
+ *
+ * `times` counts the connections that the fault hits. For `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate` it counts messages, and for
+ * faults of media it counts requests. 0 clears the fault. Default: all open connections for a fault of open connections, otherwise 1. If fewer
+ * connections are open than `times`, the rest waits for the next logins.
+ *
+ * Faults of the upgrade, the handshake, of uploads and of downloads take no `number`, because the client does not name its account.
  */
 export interface Fault {
   readonly kind:
@@ -156,7 +158,7 @@ export interface Stanza {
   readonly content?: Uint8Array | readonly Stanza[];
 }
 
-/** What concerns everybody. */
+/** Functions of the platform as a whole. */
 export interface PlatformFace {
   /** Replaces the rules about versions. Connections that are open stay open. */
   requireVersion(rules: VersionRules): void;
@@ -166,7 +168,7 @@ export interface PlatformFace {
   /** Puts a stanza into the connections of an account, as whoever stands in between could. Content is bytes or further stanzas. */
   inject(number: Digits, stanza: Stanza): Promise<void>;
   stats(): Stats;
-  /** What a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */
+  /** Returns the roots that a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */
   trust(): { readonly noiseRoot: string; readonly mediaAuthority: string };
   subscribe(listener: (event: WorldEvent) => void): () => void;
 }

@@ -33,7 +33,7 @@ export type PostChange =
   | { readonly action: 'react'; readonly emoji: string; readonly by: Digits }
   | { readonly action: 'view'; readonly by: Digits };
 
-/** What a channel posts, and what becomes of it. */
+/** Posts of channels, and actions on them. */
 export interface PostsFace {
   /** `by`: an admin; the owner when left out. Texts, media and polls. */
   post(

@@ -27,7 +27,7 @@ export type Setting =
   | { readonly kind: 'pushName'; readonly name: string }
   | { readonly kind: 'locale'; readonly locale: string };
 
-/** What a phone knows of a chat. `chat`: a number or the jid of a group. Times are Unix times in milliseconds. */
+/** The settings of a chat on the phone. `chat`: a number or the jid of a group. Times are Unix times in milliseconds. */
 export interface ChatSettings {
   readonly chat: string;
   readonly archived?: boolean;
@@ -51,7 +51,7 @@ export interface ChatSettings {
   readonly disappearing?: number;
 }
 
-/** What a phone knows of a message beside the message itself. */
+/** The settings of a message on the phone. */
 export interface MessageSettings {
   readonly chat: string;
   readonly id: string;
@@ -78,13 +78,13 @@ export interface SettingsView {
   readonly versions: Readonly<Record<string, number>>;
 }
 
-/** What the owner of a phone changes on it, and what the phone shows. */
+/** The changes of a phone's owner, and the settings that the phone shows. */
 export interface SettingsFace {
   /**
    * The phone's owner changes settings that all linked devices share, including those that are linked later. Devices get one notification of all
    * collections that changed.
    */
   change(number: Digits, ...settings: readonly Setting[]): Promise<void>;
-  /** What the phone and its linked devices have set so far. */
+  /** Returns the settings that the phone and its linked devices have made so far. */
   settings(number: Digits): SettingsView;
 }

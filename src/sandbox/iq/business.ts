@@ -34,7 +34,7 @@ const profileNode = ({ parts }: DeviceQuery, person: Person, profile: Profile): 
   ]);
 };
 
-/** What an account may change of its own business. */
+/** Returns the business that the account may change: its own. */
 export function businessOf({ parts, device }: DeviceQuery): Person {
   const person = parts.people.ensure(device.number);
   if (!person.business) throw new SandboxError(403, 'forbidden');

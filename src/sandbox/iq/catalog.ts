@@ -38,7 +38,7 @@ function page<T extends { readonly id: string }>(
   return [found, isMore ? [node('paging', {}, [node('after', {}, Buffer.from(cursorOf(last.id)))])] : []];
 }
 
-/** What the account sees of a catalog: its own whole, of others what is reviewed and shown. */
+/** Returns the visible products of a catalog: all of the own one, and of others those that are reviewed and shown. */
 function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): readonly Product[] {
   const owner = parts.people.resolve(jid)?.person;
   if (!owner || !parts.shops.profile(owner.number)) throw new SandboxError(404, 'item-not-found');
@@ -161,7 +161,7 @@ const collectionQueries: DeviceQueries = {
   },
 };
 
-/** What was ordered: for who has the token that stands in the message. */
+/** Queries of an order, for holders of the token in its message. */
 const orderQueries: DeviceQueries = {
   'fb:thrift_iq/get/order': (query) => {
     numbered(query, '5');

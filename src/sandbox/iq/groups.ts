@@ -53,7 +53,7 @@ function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Pers
   ];
 }
 
-/** What a request for a new group may say beside its participants. */
+/** The settings that a request for a new group may contain beside its participants. */
 const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, me: Person) => void>> = {
   announcement: (group) => (group.announce = true),
   locked: (group) => (group.locked = true),
@@ -64,7 +64,7 @@ const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, m
   ephemeral: (group, given) => (group.ephemeral = Number(given.attrs['expiration'] ?? 0) || 0),
   member_add_mode: (group, given) => (group.adminAdd = text(given) === 'admin_add'),
   membership_approval_mode: (group, given) => (group.approval = child(given, 'group_join')?.attrs['state'] === 'on'),
-  // What makes it a community is read when it is made.
+  // The fields that make a group a community are read when the group is made.
   parent: () => undefined,
   create_general_chat: () => undefined,
   allow_non_admin_sub_group_creation: () => undefined,

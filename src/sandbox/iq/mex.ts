@@ -5,7 +5,7 @@ import { cappingOf, timeLockOf } from '../restrictions.ts';
 import { channelMex } from './channels.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
 
-/** How many new chats an account may begin. Each query wants its own word for what it asks about. */
+/** The quota of new chats of an account. Each query uses its own word for it. */
 const capping =
   (type: string) =>
   ({ parts, device }: DeviceQuery, { input }: Variables): unknown => {

@@ -16,7 +16,7 @@ interface Tools {
 
 const thousandths = (price: string): number => Number(price === '' ? 0 : price);
 
-/** What of the catalog customers see can be ordered. */
+/** Returns the products that can be ordered: those that customers see. */
 function offered({ shops }: Tools, owner: string, id: string): Product {
   const product = shops.product(owner, id);
   if (product.isHidden || product.status !== 'APPROVED') throw new SandboxError(409, `customers do not see the product ${id}`);

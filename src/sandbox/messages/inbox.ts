@@ -32,7 +32,7 @@ export interface Arrival {
   readonly addressing: Addressing;
   /** The group's jid, or that of the status posts. Absent in a chat of two. */
   readonly group?: string | undefined;
-  /** What stands beside the envelopes. */
+  /** Nodes beside the envelopes. */
   readonly besides: Besides;
   /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
   readonly destination: string;

@@ -1,4 +1,4 @@
-/** What the platform demands of stanzas with something to tap: it cannot read the message, so it goes by the nodes beside it. */
+/** The platform's rules for stanzas of interactive messages. It cannot read the message, so it judges the nodes beside it. */
 import { child, children, firstChild, type BinaryNode } from '../nodes.ts';
 
 /** The codes by which the platform refuses. */

@@ -39,7 +39,7 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
 /** Messages that a phone hands over on one request. */
 const mostOnDemand = 50;
 
-/** What stands in a chat before a message; the time, which is given in seconds, counts where the phone does not have the message. */
+/** Returns the messages of a chat before a message. If the phone does not have the message, its time (in seconds) counts. */
 function earlier(
   parts: Parts,
   person: Person,

@@ -58,7 +58,7 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
   }
 }
 
-/** What the ack says beside the usual: the error code of a refusal, or the number of a post. */
+/** The optional fields of an ack: the error code of a refusal, or the number of a post. */
 async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
   const error = await deliver(parts, device, stanza);

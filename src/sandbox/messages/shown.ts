@@ -1,4 +1,4 @@
-/** What a phone shows of a chat: later messages change earlier ones, by the rules that real apps follow. */
+/** The view of a phone on a chat. Later messages change earlier ones, by the rules of real apps. */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
 import { secretOf, textOf } from '../content.ts';
@@ -59,7 +59,7 @@ const pin: Rule = ({ stored, content }) => {
 
 const keep: Rule = ({ content }) => ({ kept: content.keepInChatMessage?.keepType === proto.KeepType.KEEP_FOR_ALL });
 
-/** What a message is about, and what it does to that; null for one that stands for itself. */
+/** Returns the target of a message and its effect on it; null for a message that changes no other. */
 const aimOf = (content: proto.IMessage): { readonly key: proto.IMessageKey | null | undefined; readonly rule: Rule } | null => {
   const { reactionMessage, protocolMessage, pinInChatMessage, keepInChatMessage } = content;
   if (reactionMessage) return { key: reactionMessage.key, rule: react };

@@ -1,11 +1,11 @@
-/** What a phone sends when its owner taps a button or a row: one of four forms of answer, or the place. */
+/** The messages that a phone sends when its owner taps a button or a row: one of four forms of answer, or the place. */
 import { proto } from '@whiskeysockets/baileys';
 import { SandboxError, type Content } from '../face.ts';
 import { interactiveOf } from '../interactive.ts';
 
 type Tap = Extract<Content, { readonly kind: 'tap' }>;
 
-/** What can be tapped, with the answer of it. */
+/** The tappable parts of a message, with their answers. */
 interface Option {
   readonly name: string;
   readonly id: string | undefined;

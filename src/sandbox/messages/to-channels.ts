@@ -73,7 +73,7 @@ function accept(parts: Parts, channel: Channel, device: Device, stanza: BinaryNo
   return mark === '3' ? edit(parts, channel, device, id, content) : publish(parts, channel, device, { id, content });
 }
 
-/** What the ack says: the number of the post, or the code of the refusal. */
+/** The ack of a post: its number, or the code of the refusal. */
 export function acceptPost(parts: Parts, device: Device, stanza: BinaryNode): Readonly<Record<string, string>> {
   try {
     const post = accept(parts, parts.channels.get(stanza.attrs['to'] ?? ''), device, stanza);

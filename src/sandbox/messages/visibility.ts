@@ -1,4 +1,4 @@
-/** What a phone shows nothing of, although the platform took it: the stanza lacks what the kind of content needs. */
+/** Messages that the platform takes and phones do not show, because the stanza lacks what its kind of content needs. */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
 import { interactiveOf } from '../interactive.ts';
@@ -8,7 +8,7 @@ import { child, children, type BinaryNode } from '../nodes.ts';
 export interface Besides {
   readonly attrs: Readonly<Record<string, string | undefined>>;
   readonly nodes: readonly BinaryNode[];
-  /** What the envelopes say of the kind of media; '' when they say nothing. */
+  /** The kind of media that the envelopes name; '' if they name none. */
   readonly mediatype: string;
 }
 
@@ -93,7 +93,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Why the phone shows nothing; undefined when it shows the message. */
+/** Returns why the phone shows nothing; undefined if it shows the message. */
 export const hiddenBecause = (message: proto.IMessage, besides: Besides): string | undefined => {
   const content = normalizeMessageContent(message) ?? {};
   return rules.find(({ of, fits }) => of(content) && !fits(besides, content))?.otherwise;

@@ -20,7 +20,7 @@ const write = async (channel) => {
   if (values) await attempt(async () => post(`/channels/${channel.jid}/posts`, { by: values.by, ...(await contentOf(values)) }), 'posted');
 };
 
-/** What is done to a post: label, and the fields beside who does it. */
+/** Actions on a post: the label, and the fields beside the acting person. */
 const changes = {
   view: ['See it', everybody, () => []],
   react: ['React', everybody, () => [{ name: 'emoji', label: 'Emoji; none takes the reaction back', maxLength: 8 }]],

@@ -13,7 +13,7 @@ const quantity = (product) => ({
   placeholder: '0',
 });
 
-/** What is sent: an order of everything with a quantity, or a question about each. */
+/** The message to send: an order of everything with a quantity, or a question about each product. */
 const bodiesOf = (owner, { as, text, ...quantities }) => {
   const items = Object.entries(quantities).map(([productId, count]) => ({ productId, quantity: Number(count) })).filter((item) => item.quantity > 0);
   const more = { owner, ...(text && { text }) };

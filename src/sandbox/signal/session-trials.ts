@@ -9,7 +9,7 @@ interface StoredSession {
   readonly _chains: unknown;
 }
 
-/** What libsignal stores for one device: sessions by the base key that began them. */
+/** libsignal's record for one device: sessions by the base key that began them. */
 export interface StoredRecord {
   readonly _sessions: Readonly<Record<string, StoredSession>>;
 }

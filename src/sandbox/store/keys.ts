@@ -13,7 +13,7 @@ export interface SignedPreKey {
   readonly signature: Uint8Array;
 }
 
-/** What a Signal library writes: values by type and id. Null deletes the value. */
+/** A write of a Signal library: values by type and id. Null deletes the value. */
 export type SignalChanges = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export class KeyStore {

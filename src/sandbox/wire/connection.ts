@@ -15,7 +15,7 @@ const handshakeMs = 20_000;
 /** Bytes that may be buffered for a client that does not read. */
 const maxBuffered = 64 * 1024 * 1024;
 
-/** What the platform does at each stage of a connection. */
+/** The platform's reactions at each stage of a connection. */
 export interface ConnectionHandler {
   /** The handshake is over. `payload` is a login or a registration. */
   onPayload(connection: Connection, payload: proto.ClientPayload): void;
@@ -31,7 +31,7 @@ type Stage = 'hello' | 'finish' | 'open' | 'closed';
 export class Connection {
   /** The client's Noise key. Empty until the handshake is over. */
   clientStatic: Buffer = Buffer.alloc(0);
-  /** Where it came from, `address:port`. */
+  /** Address of the other end, `address:port`. */
   readonly address: string;
   /** The key of the linked device. Set by the login. */
   deviceKey: string | undefined;

@@ -1,4 +1,4 @@
-/** How the rooms of the world find people and chats, and what they answer when there are none. */
+/** Look-ups of people and chats for the rooms of the world, with their errors. */
 import { isGroupJid, isMissingNumber, isNumber, jidOf, pnJid, type Addressing } from '../address.ts';
 import { emitPerson } from '../device-life.ts';
 import { SandboxError, type Digits, type PersonView } from '../face.ts';
