@@ -1,17 +1,17 @@
 /**
  * Starts the dashboard: signs in, then shows the view that fits the address.
  *
- * How it is made. Modules run in the browser as they stand here; Preact draws, htm writes its elements as templates, signals hold what
- * changes. The folders: `core/` (address, requests, streams, session), `ui/` (parts, notices and questions, the frame), `texts/` (every
- * word that is shown), `style/` (loaded in the order of their names), `views/` and what they are made of: `list/`, `sessions/` (what concerns
- * any session), `instance/` (the page of one), `chart/` (its statechart; `chart/scene.js` decides what is drawn, and is pure). Types are JSDoc
- * and checked by `npm run typecheck`.
+ * The modules run in the browser without a build step. Preact draws, htm writes elements as templates, and signals hold the changing values. The
+ * folders: `core/` (address, requests, streams, session), `ui/` (parts, notices, questions, the frame), `texts/` (every shown word), `style/` (loaded
+ * in the order of their names). `views/` uses `list/`, `sessions/` (for any session), `instance/` (the page of one session) and `chart/` (its
+ * statechart; `chart/scene.js` is pure and decides what is drawn). Types are JSDoc, and `npm run typecheck` checks them.
  *
- * To add a view: a module in `views/` with a component that draws a `Shell`; a line in the table below; its path in `views` of
- * `src/http/dashboard.ts` when the address is of a new kind; its texts in `texts/en.js`; its looks in a file of `style/`, made of the
- * variables of `1-tokens.css`. Elements take `class` and `style` objects; a `style` text in a template is against the policy.
- * Every view has its empty, loading and error state (`Empty`, `Loading`, `Failed` of `ui/parts.js`). Requests go through `core/api.js`
- * (`instance` names the session they are for), streams through `core/stream.js`, acts through `attempt` and `ask` of `ui/asking.js`.
+ * A new view needs a module in `views/` with a component that draws a `Shell`, and a line in the table below. It needs its path in `views` of
+ * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js`, and its looks to a file of `style/`, made of the variables of
+ * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the policy.
+ *
+ * Every view has an empty, a loading and an error state (`Empty`, `Loading`, `Failed` of `ui/parts.js`). Requests go through `core/api.js` (`instance`
+ * names their session), streams through `core/stream.js`, actions through `attempt` and `ask` of `ui/asking.js`.
  */
 import { html } from 'htm/preact';
 import { render } from 'preact';
@@ -74,7 +74,7 @@ const App = () => {
     else if (!main?.contains(document.activeElement)) main?.focus();
   }, [where]);
   const isIn = session.value?.signedIn ?? false;
-  // Nobody answers a question for somebody who is signed out.
+  // A signed-out person answers no questions.
   useEffect(() => void (isIn || unask()), [isIn]);
   if (failure.value !== null)
     return html`<${Shell} title=${t('failed')}><${Failed} heading="h1" error=${failure.value} onRetry=${load} /><//>`;

@@ -46,7 +46,7 @@ const units = [
 ];
 
 /**
- * How long something took or has been, in its largest unit, such as `40 min`.
+ * Formats a duration in its largest unit, such as `40 min`.
  * @param {number} ms
  */
 export const age = (ms) => {

@@ -17,7 +17,7 @@ import { nextOf } from './words.js';
 /** @typedef {ReturnType<typeof takenOf>} Taken */
 
 /**
- * What lies under the states: the parents, where the chart starts, and the arrows.
+ * Draws the layer under the states: the parents, the start of the chart, and the arrows.
  * @param {{ layout: Layout, leaves: readonly Leaf[], state: string, heads: string }} props
  */
 const Ground = ({ layout, leaves, state, heads }) => {
@@ -95,7 +95,7 @@ const Tags = ({ next }) =>
     `,
   );
 
-/** What a state means and what may come next, for those who hear the chart. @param {Machine} machine @param {readonly Leaf[]} leaves @param {Leaf} leaf @param {boolean} isCurrent */
+/** Returns the meaning of a state and the next transitions, for screen readers. @param {Machine} machine @param {readonly Leaf[]} leaves @param {Leaf} leaf @param {boolean} isCurrent */
 const describe = (machine, leaves, leaf, isCurrent) => {
   const words = nextOf(machine, leaf.id).map((one) => `${leaves.find(({ id }) => id === one.leaf)?.name} (${one.words.join(', ')})`);
   const leads = words.length === 0 ? t('chartEnd') : t('chartNext', { next: words.join('; ') });

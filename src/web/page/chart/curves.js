@@ -46,7 +46,7 @@ const placeOn = ([p, q, r, s], at) => {
 const near = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
-/** How much a curve runs over boxes and words, and how long it is. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words @param {Box} from @param {Box} to */
+/** Returns the cost of a curve: its overlap with boxes and words, and its length. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words @param {Box} from @param {Box} to */
 const costOf = (curve, others, words, from, to) => {
   let [cost, before] = [0, curve.at(0)];
   for (let n = 1; n <= samples; n += 1) {
@@ -78,7 +78,7 @@ const loop = (box) => {
 };
 
 /**
- * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes and words. Where each runs over some, a way around them.
+ * Returns the curve that overlaps the fewest boxes and words, among all pairs of sides with three bows each. If each overlaps some, returns a way around.
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes
@@ -112,7 +112,7 @@ export const curveBetween = (from, to, boxes, words = []) => {
 };
 
 /**
- * Where words on a curve cover the fewest boxes, near its middle.
+ * Returns the place of words on a curve where they cover the fewest boxes, near its middle.
  * @param {Curve} curve
  * @param {number} width
  * @param {number} height

@@ -1,4 +1,4 @@
-/** How wide a text will be, by the browser itself. */
+/** Measures the width of a text by the browser itself. */
 
 const context = document.createElement('canvas').getContext('2d');
 

@@ -1,4 +1,4 @@
-/** What a chart is drawn of: arrows with their words, boxes of states, and the chip of the last transition. */
+/** The pieces of a drawn chart: arrows with their words, boxes of states, and the chip of the last transition. */
 import { html } from 'htm/preact';
 import { toneOf, topOf } from './tones.js';
 
@@ -33,7 +33,7 @@ export const Heads = ({ id, tone }) => html`
 `;
 
 /**
- * Whether the chip of the last transition stands on the words of an arrow.
+ * Returns true if the chip of the last transition covers the words of an arrow.
  * @param {PlacedArrow} arrow
  * @param {{ x: number, y: number, width: number, height: number } | undefined} chip `x` and `y` are its middle.
  */

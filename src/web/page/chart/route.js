@@ -9,7 +9,7 @@ const step = 8;
 /** Room that is kept to the boxes and to the words. */
 const roomOfBox = 5;
 const roomOfWords = 5;
-/** What a step over a box or over words costs, in pixels of a detour. */
+/** The cost of a step over a box or over words, in pixels of a detour. */
 const overBox = 300;
 const overWords = 150;
 const bend = 14;

@@ -1,4 +1,4 @@
-/** What is drawn of a chart at a moment: pure, so that the components only write elements. */
+/** Decides what is drawn of a chart. The functions are pure, so that the components only write elements. */
 import { curveBetween, roomOn } from './curves.js';
 import { widthOf } from './measure.js';
 import { toneOf } from './tones.js';
@@ -60,7 +60,7 @@ export const titlesOf = ({ parents }, leaves) =>
     .filter(({ id }) => !leaves.some((leaf) => leaf.id === id))
     .map(({ id, x, y }) => ({ id, x: x + 10, y: y + 8, width: widthOf(id, 13, 600) + 8, height: 18 }));
 
-/** Whatever can be read beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
+/** Returns the boxes of all texts beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
 const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
 
 /** The word of a step, and what is small beside it. @param {Machine} machine @param {Step} step */
@@ -104,7 +104,7 @@ const meet = (one, other) =>
   one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
 
 /**
- * Where a tag stands at its state: above it or below, where it covers the least; in the middle where that is free.
+ * Returns the place of a tag at its state: above or below it, where it covers the least, and in the middle if that is free.
  * @param {Box} to
  * @param {number} width
  * @param {Layout} layout
@@ -122,7 +122,7 @@ const placeOfTag = (to, width, layout, taken) => {
 };
 
 /**
- * What may come next from a state: a curve to each target, and its words as a tag above the target.
+ * Returns the next transitions of a state: a curve to each target, and its words as a tag above the target.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
@@ -160,7 +160,7 @@ export const neighbour = (leaves, from, direction) => {
       const [dx, dy] = [leaf.x + leaf.width / 2 - middle.x, leaf.y + leaf.height / 2 - middle.y];
       const along = dx * direction.x + dy * direction.y;
       const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
-      // What lies rather to the side is reached by the other keys.
+      // The other arrow keys reach states that lie to the side.
       return { leaf, along, cost: (along + 2 * aside) * (aside > along ? 4 : 1) };
     })
     .filter(({ along }) => along > 8);

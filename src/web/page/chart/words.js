@@ -1,6 +1,6 @@
 /**
- * What the arrows of a chart say, in words made of the machine's own names, and how transitions are joined into arrows. Used by the page and by
- * whatever lays the charts out, so that a word fits the room that was made for it.
+ * Makes the words of a chart's arrows from the machine's own names, and joins transitions into arrows. The page and the program that lays the charts
+ * out share this file, so that a word fits the room that was made for it.
  *
  * @typedef {object} Transition As `GET /admin/machines` gives it.
  * @property {string} id `from>to`.
@@ -94,7 +94,7 @@ export const joined = (transitions) => {
 };
 
 /**
- * What may lead on from a state: its own transitions and those of the states around it, the words of each target together.
+ * Returns the transitions that lead on from a state: its own and those of its parents, with the words of each target together.
  * @param {Machine} machine
  * @param {string} id
  * @returns {{ leaf: string, words: string[] }[]}

@@ -1,4 +1,4 @@
-/** Which view is shown: the path of the address, and links that change it without loading the page again. */
+/** The router: the path of the address decides the view, and links change it without loading the page again. */
 import { signal } from '@preact/signals';
 
 /** The current path, such as `/admin/sessions/r183e2ef9597845`. */

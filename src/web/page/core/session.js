@@ -1,4 +1,4 @@
-/** Who sits in front of the page: nobody yet, or somebody who gave the admin token. The token itself is not kept. */
+/** The sign-in of the page: signed out, or signed in with the admin token. The token itself is not kept. */
 import { signal } from '@preact/signals';
 import { call, get, whenSignedOut } from './api.js';
 

@@ -1,4 +1,4 @@
-/** What can be done with a session from its page. Every act says what came of it, and shows the new state. */
+/** Actions on a session from its page. Every action reports its outcome and shows the new state. */
 import { post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { act as actOn, actLabel, acts as common } from '../sessions/acts.js';
@@ -44,7 +44,7 @@ const event = (type, text, done, kind) => ({
   run: (live) => sendEvent(live, { type }, done),
 });
 
-/** Those that mean something now, the likeliest first. @param {Detail} detail @returns {readonly Act[]} */
+/** Returns the actions that make sense now, the likeliest first. @param {Detail} detail @returns {readonly Act[]} */
 export const actsFor = (detail) => {
   const { status, name } = detail;
   /** @type {Act[]} */

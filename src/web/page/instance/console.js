@@ -18,7 +18,7 @@ const kept = 200;
 /** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
 const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});
 
-/** What is readable of an event at a glance: who or what, and the text. @param {unknown} data */
+/** Returns a short text of an event: its person or object, and its text. @param {unknown} data */
 const glance = (data) => {
   const event = fieldsOf(data);
   const body = fieldsOf(event['data'] ?? event);

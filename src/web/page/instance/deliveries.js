@@ -1,4 +1,4 @@
-/** What became of the events of a session: waiting, parked, given up, delivered; with the reason, and a way to send them again. */
+/** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, and can be sent again. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
@@ -66,7 +66,7 @@ const Row = ({ live, delivery, host, onReplay }) => {
   `;
 };
 
-/** By its host, and by its path too where another webhook has the same host. @param {readonly Webhook[]} webhooks @returns {Map<string, string>} */
+/** Names each receiver by its host, and also by its path if another webhook has the same host. @param {readonly Webhook[]} webhooks @returns {Map<string, string>} */
 const receiversOf = (webhooks) => {
   const parsed = webhooks.map(({ id, url }) => ({ id, host: URL.parse(url)?.host ?? url, path: URL.parse(url)?.pathname ?? '' }));
   const isAlone = (/** @type {string} */ host) => parsed.filter((one) => one.host === host).length === 1;

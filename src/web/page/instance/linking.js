@@ -1,4 +1,4 @@
-/** How a phone links the session of this page: a box that opens on request, and a panel while the session shows codes by itself. */
+/** Linking of the session with a phone: a box that opens on request, and a panel while the session shows codes by itself. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isLinking } from '../sessions/words.js';

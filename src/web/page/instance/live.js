@@ -1,6 +1,6 @@
 /**
- * What is known of one session while its page is open: its state, its parts and its last steps. Steps come by a stream; the rest is asked for after
- * each step and every few seconds. Nothing is asked while nobody sees the page.
+ * The live data of one session while its page is open: its state, its parts and its last steps. Steps come by a stream. The rest is fetched after each
+ * step and every few seconds. Nothing is fetched while the page is hidden.
  */
 import { batch, signal } from '@preact/signals';
 import { ApiError, get, send } from '../core/api.js';

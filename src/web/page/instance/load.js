@@ -27,7 +27,7 @@ export const useAnswer = (ask, on) => {
     }
   }, on);
   useEffect(() => void load(), [load]);
-  /** What stands in its place until it is there; null afterwards. */
+  /** The placeholder until the content is loaded; null afterwards. */
   const instead =
     failure.value !== null
       ? html`<${Failed} error=${failure.value} onRetry=${load} />`

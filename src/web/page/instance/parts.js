@@ -32,7 +32,7 @@ const nameOf = (part, all) => {
 
 /** @typedef {{ event: Record<string, string>, text: string, done: string }} Help */
 
-/** What helps a part in trouble; null when nothing has to. @param {Part} part @returns {Help | null} */
+/** Returns the help for a part in trouble; null if none is needed. @param {Part} part @returns {Help | null} */
 const helpFor = ({ id, state, courier }) => {
   if (courier?.circuit.open)
     return { event: { type: 'clearCircuit', webhook: courier.webhookId }, text: t('clearCircuit'), done: t('clearCircuitDone') };

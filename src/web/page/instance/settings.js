@@ -1,4 +1,4 @@
-/** What of a session can be changed: its name, its pace, the fields of the administrator, its token; and its end. */
+/** The settings of a session: its name, its pace, the administrator's fields, its token, and its removal. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
@@ -12,7 +12,7 @@ import { timeText } from './times.js';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Live } from './live.js' */
 
-/** As the server spells them. */
+/** The log levels in the server's spelling. */
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** @param {{ title: string, lead: string, onSave: (form: FormData) => Promise<unknown>, children?: ComponentChildren }} props */

@@ -50,7 +50,7 @@ const Legend = ({ pointed }) =>
       `
     : html` <p class="legend"><strong>${pointed.name}</strong> ${pointed.description}</p> `;
 
-/** Which chart is shown: that of the step which is looked at, that of the supervisor while it is at work, and otherwise the chosen one. @param {Live} live @param {string | null} chosen */
+/** Returns the chart to show: that of the selected step, that of the supervisor while it works, otherwise the chosen one. @param {Live} live @param {string | null} chosen */
 const shownChart = ({ steps, back, detail }, chosen) => {
   if (chosen !== null) return chosen;
   if (back.value !== null) return steps.value[back.value]?.chart ?? 'lifecycle';

@@ -17,7 +17,7 @@ export const untilText = (at) => age(Math.max(0, at - now.value + 500));
 /** The clock in the current state. @param {{ since: number, retryAt: number | null }} where */
 export const clockText = ({ since, retryAt }) => (retryAt === null ? sinceText(since) : t('nextTryIn', { age: untilText(retryAt) }));
 
-/** How long a span is, such as `1 min 13 s`. @param {number} ms */
+/** Formats a duration, such as `1 min 13 s`. @param {number} ms */
 export const spanText = (ms) => {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60 || seconds >= 3_600) return age(ms);

@@ -28,7 +28,7 @@ const badgeOf = (isOn, courier) => {
   return { state: 'connected', word: t('webhookOn') };
 };
 
-/** How the last attempts ended. @param {{ courier: Courier | undefined }} props */
+/** Shows the outcomes of the last attempts. @param {{ courier: Courier | undefined }} props */
 const Health = ({ courier }) => {
   const { delivered = 0, attempts = 0, lastError = null } = courier?.health ?? {};
   if (attempts === 0) return null;
@@ -114,7 +114,7 @@ const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chat
 export const Webhooks = ({ live }) => {
   const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
   const { answer: connector } = useAnswer(() => get('/chatwoot/config', { instance: live.id }), [live.id]);
-  /** What the form is open for; `{}` for a new one. */
+  /** The webhook in the open form; `{}` for a new one. */
   const edited = useSignal(/** @type {Partial<Webhook> | null} */ (null));
   if (instead !== null) return instead;
   /** @type {readonly Webhook[]} */

@@ -1,4 +1,4 @@
-/** Where the session is, what that means, and why: in words and figures. */
+/** The state of the session, its meaning and its reason, in words and figures. */
 import { html } from 'htm/preact';
 import { toneOf, topOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
@@ -15,7 +15,7 @@ const wishes = { online: t('wanted_online'), offline: t('wanted_offline'), aslee
 /** @param {Live} live @param {string} state */
 const meaningOf = ({ charts }, state) => charts.value.flatMap(({ states }) => states).find(({ id }) => id === state)?.description ?? '';
 
-/** Which node has the session, since when and why; nothing where there are no nodes. @param {Detail} detail @returns {[string, string][]} */
+/** Returns the node of the session, the time and the reason of its takeover; none without nodes. @param {Detail} detail @returns {[string, string][]} */
 const nodeFigures = ({ lease }) => {
   if (lease === undefined) return [];
   if (lease === null) return [[t('node'), t('nodeNone')]];

@@ -1,4 +1,4 @@
-/** What can be done to all sessions of a filter or a search, and how far it is. */
+/** Actions on all sessions of a filter or a search, with their progress. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { actLabel, actNames, actOnAll } from '../sessions/acts.js';

@@ -11,7 +11,7 @@ import { RowElement, rowHeight } from './row.js';
 const spare = 4;
 /** The order stays under a pointer that moves; one that rests has been forgotten. */
 const holdMs = 10_000;
-/** How often ages are written anew. */
+/** Milliseconds between two updates of the ages. */
 const ageMs = 5_000;
 
 /**

@@ -77,7 +77,7 @@ export class RowElement {
   #queue = el('span', { role: 'gridcell', class: 'c-queue' });
   #outbox = el('span', { role: 'gridcell', class: 'c-outbox' });
   #more = el('button', { type: 'button', class: 'button quiet square', tabindex: '-1', 'aria-haspopup': 'menu' }, [icon('more').svg]);
-  /** What is written already, by place. @type {Map<string, string | number>} */
+  /** The written values, by place. @type {Map<string, string | number>} */
   #written = new Map();
 
   /** @param {number} slot */

@@ -1,4 +1,4 @@
-/** What can be done to a session, one by one or to many: the call, when it makes sense, and what is asked before. */
+/** Actions on one session or on many: the call, the condition under which it makes sense, and the question before it. */
 import { call, post } from '../core/api.js';
 import { t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
@@ -80,7 +80,7 @@ export const act = async (name, row) => {
  * @param {{ readonly onDone?: (id: string) => void, readonly signal?: AbortSignal, readonly onProgress?: (done: number, of: number) => void }} [options]
  */
 export const actOnAll = async (name, rows, { onDone = () => undefined, signal, onProgress = () => undefined } = {}) => {
-  // Those without credentials need a phone each.
+  // A session without credentials needs a phone.
   const fitting = rows.filter((row) => acts[name].fits(row) && (name !== 'connect' || row.linked));
   const values = { n: fitting.length };
   if (fitting.length === 0) return toast(t('bulkNone', { act: actLabel(name).toLowerCase() }), 'bad');

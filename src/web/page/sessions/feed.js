@@ -25,16 +25,16 @@ export class Feed {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #stopStream = () => {};
-  /** What the load under way has found. @type {Set<string>} */
+  /** The sessions that the current load has found. @type {Set<string>} */
   #seen = new Set();
 
   /** The first page is there. */
   ready = signal(false);
-  /** Why the last load failed; null when it did not. */
+  /** The error of the last load; null if it succeeded. */
   failure = signal(/** @type {unknown} */ (null));
   /** Nodes that did not answer. */
   silent = signal(/** @type {readonly string[]} */ ([]));
-  /** What a person should look at on the server. */
+  /** Warnings of the server for a person. */
   warnings = signal(/** @type {readonly string[]} */ ([]));
   /** Changes arrive as they happen. */
   live = signal(false);
@@ -52,7 +52,7 @@ export class Feed {
       },
       onState: (state) => {
         this.live.value = state === 'open';
-        // What moved while there was no stream was missed.
+        // Changes without an open stream were missed.
         if (state === 'open') void this.load();
       },
     });

@@ -1,4 +1,4 @@
-/** Which session the first run is about, until its first message is sent: kept by the browser, so that a reader who left half way can go on. */
+/** The session of the first run, until its first message is sent. The browser keeps it, so that a reader who left can continue. */
 
 const key = 'firstRun';
 

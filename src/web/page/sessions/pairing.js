@@ -11,7 +11,7 @@ import { Passkey } from './passkey.js';
 /** @import { PasskeyNotice, SessionAnswer, SessionView } from './types.ts' */
 
 const pollMs = 1_000;
-/** How long the platform shows each code: six of them in the two minutes of PAIRING_QR_MS. */
+/** Milliseconds for which each code is valid: six codes in the two minutes of PAIRING_QR_MS. */
 const codeMs = 20_000;
 
 /**
@@ -52,7 +52,7 @@ const useSession = (id) => {
       () => post('/instance/connect', { phone }, { instance: id }),
       (problem) => setPhoneError(problem instanceof Error ? problem.message : String(problem)),
     );
-  /** What is under way is joined: a new request would take the place of the code that somebody is typing. */
+  /** Joins a pairing under way. A new request would replace the code that the owner is typing. */
   const begin = () =>
     take(async () => {
       const seen = /** @type {SessionAnswer} */ (await get('/instance/status', { instance: id }));
@@ -177,8 +177,8 @@ const Waiting = ({ text, turning = true }) => html`
 const isAboutPasskey = ({ lastDisconnectReason = '' }) => /passkey|code that the phone showed/.test(lastDisconnectReason);
 
 /**
- * `onConnected` is called once, with what the session says then; `onCode` with whether a pairing code is shown, and `onPasskey` with
- * whether the platform asks for a passkey, whenever that changes.
+ * Shows the pairing of a session. `onConnected` is called once, with the session's view. `onCode` is called with true while a pairing code is shown,
+ * and `onPasskey` with true while the platform asks for a passkey, at each change.
  * @param {{ id: string, onConnected?: (view: SessionView) => void, onCode?: (isCode: boolean) => void, onPasskey?: (isAsked: boolean) => void }} props
  */
 export const Pairing = ({ id, onConnected = () => undefined, onCode = () => undefined, onPasskey = () => undefined }) => {

@@ -57,7 +57,7 @@ export class Rows {
   #onChange = () => undefined;
 
   counts = signal(/** @type {Counts} */ (noCounts()));
-  /** How many fit the filter. */
+  /** The number of sessions that match the filter. */
   fitting = signal(0);
   filter = signal(/** @type {Group | ''} */ (''));
   search = signal('');
@@ -67,7 +67,7 @@ export class Rows {
     return this.#rows.size;
   }
 
-  /** What the list shows, in its order. */
+  /** The shown sessions, in the order of the list. */
   get shown() {
     return this.#shown;
   }

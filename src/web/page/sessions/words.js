@@ -1,4 +1,4 @@
-/** How a session is named and coloured, wherever it is shown. */
+/** The name and the colour of a session, for all views. */
 import { t } from '../texts.js';
 
 /** @import { Group, Row, Status } from './types.ts' */
@@ -17,7 +17,7 @@ export const groupOf = ({ status, needsPerson }) => (needsPerson ? 'person' : st
 export const isLinking = (state) => state === 'connecting.pairing' || state.startsWith('connecting.passkey');
 
 /**
- * Whether nothing but a phone brings it online: it has no credentials, and waits for nothing else.
+ * Returns true if only a phone can bring the session online: it has no credentials, and waits for nothing else.
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} row
  */
 export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || isLinking(state));
@@ -40,7 +40,7 @@ export const wordOf = ({ state, linked, needsPerson, cause }) => {
 };
 
 /**
- * Where the picture of a session is; '' without one. The browser keeps it until there is another one.
+ * Returns the address of a session's picture; '' without one. The browser caches it until the picture changes.
  * @param {{ readonly id: string, readonly picture?: string }} row
  */
 export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
@@ -53,7 +53,7 @@ export const whyOf = ({ state, reason }) =>
   state === 'connecting.pairing' ? t('whyPairing') : isLinking(state) ? t('whyPasskey') : reason;
 
 /**
- * Whether a refusal to send is about the receiver, so that it belongs under that field.
+ * Returns true if a refused send is about the recipient, so that the refusal belongs under that field.
  * @param {string} sentence
  */
 export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sentence);

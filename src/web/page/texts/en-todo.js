@@ -1,4 +1,4 @@
-/** What to do about a session that needs a person, by the reason: the words of the runbook. `test/docs/advice.test.ts` compares them. */
+/** Advice for a session that needs a person, by the reason, in the words of the runbook. `test/docs/advice.test.ts` compares them. */
 export const todo = {
   todo_unknownError: 'Report the code that the reason names',
   todo_pairingExpired: 'Connect again',

@@ -16,7 +16,7 @@ import { Shell } from '../ui/shell.js';
 /** @import { Made } from '../sessions/new-session.js' */
 /** @import { RowPage, SessionView } from '../sessions/types.ts' */
 
-/** Somebody whom the simulated platform knows. */
+/** A contact that the simulated platform knows. */
 const simulatedContact = '5511988887777';
 
 /**
@@ -115,7 +115,7 @@ const Done = ({ made, sent }) => {
 };
 
 /**
- * Where somebody is who left the page half way.
+ * Loads the progress of a first run that was interrupted.
  * @returns {Promise<{ made: Made | null, connected: boolean }>}
  */
 const loadProgress = async () => {
