@@ -16,6 +16,8 @@ export function confirmationKey(tag: string, attrs: Readonly<Record<string, stri
   return `${tag} ${attrs['id']} ${peer ?? ''} ${attrs['participant'] ?? ''} ${attrs['type'] ?? ''}`;
 }
 
+const isRetry = ({ tag, attrs }: BinaryNode): boolean => tag === 'receipt' && attrs['type'] === 'retry';
+
 export class Links {
   readonly #live = new Map<string, Connection>();
   /** Messages that were written to a socket since the start. A message that is written again counts once. */
@@ -64,6 +66,7 @@ export class Links {
 
   /** Stores the stanza until the device confirms it. Sends it after the transaction is committed. */
   deliver(device: Device, stanza: BinaryNode): void {
+    if (isRetry(stanza) && this.#faults.take('retryLost', device.number) !== undefined) return;
     const key = deviceKey(device.number, device.device);
     const encoded = encodeNode(stanza);
     if (!this.#queue.add(key, confirmationKey(stanza.tag, stanza.attrs, stanza.attrs['from']), encoded)) return;

@@ -41,6 +41,7 @@ export interface Fault {
     | 'forgedPairing' // the next pairing is answered without the secret of the code
     | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
     | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
+    | 'identityUntold' // the next phone that is set up anew is not announced; `number` is that of the phone
     | 'corruptFrame' // a transport frame that does not decrypt
     | 'noLogin' // the next login is never answered, pings are
     | 'closeAfterLogin' // the socket closes right after <success>
@@ -52,6 +53,7 @@ export interface Fault {
     | 'refuseQuery' // requests whose name (`xmlns/type/child`) begins with `query` are refused with `code` (403 default)
     | 'pictureSilence' // requests for pictures are never answered
     | 'garble' // sent messages reach the phones broken, which ask for them again
+    | 'retryLost' // requests of phones to send a message of the account again are lost
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
     | 'uploadSlow' // nothing of an upload is read for `ms`

@@ -13,6 +13,7 @@ const noHistory = { chats: 0, messages: 0 };
 /** The phone has other keys: everybody's linked devices are told. The real platform tells those that have a session. */
 async function setUpAnew(parts: Parts, person: Person): Promise<void> {
   await parts.phones.renew(person);
+  if (parts.faults.take('identityUntold', person.number) !== undefined) return;
   const attrs = { from: jidOf(person, 'lid'), type: 'encrypt', t: unixSeconds(Date.now()) };
   for (const { number } of parts.people.all())
     for (const device of number === person.number ? [] : parts.people.devices(number))
