@@ -27,6 +27,8 @@ export interface Vault {
   credentials(instance: string): Promise<string | null>;
   /** Values of the keys that exist. */
   keys(instance: string, type: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Ids of the keys of a type that begin with `prefix`, in no order. */
+  idsWithPrefix(instance: string, type: string, prefix: string): Promise<readonly string[]>;
   /** Several types at once, to fill a cache with one query; types with thousands of keys (`pre-key`) are left out by the caller. */
   allKeys(
     instance: string,

@@ -44,6 +44,29 @@ const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 't
   },
 });
 
+/** What reads keys. */
+const keysOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'keys' | 'idsWithPrefix' | 'allKeys'> => ({
+  async keys(_instance, type, ids) {
+    check();
+    self().queries.push({ type, ids });
+    return new Map(
+      ids.flatMap((id) => (self().stored.keys.has(`${type} ${id}`) ? [[id, self().stored.keys.get(`${type} ${id}`) ?? '']] : [])),
+    );
+  },
+  async idsWithPrefix(_instance, type, prefix) {
+    check();
+    const start = `${type} ${prefix}`;
+    return [...self().stored.keys.keys()].filter((key) => key.startsWith(start)).map((key) => key.slice(type.length + 1));
+  },
+  async allKeys(_instance, types) {
+    check();
+    return [...self().stored.keys].flatMap(([key, value]) => {
+      const [type = '', id = ''] = key.split(/ (.*)/s);
+      return types.includes(type) ? [{ type, id, value }] : [];
+    });
+  },
+});
+
 /** One instance only: tests make one vault each. */
 export const createFakeVault = (): FakeVault => {
   const stored: FakeVault['stored'] = { credentials: null, keys: new Map() };
@@ -63,18 +86,7 @@ export const createFakeVault = (): FakeVault => {
       check();
       return stored.credentials;
     },
-    async keys(_instance, type, ids) {
-      check();
-      vault.queries.push({ type, ids });
-      return new Map(ids.flatMap((id) => (stored.keys.has(`${type} ${id}`) ? [[id, stored.keys.get(`${type} ${id}`) ?? '']] : [])));
-    },
-    async allKeys(_instance, types) {
-      check();
-      return [...stored.keys].flatMap(([key, value]) => {
-        const [type = '', id = ''] = key.split(/ (.*)/s);
-        return types.includes(type) ? [{ type, id, value }] : [];
-      });
-    },
+    ...keysOf(() => vault, check),
     async write(_instance, epoch, change) {
       await vault.slow;
       check('write');

@@ -80,6 +80,7 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
     },
     recorded: () => recorded,
     stumbled: (_where, error) => void failures.push(error),
+    keys: { learn: () => undefined, listed: () => undefined },
   });
   const hold = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<void>();

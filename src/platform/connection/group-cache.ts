@@ -16,6 +16,7 @@ import type { KnownGroups } from '#actors/ports.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import type { Directory } from '../directory.ts';
 import { Communities } from './communities.ts';
+import type { GroupKeys } from '../keys/group-keys.ts';
 import { goneEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode } from '../events/group-nodes.ts';
 
@@ -37,6 +38,7 @@ export interface GroupCacheParts extends StoredGroups {
   recorded(): Promise<unknown>;
   /** A request that nobody waits for failed. */
   stumbled(where: string, error: unknown): void;
+  readonly keys: Pick<GroupKeys, 'learn' | 'listed'>;
 }
 
 /** Groups whose members are in memory: a group of a thousand takes 200 KB. */
@@ -121,6 +123,11 @@ export class GroupCache {
     return this.#names.get(jid) ?? '';
   }
 
+  /** The account is a member of this group, as far as is known. */
+  has(jid: string): boolean {
+    return this.#names.has(jid);
+  }
+
   /** The community that a group belongs to, as far as it is known; null for none. */
   community(jid: string): ParentCommunity | null {
     return this.#communities?.of(jid) ?? null;
@@ -200,6 +207,7 @@ export class GroupCache {
     if (meanwhile) meanwhile.push(entry);
     else this.#meanwhile?.set(id, [entry]);
     this.#name(id, entry);
+    this.#parts.keys.learn(id, entry);
     const kept = this.#kept.get(id);
     const after = replayed(kept?.group ?? null, [entry]);
     if (after !== null) return this.#kept.set(id, { group: after });
@@ -284,6 +292,7 @@ export class GroupCache {
       await new Promise(setImmediate);
     }
     for (const [id, entries] of meanwhile) if (replayed(null, entries) !== null) listed.add(id);
+    this.#parts.keys.listed(listed, new Set(this.#names.keys()));
     const gone = [...this.#names.keys()].filter((id) => !listed.has(id));
     const at = this.#parts.directory().now();
     this.#parts.record([...gone.flatMap(goneEntries), { kind: 'groupsListed', groupIds: [...listed], at }]);

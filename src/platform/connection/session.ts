@@ -10,11 +10,12 @@ import { ChannelList, unlisted } from './channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses, silenceOf } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
-import { chatOf, type Directory, mappingKey } from '../directory.ts';
+import { type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
+import { GroupKeys } from '../keys/group-keys.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
@@ -26,7 +27,8 @@ import type { SessionOptions } from './session-options.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection } from './live-connection.ts';
-import { OwnPicture } from './own-picture.ts';
+import type { OwnPicture } from './own-picture.ts';
+import { keysStored, ownPictureOf } from './session-parts.ts';
 import { followPrivacy } from './own-privacy.ts';
 import { refuseAccounts } from './refused-accounts.ts';
 import { RingingCalls } from './ringing-calls.ts';
@@ -45,6 +47,7 @@ class LiveSession implements Session {
   readonly #options: SessionOptions;
   readonly #sock: WASocket;
   readonly #groups: GroupCache;
+  readonly #groupKeys: GroupKeys;
   readonly #timers: ChatTimers;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
@@ -69,7 +72,8 @@ class LiveSession implements Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { auth, deadlines } = options;
-    this.#groups = new GroupCache({ ...options.groups, ...this.#asking() });
+    this.#groupKeys = new GroupKeys({ ...this.#asking(), auth, isMember: (jid) => this.#groups.has(jid) });
+    this.#groups = new GroupCache({ ...options.groups, ...this.#asking(), keys: this.#groupKeys });
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
@@ -94,7 +98,7 @@ class LiveSession implements Session {
       stumbled: (error) => this.#stumbled('pairing', error),
     });
     this.#gate = this.#makeGate();
-    this.#picture = this.#makePicture();
+    this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
     this.connection = {
       sock: this.#sock,
       directory: this.#directory,
@@ -211,21 +215,6 @@ class LiveSession implements Session {
     return sock;
   }
 
-  #makePicture(): OwnPicture {
-    const { host, pictures, small, emit } = this.#options;
-    return new OwnPicture({
-      sock: this.#sock,
-      pace: pictures,
-      me: () => this.#directory.me,
-      changed: (id) => host.pictureChanged(chatOf(this.#directory, id).id),
-      found: (profilePicUrl) => {
-        emit({ type: 'platform.identity', patch: { profilePicUrl } });
-        void small.learn(host.id, profilePicUrl, this.#options);
-      },
-      failed: (error) => this.#stumbled('picture', error),
-    });
-  }
-
   #makeGate(): InboundGate {
     const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
@@ -249,7 +238,7 @@ class LiveSession implements Session {
       acknowledge: (node) => this.#sock.sendMessageAck(node),
       connected: () => this.#sock.ws.isOpen,
       stored: () => this.#stored(),
-      keysStored: async () => (await Promise.allSettled([auth.durable()]))[0].status === 'fulfilled',
+      keysStored: () => keysStored(this.#groupKeys, auth),
       failed: (close) => this.#fail(close),
       forged: (what) => this.#options.host.forged(what),
       crashed: (error) => this.#surprise(error),

@@ -9,6 +9,7 @@ import { decodeCredentials, decodeKey, encodeCredentials, encodeKey } from './ke
 import { unstoredSends } from './unclean-runs.ts';
 import { finishedType, type Page } from '../inbound/finished-names.ts';
 import { InboundLog } from '../inbound/inbound-log.ts';
+import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
@@ -32,6 +33,10 @@ export interface AuthState {
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
   learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
+  /** The devices that have the own key of a group, by group. Waits for storage that is away. What only the vault knows is not kept in memory. */
+  groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>>;
+  /** Ids of keys in the vault that begin with `prefix`. Waits for storage that is away. */
+  storedIds(type: keyof SignalDataTypeMap, prefix: string): Promise<readonly string[]>;
   /** Notes that this person (by LID where it is known) was given a privacy token with a text. `at` in Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
   /**
@@ -69,8 +74,6 @@ export interface AuthOptions {
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
 const versionType = 'app-state-sync-version';
-/** The devices of a group that have the sender key. The library sets the whole map with each send, and only adds to it. */
-const memoryType = 'sender-key-memory';
 /** Types of which a session has few keys, and whose keys its first requests need: every start reads all of them, with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
@@ -226,6 +229,20 @@ class SessionKeys {
     return values;
   }
 
+  groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>> {
+    const source = {
+      vault: this.#vault,
+      instance: this.#instance,
+      peek: (group: string) => this.peek(memoryType, group) as DeviceMap | null | undefined,
+      flush: () => this.writer.flush(),
+    };
+    return this.#storageRetry.wait('keys', () => readMaps(wanted, source));
+  }
+
+  storedIds(type: KeyType, prefix: string): Promise<readonly string[]> {
+    return this.#storageRetry.wait('keys', () => this.#vault.idsWithPrefix(this.#instance, type, prefix));
+  }
+
   /** Keeps in memory what the storage holds; null when it holds nothing. */
   #read(type: KeyType, id: string, text: string | undefined): unknown {
     const { value, skipped } = text === undefined ? { value: null, skipped: false } : this.#runs.unstamp(type, decodeKey(type, text));
@@ -317,6 +334,8 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
       const unknown = ids.filter((id) => keys.peek(type, id) === undefined);
       if (unknown.length > 0) await keys.fetch(type, unknown, when);
     },
+    groupMaps: (wanted) => keys.groupMaps(wanted),
+    storedIds: (type, prefix) => keys.storedIds(type, prefix),
     tokenIssued(jid, at) {
       const known = keys.peek('tctoken', jid) as SignalDataTypeMap['tctoken'] | null | undefined;
       const seconds = Math.floor(at / 1000);

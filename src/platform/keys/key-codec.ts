@@ -14,7 +14,7 @@ export const encodeKey = (value: unknown): string =>
 const protocolType = 'app-state-sync-key';
 
 /** Types without bytes: pages of thousands of names, each of which a reviver would look at. */
-const textTypes: ReadonlySet<string> = new Set([finishedType, tokenPageType]);
+const textTypes: ReadonlySet<string> = new Set([finishedType, tokenPageType, 'sender-key-memory']);
 
 export const decodeKey = (type: string, text: string): unknown => {
   const value: unknown = JSON.parse(text, textTypes.has(type) ? undefined : BufferJSON.reviver);

@@ -9,6 +9,8 @@ import { makeStanzaLog } from './stanza-log.ts';
 export const vaultStatements = {
   credentials: { name: 'vault-credentials', text: `select sealed from credential where instance_id = $1` },
   keys: { name: 'vault-keys', text: `select id, sealed from signal_key where instance_id = $1 and type = $2 and id = any($3::text[])` },
+  /** The lower bound lets the primary key skip what sorts before. An upper bound would depend on the collation of the database. */
+  ids: { name: 'vault-ids', text: `select id from signal_key where instance_id = $1 and type = $2 and id >= $3 and starts_with(id, $3)` },
   allKeys: { name: 'vault-all-keys', text: `select type, id, sealed from signal_key where instance_id = $1 and type = any($2::text[])` },
   /** $1 instance, $2 epoch, $3 credentials or null, $4 $5 types and ids to remove, $6 $7 $8 types, ids and values to put, $9 handled stanzas. */
   write: {
@@ -79,6 +81,10 @@ export const makeVault = (database: Database, sealer: Sealer, now: () => number)
     async keys(instance, type, ids) {
       const rows = await database.rows<KeyRow>(vaultStatements.keys, [instance, type, ids]);
       return new Map(rows.map(({ id, sealed }) => [id, openKey(instance, { type, id, sealed })]));
+    },
+    async idsWithPrefix(instance, type, prefix) {
+      const rows = await database.rows<{ id: string }>(vaultStatements.ids, [instance, type, prefix]);
+      return rows.map(({ id }) => id);
     },
     async allKeys(instance, types) {
       const rows = await database.rows<KeyRow>(vaultStatements.allKeys, [instance, types]);

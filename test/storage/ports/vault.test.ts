@@ -59,6 +59,17 @@ for (const [name, open] of await implementations()) {
     assert.deepEqual(await vault.allKeys(id, []), []);
   });
 
+  test(`vault, ${name}: ids are found by how they begin, whatever their letters mean in a pattern`, async () => {
+    const { vault, record } = await open();
+    const ids = ['1@g.us::7::0', '1@g.us::8_1::3', '1@g_us::9::0', '11@g.us::7::0', '1@g.us:', '%', ''];
+    const keys = ids.map((one) => ({ type: 'sender-key', id: one, value: 'key' }));
+    await vault.write(record.id, 1, { keys: [...keys, { type: 'session', id: '1@g.us::7::0', value: 'other' }] });
+    const found = async (prefix: string) => (await vault.idsWithPrefix(record.id, 'sender-key', prefix)).toSorted();
+    assert.deepEqual(await found('1@g.us::'), ['1@g.us::7::0', '1@g.us::8_1::3']);
+    assert.deepEqual(await found('%'), ['%']);
+    assert.deepEqual(await found(''), ids.toSorted());
+  });
+
   test(`vault, ${name}: keys are replaced and removed, the last change of one counts, and what is not named stays`, async () => {
     const { vault, id } = await filled(open);
     await vault.write(id, 1, {

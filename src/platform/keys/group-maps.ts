@@ -1,0 +1,55 @@
+/** The devices that have the own sender key of a group. The library keeps a map of them for each group, and sends the key to no device in it again. */
+import { userOf } from '../jid.ts';
+import type { Vault } from '../vault.ts';
+import { decodeKey } from './key-codec.ts';
+
+/** The library's key type. The library sets the whole map with each send, and only adds to it. */
+export const memoryType = 'sender-key-memory';
+
+/** Devices by address, such as `123:4@lid`. The library adds to the maps that it was given, so nobody else may change one in place. */
+export type DeviceMap = Readonly<Record<string, boolean>>;
+
+/** Which maps are read: those of the named groups, or those in which one of these people has a device (numbers and LIDs, without a server). */
+export type WantedMaps = { readonly groups: readonly string[] } | { readonly people: ReadonlySet<string> };
+
+export interface MapSource {
+  readonly vault: Pick<Vault, 'keys' | 'allKeys'>;
+  readonly instance: string;
+  /** What memory knows of a map; undefined when only the vault knows. */
+  peek(group: string): DeviceMap | null | undefined;
+  /** Resolves when the vault has everything that was set before. */
+  flush(): Promise<void>;
+}
+
+const hasDeviceOf = (map: DeviceMap, people: ReadonlySet<string>): boolean => Object.keys(map).some((jid) => people.has(userOf(jid)));
+
+const readNamed = async (groups: readonly string[], { vault, instance, peek }: MapSource): Promise<ReadonlyMap<string, DeviceMap>> => {
+  const unknown = groups.filter((group) => peek(group) === undefined);
+  const found = unknown.length === 0 ? new Map<string, string>() : await vault.keys(instance, memoryType, unknown);
+  return new Map(
+    groups.flatMap((group) => {
+      const text = found.get(group);
+      const map = peek(group) ?? (text === undefined || peek(group) === null ? null : (decodeKey(memoryType, text) as DeviceMap));
+      return map === null ? [] : [[group, map] as const];
+    }),
+  );
+};
+
+/** Reads all maps, which may be megabytes. Only those that name somebody as a text are parsed. */
+const readNaming = async (people: ReadonlySet<string>, source: MapSource): Promise<ReadonlyMap<string, DeviceMap>> => {
+  // A map that was set last may be in memory alone.
+  await source.flush();
+  const stored = await source.vault.allKeys(source.instance, [memoryType]);
+  const maps = new Map<string, DeviceMap>();
+  for (const { id, value } of stored) {
+    const known = source.peek(id);
+    const named = known === undefined && [...people].some((user) => value.includes(`"${user}`));
+    const map = known ?? (named ? (decodeKey(memoryType, value) as DeviceMap) : null);
+    if (map !== null && hasDeviceOf(map, people)) maps.set(id, map);
+  }
+  return maps;
+};
+
+/** Reads maps without keeping them in memory. */
+export const readMaps = (wanted: WantedMaps, source: MapSource): Promise<ReadonlyMap<string, DeviceMap>> =>
+  'groups' in wanted ? readNamed(wanted.groups, source) : readNaming(wanted.people, source);
