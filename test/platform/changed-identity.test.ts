@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
+import { arrivedAt, sendText } from './texts.ts';
 
 const own = '5511900000961';
 const friend = '5511900000962';
+const member = '5511900000963';
 let bench: Bench;
 let instance: Instance;
 
@@ -16,17 +18,21 @@ before(async () => {
 });
 after(() => bench.stop());
 
-const arrives = async (text: string): Promise<void> => {
-  const { id } = await bench.running.sandbox.send(friend, own, { kind: 'text', text });
+const arrives = async (text: string, from = friend): Promise<void> => {
+  const { id } = await bench.running.sandbox.send(from, own, { kind: 'text', text });
   await instance.message(({ messageId }) => messageId === id, text);
 };
 const leaves = async (text: string): Promise<void> => {
-  const control = { signal: new AbortController().signal, deadline: Date.now() + 30_000 };
-  const send = { number: friend, replyTo: '', mentions: [], forward: false, content: { kind: 'text' as const, text, preview: null } };
-  const composed = await instance.link.perform({ name: 'message.compose', input: { send, draft: null } }, control);
-  assert.ok(composed.ok);
-  assert.equal((await instance.link.perform({ name: 'message.transmit', input: { message: composed.value } }, control)).ok, true);
-  await until(() => bench.running.sandbox.received(friend).some((one) => one.text === text), text);
+  const id = await sendText(instance, friend, text);
+  assert.equal((await arrivedAt(bench.running.sandbox, friend, id)).text, text);
+};
+/** Stored keys of a person's devices, by type and id. */
+const keysOf = (number: string): ReadonlyMap<string, string> => {
+  const lid = bench.running.sandbox.people().find((one) => one.number === number)?.lid ?? '';
+  const types = ['session', 'identity-key'];
+  const names = [`${lid}_1.`, `${number}.`];
+  const isTheirs = (key: string): boolean => types.some((type) => names.some((name) => key.startsWith(`${type} ${name}`)));
+  return new Map([...instance.vault.stored.keys].filter(([key]) => isTheirs(key)));
 };
 const changes = () =>
   instance.entries.all.flatMap((entry) => (entry.kind === 'chat' && entry.chat.extra?.['identityChangedAt'] ? [entry] : []));
@@ -58,4 +64,67 @@ test('identity: notices about devices of others and about the own account are to
   await notice(`${own}@s.whatsapp.net`, 'I2');
   await arrives('behind the notices');
   assert.equal(changes().length, length);
+});
+
+test('identity: a member with a new phone reads the next message of a group, though its request to repeat one is lost', async () => {
+  const { sandbox } = bench.running;
+  await arrives('from the old phone', member);
+  const group = await sandbox.createGroup({ subject: 'New phone', creator: own, participants: [friend, member], addressing: 'lid' });
+  const first = await sendText(instance, group.jid, 'to all phones');
+  for (const phone of [friend, member]) assert.equal((await arrivedAt(sandbox, phone, first)).text, 'to all phones');
+  const before = keysOf(member);
+  assert.deepEqual([...before.keys()].map((key) => key.split(' ')[0]).toSorted(), ['identity-key', 'session']);
+  await sandbox.fault({ kind: 'retryLost', number: own, times: 5 });
+  const told = changes().length;
+  await sandbox.putPerson({ number: member, reinstalled: true });
+  await until(() => changes().length > told, 'the change is told');
+  const second = await sendText(instance, group.jid, 'to the new phone');
+  for (const phone of [friend, member]) assert.equal((await arrivedAt(sandbox, phone, second)).text, 'to the new phone');
+  await sandbox.fault({ kind: 'retryLost', number: own, times: 0 });
+  for (const [key, text] of keysOf(member)) assert.notEqual(text, before.get(key), `${key} is of the old phone`);
+});
+
+const knownBy: readonly (readonly [title: string, number: string, meet: (number: string) => Promise<unknown>])[] = [
+  ['what it wrote', '5511900000964', (number) => arrives('my first word', number)],
+  ['what was written to it', '5511900000965', (number) => sendText(instance, number, 'hello')],
+];
+
+for (const [title, number, meet] of knownBy) {
+  test(`identity: a phone that was known by ${title}, whose notice was lost, is told with its first message`, async () => {
+    const { sandbox } = bench.running;
+    await sandbox.putPerson({ number, name: 'Quiet' });
+    await meet(number);
+    const group = await sandbox.createGroup({ subject: 'Quiet', creator: own, participants: [number, friend], addressing: 'lid' });
+    assert.equal((await arrivedAt(sandbox, number, await sendText(instance, group.jid, 'before'))).text, 'before');
+    const told = changes().length;
+    await sandbox.fault({ kind: 'identityUntold', number });
+    await sandbox.putPerson({ number, reinstalled: true });
+    await sandbox.fault({ kind: 'retryLost', number: own, times: 5 });
+    assert.equal(changes().length, told);
+    await arrives('from other keys', number);
+    await until(() => changes().length > told, 'the change is told');
+    assert.equal(changes().at(-1)?.chat.chatId, `${number}@s.whatsapp.net`);
+    assert.equal((await arrivedAt(sandbox, number, await sendText(instance, group.jid, 'to the group'))).text, 'to the group');
+    assert.equal((await arrivedAt(sandbox, number, await sendText(instance, number, 'to the phone'))).text, 'to the phone');
+    await sandbox.fault({ kind: 'retryLost', number: own, times: 0 });
+    await arrives('once more', number);
+    assert.equal(changes().length, told + 1, 'the change is told once');
+  });
+}
+
+test('identity: a device that was unlinked is none that has the key of a group', async () => {
+  const { sandbox } = bench.running;
+  const number = '5511900000966';
+  await connected(bench, number);
+  const group = await sandbox.createGroup({ subject: 'Unlinked', creator: own, participants: [number], addressing: 'lid' });
+  await arrivedAt(sandbox, number, await sendText(instance, group.jid, 'to both devices'));
+  const lid = sandbox.people().find((one) => one.number === number)?.lid ?? '';
+  const holders = async (): Promise<readonly string[]> => {
+    const text = await until(() => instance.vault.stored.keys.get(`sender-key-memory ${group.jid}`), 'the map is stored');
+    return Object.keys(JSON.parse(text) as object).filter((jid) => jid.startsWith(lid));
+  };
+  await until(async () => (await holders()).includes(`${lid}:1@lid`), 'the device has the key');
+  await sandbox.logout(number);
+  await until(async () => !(await holders()).includes(`${lid}:1@lid`), 'the device is forgotten');
+  assert.deepEqual(await holders(), [`${lid}@lid`]);
 });

@@ -16,6 +16,7 @@ import type { BaileysEvent } from '../events/from-baileys.ts';
 import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
 import { GroupKeys } from '../keys/group-keys.ts';
+import { identityReplaced } from '../inbound/identity-notices.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
@@ -193,6 +194,7 @@ class LiveSession implements Session {
         unread: (action) => this.#onEvent({ name: 'app-state.action', data: action }),
       }),
       keyMissing: (id) => this.connection.shared.keyMissing(id),
+      identityReplaced: (address) => this.#onReplaced(address),
       groups: this.#groups,
       silenceMs: deadlines.silence,
     });
@@ -220,7 +222,12 @@ class LiveSession implements Session {
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
     const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
     const refresh: SharedState['refresh'] = (names) => this.connection.shared.refresh(names);
-    const handlers = withOwnReaders(diverted, this.#sock, { tell, refresh, read: (messageId) => this.#gate.reported(messageId) });
+    const handlers = withOwnReaders(diverted, this.#sock, {
+      tell,
+      refresh,
+      read: (messageId) => this.#gate.reported(messageId),
+      groupKeys: this.#groupKeys,
+    });
     takeOverGroupLists(
       this.#sock,
       () => this.#groups.refresh(),
@@ -276,6 +283,11 @@ class LiveSession implements Session {
     } catch (error) {
       this.#surprise(error);
     }
+  }
+
+  #onReplaced(address: string): void {
+    const parts = { sock: this.#sock, keys: this.#groupKeys, tell: (event: BaileysEvent) => this.#pipeline.push(event) };
+    identityReplaced(address, this.#options.now(), parts).catch((error: unknown) => this.#stumbled('identity', error));
   }
 
   #onCredentials(update: BaileysEventMap['creds.update']): void {

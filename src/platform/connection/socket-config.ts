@@ -29,6 +29,8 @@ export interface SocketParts {
   readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
+  /** A message stands on another identity key than was known. `address`: that of its Signal session. */
+  identityReplaced(address: string): void;
   /** The library lacks a key of the shared state. */
   keyMissing(id: string): void;
   readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
@@ -40,7 +42,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
   version: parts.version,
   auth: { creds: parts.auth.state.creds, keys: watchSharedKeys(parts.auth.state.keys, parts.keyMissing) },
-  makeSignalRepository: ratchetsOf(parts.auth.ratchets),
+  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.identityReplaced),
   logger: parts.logger,
   browser: browserOf(parts.open),
   // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.

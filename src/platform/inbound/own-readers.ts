@@ -2,6 +2,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
 import { withOwnNotifications } from './group-notifications.ts';
+import type { GroupKeys } from '../keys/group-keys.ts';
 import { withIdentityNotices } from './identity-notices.ts';
 import type { Handlers } from './inbound-gate.ts';
 import { withPreKeyNotices } from './pre-key-notices.ts';
@@ -11,10 +12,10 @@ import { withStatusReceipts } from './status-receipts.ts';
 export const withOwnReaders = (
   handlers: Handlers,
   sock: Pick<WASocket, 'assertSessions' | 'authState' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys'>,
-  readers: Readers & { readonly refresh: Refresh },
+  readers: Readers & Pick<SharedState, 'refresh'> & { readonly groupKeys: Pick<GroupKeys, 'renewDevices'> },
 ): Handlers => {
   const withKeys = withPreKeyNotices(withStatusReceipts(handlers, readers.tell), sock);
-  const withIdentities = withIdentityNotices(withKeys, sock, readers.tell);
+  const withIdentities = withIdentityNotices(withKeys, sock, readers.groupKeys, readers.tell);
   const withGroups = withOwnNotifications(withIdentities, sock, readers.tell);
   return withChannelPosts(withSharedNotices(withGroups, sock, readers.refresh), sock, readers);
 };

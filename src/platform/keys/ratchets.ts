@@ -41,13 +41,37 @@ export const hashOf = (content: Uint8Array | string): string => hash('sha256', c
 /** Types that belong to no step: they are stored at once. */
 const outsideSteps: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 
+/** What is read of a record of sessions as libsignal stores it. */
+interface StoredSessions {
+  readonly _sessions: Readonly<Record<string, { readonly indexInfo: { readonly remoteIdentityKey: string } }>>;
+}
+
+/**
+ * The addresses whose known identity key these changes replace. The library stores an identity key with the first message that shows it, and drops the
+ * session of a key that it replaces. The key of a contact that was only written to stands in the session alone.
+ */
+const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise<readonly string[]> => {
+  const keys = Object.entries(data['identity-key'] ?? {});
+  const others = keys.filter(([address, key]) => key !== null && data.session?.[address] !== null).map(([address]) => address);
+  const stored = others.length === 0 ? {} : await get('session', others);
+  return keys.flatMap(([address, key]) => {
+    if (key === null) return [];
+    if (data.session?.[address] === null) return [address];
+    const sessions = Object.values((stored[address] as StoredSessions | undefined)?._sessions ?? {});
+    const text = Buffer.from(key).toString('base64');
+    return sessions.length > 0 && sessions.every(({ indexInfo }) => indexInfo.remoteIdentityKey !== text) ? [address] : [];
+  });
+};
+
 /**
  * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with two
  * locks and an asynchronous context for every look at a key, which is too slow for the path of every message.
  */
-const makeSteps = (host: RatchetHost) => {
+const makeSteps = (host: RatchetHost, identityReplaced: (address: string) => void) => {
   let last: Promise<unknown> = Promise.resolve();
   let changes: Record<string, Record<string, unknown>> | null = null;
+  /** Addresses whose known identity key was replaced in this step. */
+  let replaced: string[] = [];
   /** While true, sessions that are set are merged with those that are there. */
   let joining = false;
   const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
@@ -70,6 +94,7 @@ const makeSteps = (host: RatchetHost) => {
     // The library types the result by the type's name; the names go through unchanged.
     get: get as SignalKeyStoreWithTransaction['get'],
     async set(data) {
+      if (data['identity-key']) replaced.push(...(await replacedIn(data, get)));
       for (const [type, values = {}] of Object.entries(data)) set(type, joining && type === 'session' ? await joined(values) : values);
     },
     transaction: (work) => work(),
@@ -78,9 +103,11 @@ const makeSteps = (host: RatchetHost) => {
   const run = <T>(step: Step, work: () => Promise<T>): Promise<T> => {
     const result = last.then(async () => {
       const mine = (changes = {});
+      replaced = [];
       try {
         const value = await work();
         host.set(mine, step);
+        for (const address of replaced) identityReplaced(address);
         return value;
       } finally {
         changes = null;
@@ -102,10 +129,11 @@ const makeSteps = (host: RatchetHost) => {
 
 type Make = SocketConfig['makeSignalRepository'];
 
+/** `identityReplaced`: called with the address of a Signal session after a message was read that stands on another identity key than was known. */
 export const ratchetsOf =
-  (host: RatchetHost): Make =>
+  (host: RatchetHost, identityReplaced: (address: string) => void): Make =>
   (auth, logger, pnToLid) => {
-    const { keys, run: take, join } = makeSteps(host);
+    const { keys, run: take, join } = makeSteps(host, identityReplaced);
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);
     rememberLids(inner.lidMapping);
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => take({ fresh, touched: [] }, work);
