@@ -2,32 +2,67 @@
 
 export interface LruMap<T> {
   get(key: string): T | undefined;
-  set(key: string, value: T): void;
+  /** `bytes`: the size of the entry. Without it an entry that is there keeps its size, and a new one counts nothing. */
+  set(key: string, value: T, bytes?: number): void;
+  /** The size of an entry has become known. Does nothing for an entry that is not there. */
+  weigh(key: string, bytes: number): void;
   delete(key: string): void;
 }
 
+class Generation<T> {
+  readonly values = new Map<string, T>();
+  readonly #sizes = new Map<string, number>();
+  bytes = 0;
+
+  size(key: string): number | undefined {
+    return this.#sizes.get(key);
+  }
+
+  weigh(key: string, bytes: number): void {
+    this.bytes += bytes - (this.#sizes.get(key) ?? 0);
+    if (bytes > 0) this.#sizes.set(key, bytes);
+    else this.#sizes.delete(key);
+  }
+
+  delete(key: string): void {
+    this.weigh(key, 0);
+    this.values.delete(key);
+  }
+}
+
 /**
- * Keeps the `limit` entries that were used last, and at most twice as many. Two generations: what is used moves to the young one, and when that
- * is full the old one is dropped. One map in the order of use would be rewritten with every read.
+ * Keeps the `limit` entries that were used last, and at most twice as many. `maxBytes` bounds the sum of their sizes in the same way: at most twice as
+ * much, and one entry more. Two generations: what is used moves to the young one, and when that is full the old one is dropped. One map in the order of
+ * use would be rewritten with every read.
  */
-export const createLruMap = <T>(limit: number): LruMap<T> => {
-  let young = new Map<string, T>();
-  let old = new Map<string, T>();
-  const keep = (key: string, value: T): void => {
-    young.set(key, value);
-    if (young.size <= limit) return;
+export const createLruMap = <T>(limit: number, maxBytes = Infinity): LruMap<T> => {
+  let young = new Generation<T>();
+  let old = new Generation<T>();
+  const turn = (): void => {
+    if (young.values.size <= limit && young.bytes <= maxBytes) return;
     old = young;
-    young = new Map();
+    young = new Generation();
   };
+  const keep = (key: string, value: T, bytes: number): void => {
+    young.values.set(key, value);
+    if (maxBytes !== Infinity) young.weigh(key, bytes);
+    turn();
+  };
+  const sizeOf = (key: string): number => young.size(key) ?? old.size(key) ?? 0;
   return {
     get(key) {
-      const value = young.get(key);
+      const value = young.values.get(key);
       if (value !== undefined) return value;
-      const older = old.get(key);
-      if (older !== undefined) keep(key, older);
+      const older = old.values.get(key);
+      if (older !== undefined) keep(key, older, sizeOf(key));
       return older;
     },
-    set: keep,
+    set: (key, value, bytes = sizeOf(key)) => keep(key, value, bytes),
+    weigh(key, bytes) {
+      const generation = young.values.has(key) ? young : old;
+      if (generation.values.has(key)) generation.weigh(key, bytes);
+      turn();
+    },
     delete(key) {
       young.delete(key);
       old.delete(key);

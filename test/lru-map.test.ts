@@ -36,3 +36,55 @@ test('recent: whatever is used, the entries used last are there with their newes
     }),
   );
 });
+
+const weights = fc.array(
+  fc.record({
+    key: fc.constantFrom(...'abcdefgh'),
+    how: fc.constantFrom('get', 'set', 'weigh', 'delete'),
+    bytes: fc.integer({ min: 0, max: 60 }),
+  }),
+  { maxLength: 80 },
+);
+
+test('recent: the sizes of what is kept stay within twice the limit of bytes, and the entries used last within it are there', () => {
+  fc.assert(
+    fc.property(weights, (steps) => {
+      const maxBytes = 100;
+      const recent = createLruMap<number>(100, maxBytes);
+      /** Entries in the order of use, with their sizes. */
+      let model: { readonly key: string; readonly bytes: number }[] = [];
+      let largest = 0;
+      steps.forEach(({ key, how, bytes }, n) => {
+        const known = model.find((one) => one.key === key);
+        const others = model.filter((one) => one.key !== key);
+        if (how === 'get' && recent.get(key) !== undefined && known) model = [...others, known];
+        if (how === 'set') recent.set(key, n, bytes);
+        if (how === 'set') model = [...others, { key, bytes }];
+        if (how === 'weigh') recent.weigh(key, bytes);
+        if (how === 'weigh' && known) model = model.map((one) => (one === known ? { key, bytes } : one));
+        if (how === 'delete') recent.delete(key);
+        if (how === 'delete') model = others;
+        largest = Math.max(largest, bytes);
+      });
+      const last = model.at(-1);
+      if (last && last.bytes <= maxBytes) assert.notEqual(recent.get(last.key), undefined, 'what was used last is gone');
+      const kept = model.filter(({ key }) => recent.get(key) !== undefined).reduce((sum, { bytes }) => sum + bytes, 0);
+      assert.ok(kept <= 2 * maxBytes + 2 * largest, `${kept} bytes are kept`);
+    }),
+  );
+});
+
+test('recent: an entry keeps its size when it is used or set again, and a large one takes the others with it', () => {
+  const recent = createLruMap<string>(100, 100);
+  recent.set('a', 'one', 80);
+  recent.set('a', 'two');
+  recent.set('b', 'one', 30);
+  assert.deepEqual([recent.get('a'), recent.get('b')], ['two', 'one'], 'the old generation has both');
+  recent.set('c', 'one', 90);
+  recent.set('d', 'one', 90);
+  recent.set('e', 'one', 20);
+  assert.deepEqual([recent.get('a'), recent.get('d'), recent.get('e')], [undefined, 'one', 'one']);
+  recent.weigh('e', 500);
+  recent.set('f', 'one', 101);
+  assert.deepEqual([recent.get('d'), recent.get('f')], [undefined, 'one']);
+});

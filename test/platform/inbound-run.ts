@@ -43,7 +43,7 @@ export interface Run {
 }
 
 const plain = {
-  encode: (_type: string, value: unknown) => JSON.stringify(value),
+  encode: (_type: string, _id: string, value: unknown) => JSON.stringify(value),
   credentials: () => '{}',
   onLost: () => undefined,
 };

@@ -187,6 +187,21 @@ test('keys: memory is bounded, and what left it is read again', async () => {
   assert.deepEqual(await keys.get('lid-mapping', ['0']), { '0': 'l0' });
 });
 
+test('keys: memory is bounded in bytes, while large keys are set and while they are read', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const ids = Array.from({ length: 1_000 }, (_, n) => `1203@g.us::${n}_1::0`);
+  const inMemory = (): number => ids.filter((id) => auth.peek('sender-key', id) !== undefined).length * 27;
+  for (const [n, id] of ids.entries()) {
+    await keys.set({ 'sender-key': { [id]: Buffer.alloc(20_000, n) } });
+    if (n % 10 === 9) await auth.durable();
+  }
+  assert.ok(inMemory() <= 2_200, `${inMemory()} KB after writing`);
+  assert.ok(inMemory() >= 1_000, `${inMemory()} KB are used`);
+  for (const [n, id] of ids.entries()) assert.equal((await keys.get('sender-key', [id]))[id]?.[19_999], n % 256);
+  assert.ok(inMemory() <= 2_200, `${inMemory()} KB after reading`);
+});
+
 test('keys: keys of the synchronisation come back as what the library expects', async () => {
   const vault = createFakeVault();
   const { auth, keys } = await open(vault);

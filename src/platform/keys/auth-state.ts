@@ -73,6 +73,11 @@ export interface AuthOptions {
 
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
+/**
+ * Bytes of their stored texts, up to twice as many. A Signal session has 0.9 to 1.4 KB, so 500 of them fit. Values of lively groups are larger: the map of
+ * a group of 500 has 17 KB, and a sender key with skipped messages up to 200 KB.
+ */
+const cacheBytes = 1024 * 1024;
 const versionType = 'app-state-sync-version';
 /** Types of which a session has few keys, and whose keys its first requests need: every start reads all of them, with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
@@ -87,7 +92,7 @@ class SessionKeys {
   readonly inbound: InboundLog;
   readonly #vault: Vault;
   readonly #instance: string;
-  readonly #cache = createLruMap<unknown>(cacheLimit);
+  readonly #cache = createLruMap<unknown>(cacheLimit, cacheBytes);
   readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
@@ -113,7 +118,7 @@ class SessionKeys {
     this.#fresh = fresh;
     this.writer = createKeyWriter({
       ...options,
-      encode: (type, value) => encodeKey(this.#runs.stamp(type, value)),
+      encode: (type, id, value) => this.#encoded(type, id, value),
       credentials: () => encodeCredentials(creds),
     });
     this.#runs = this.#makeRuns(null);
@@ -124,6 +129,13 @@ class SessionKeys {
       writer: this.writer,
       failed: (error) => options.onLost(error),
     });
+  }
+
+  /** The size of a value that was set is known when it is written. Until then the writer holds it anyway. */
+  #encoded(type: string, id: string, value: unknown): string {
+    const text = encodeKey(this.#runs.stamp(type, value));
+    this.#cache.weigh(`${type} ${id}`, text.length);
+    return text;
   }
 
   peek(type: KeyType, id: string): unknown {
@@ -250,7 +262,7 @@ class SessionKeys {
       this.writer.put(type, id, value);
       this.#storedFirst = this.writer.last;
     }
-    if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
+    if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value, text?.length ?? 0);
     if (type === memoryType) this.#isWritten(value);
     return value;
   }
@@ -273,7 +285,7 @@ class SessionKeys {
       else if (type === finishedType) finished.push(value as Page);
       else if (type === runType) this.#runs = this.#makeRuns(value as RunNote);
       else if (type === patchType) this.patches.load(id);
-      else this.#cache.set(`${type} ${id}`, value);
+      else this.#cache.set(`${type} ${id}`, value, text.length);
     }
     await this.inbound.load({ plaintexts, finished });
   }

@@ -14,7 +14,7 @@ export interface KeyWriterOptions {
   readonly epoch: number;
   readonly log: Log;
   /** Called when a value is written, so once for many changes of a key. */
-  encode(type: string, value: unknown): string;
+  encode(type: string, id: string, value: unknown): string;
   credentials(): string;
   /** Called once. Nothing is written any more: another node owns the instance, or the write failed for a reason that trying again does not mend. */
   onLost(error: unknown): void;
@@ -197,7 +197,7 @@ class VaultWriter implements KeyWriter {
 
   async #write({ changes, handled, credentials }: Batch): Promise<void> {
     const { vault, instance, epoch, encode, credentials: encodeCredentials } = this.#options;
-    const keys = [...changes.values()].map(({ type, id, value }) => ({ type, id, value: value === null ? null : encode(type, value) }));
+    const keys = [...changes.values()].map(({ type, id, value }) => ({ type, id, value: value === null ? null : encode(type, id, value) }));
     const change = { keys, ...(credentials ? { credentials: encodeCredentials() } : {}), ...(handled.length > 0 ? { handled } : {}) };
     await this.#storageRetry.wait('keys', () => vault.write(instance, epoch, change));
   }
