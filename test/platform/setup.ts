@@ -235,8 +235,14 @@ export const startBench = async (): Promise<Bench> => {
 };
 
 /** A linked and connected instance. */
-export const connected = async (bench: Bench, number: string, own: Partial<Deadlines> = {}, port?: number): Promise<Instance> => {
-  const instance = bench.instance(own, port);
+export const connected = async (
+  bench: Bench,
+  number: string,
+  own: Partial<Deadlines> = {},
+  port?: number,
+  more: Partial<PlatformOptions> = {},
+): Promise<Instance> => {
+  const instance = bench.instance(own, port, more);
   instance.open();
   const { qr } = await instance.fact('platform.qr');
   await bench.running.sandbox.scan({ qr, number, name: `Person ${number}` });

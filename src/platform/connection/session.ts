@@ -16,6 +16,7 @@ import type { BaileysEvent } from '../events/from-baileys.ts';
 import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
 import { GroupKeys } from '../keys/group-keys.ts';
+import { SpentKeys } from '../keys/spent-keys.ts';
 import { identityReplaced } from '../inbound/identity-notices.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
@@ -220,13 +221,12 @@ class LiveSession implements Session {
   #makeGate(): InboundGate {
     const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
-    const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
-    const refresh: SharedState['refresh'] = (names) => this.connection.shared.refresh(names);
     const handlers = withOwnReaders(diverted, this.#sock, {
-      tell,
-      refresh,
+      tell: (event) => this.#pipeline.push(event),
+      refresh: (names) => this.connection.shared.refresh(names),
       read: (messageId) => this.#gate.reported(messageId),
       groupKeys: this.#groupKeys,
+      spentKeys: new SpentKeys(this.#options),
     });
     takeOverGroupLists(
       this.#sock,

@@ -1,0 +1,123 @@
+/**
+ * One-time keys that the platform gave out and nobody used. A first message that names one may still be under way, so each key stays for a while. Then it
+ * goes: otherwise every refill would leave up to 400 keys behind for ever.
+ *
+ * The platform says how many keys it has, not which. It is taken to give out the oldest first, as the simulated one does. If the real one does not, a few
+ * keys of each refill (as many as it had left) may go too early, and a first message with one of them needs a request to send it again.
+ */
+import type { SignalDataSet } from '@whiskeysockets/baileys';
+import type { AuthState } from './auth-state.ts';
+
+/** The key type under which the note is stored. */
+export const spentType = 'gateway-spent-keys';
+const noteId = 'note';
+
+const day = 86_400_000;
+/** Milliseconds for which a key stays after it left the platform. The platform keeps a message that it could not deliver for 30 days. */
+const keptMs = 60 * day;
+/** Milliseconds that count between two notices at most. A clock that jumped forward makes no key look old enough. */
+const longestMs = 30 * day;
+/** Milliseconds between two marks at least, so that there are few. */
+const markMs = day;
+/** Keys that count as being on the platform in addition to those that it says it has: one upload. */
+const margin = 50;
+/** Ids of uploads that are remembered: what the platform has after a refill, and the margin. */
+const remembered = 450;
+/** Keys that one write deletes. */
+const mostAtOnce = 500;
+
+type Range = readonly [first: number, last: number];
+
+/** All keys up to this id have left the platform. `ms`: time that was counted since. */
+interface Mark {
+  readonly upTo: number;
+  readonly ms: number;
+}
+
+export interface SpentNote {
+  /** Ids that the platform took, oldest first. */
+  readonly uploads: readonly Range[];
+  /** Oldest first. */
+  readonly left: readonly Mark[];
+  /** Unix milliseconds of the last notice. */
+  readonly at: number;
+}
+
+export const emptyNote: SpentNote = { uploads: [], left: [], at: 0 };
+
+const sizeOf = ([first, last]: Range): number => last - first + 1;
+
+/** The newest ranges that have `count` ids together. Null when there are not so many. */
+const newest = (uploads: readonly Range[], count: number): readonly Range[] | null => {
+  const kept: Range[] = [];
+  let missing = count;
+  for (const range of uploads.toReversed()) {
+    if (missing <= 0) break;
+    kept.unshift([Math.max(range[0], range[1] - missing + 1), range[1]]);
+    missing -= sizeOf(range);
+  }
+  return missing > 0 ? null : kept;
+};
+
+/** The platform took these keys. */
+export const afterUpload = (note: SpentNote, range: Range): SpentNote => {
+  const uploads = [...note.uploads, range];
+  return { ...note, uploads: newest(uploads, remembered) ?? uploads };
+};
+
+/** The platform has `count` keys. `expired`: keys up to this id are not needed any more; null when there is none. */
+export const afterCount = (note: SpentNote, count: number, now: number): { readonly note: SpentNote; readonly expired: number | null } => {
+  const passed = note.at === 0 ? 0 : Math.min(longestMs, Math.max(0, now - note.at));
+  const marks = note.left.map(({ upTo, ms }) => ({ upTo, ms: ms + passed }));
+  const first = newest(note.uploads, count + margin)?.[0]?.[0];
+  const last = marks.at(-1);
+  const isDue = first !== undefined && (last === undefined || (last.ms >= markMs && last.upTo < first - 1));
+  const expired = marks.findLast(({ ms }) => ms >= keptMs)?.upTo ?? null;
+  const left = marks.filter(({ ms }) => ms < keptMs);
+  return { note: { ...note, left: isDue ? [...left, { upTo: first - 1, ms: 0 }] : left, at: now }, expired };
+};
+
+export interface SpentKeysParts {
+  readonly auth: Pick<AuthState, 'state' | 'storedIds' | 'durable'>;
+  now(): number;
+}
+
+/** Calls come one after the other. */
+export class SpentKeys {
+  readonly #parts: SpentKeysParts;
+
+  constructor(parts: SpentKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** Notes what the platform has, and deletes keys that left it long ago. Waits for storage that is away. */
+  async counted(count: number): Promise<void> {
+    const { note, expired } = afterCount(await this.#read(), count, this.#parts.now());
+    if (expired !== null) await this.#delete(expired);
+    await this.#write(note);
+  }
+
+  async uploaded(first: number, last: number): Promise<void> {
+    await this.#write(afterUpload(await this.#read(), [first, last]));
+  }
+
+  async #read(): Promise<SpentNote> {
+    // The store takes any type of key; the library's types do not name this one.
+    const found = await this.#parts.auth.state.keys.get(spentType as 'tctoken', [noteId]);
+    return (found[noteId] as SpentNote | undefined) ?? emptyNote;
+  }
+
+  async #write(note: SpentNote): Promise<void> {
+    await this.#parts.auth.state.keys.set({ [spentType]: { [noteId]: note } } as SignalDataSet);
+  }
+
+  async #delete(upTo: number): Promise<void> {
+    const { auth } = this.#parts;
+    const ids = (await auth.storedIds('pre-key', '')).filter((id) => Number(id) <= upTo);
+    for (let from = 0; from < ids.length; from += mostAtOnce) {
+      const gone = ids.slice(from, from + mostAtOnce);
+      await auth.state.keys.set({ 'pre-key': Object.fromEntries(gone.map((id) => [id, null])) });
+      await auth.durable();
+    }
+  }
+}
