@@ -128,3 +128,26 @@ test('identity: a device that was unlinked is none that has the key of a group',
   await until(async () => !(await holders()).includes(`${lid}:1@lid`), 'the device is forgotten');
   assert.deepEqual(await holders(), [`${lid}@lid`]);
 });
+
+test('identity: a notice that comes with the first message of the new phone is told once, and takes nothing of the new session', async () => {
+  const { sandbox } = bench.running;
+  const numbers = Array.from({ length: 5 }, (_, n) => `551190000097${n}`);
+  for (const number of numbers) {
+    await sandbox.putPerson({ number, name: 'Away' });
+    await arrives('my first word', number);
+    await arrivedAt(sandbox, number, await sendText(instance, number, 'hello'));
+  }
+  const told = changes().length;
+  await instance.link.close();
+  for (const number of numbers) await sandbox.putPerson({ number, reinstalled: true });
+  const written = numbers.map((number) => sandbox.send(number, own, { kind: 'text', text: 'from the new phone' }));
+  const texts = await Promise.all(written);
+  const { retryReceipts } = sandbox.stats().messages;
+  instance.open();
+  for (const { id } of texts) await instance.message(({ messageId }) => messageId === id, 'the first message of the new phone');
+  for (const number of numbers) await arrives('the second one', number);
+  for (const number of numbers) assert.equal((await arrivedAt(sandbox, number, await sendText(instance, number, 'answer'))).text, 'answer');
+  for (const number of numbers) await arrives('the third one', number);
+  assert.equal(sandbox.stats().messages.retryReceipts, retryReceipts);
+  assert.equal(changes().length, told + numbers.length);
+});

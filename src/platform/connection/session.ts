@@ -17,7 +17,7 @@ import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
 import { GroupKeys } from '../keys/group-keys.ts';
 import { SpentKeys } from '../keys/spent-keys.ts';
-import { identityReplaced } from '../inbound/identity-notices.ts';
+import { Identities } from '../inbound/identity-notices.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
@@ -50,6 +50,7 @@ class LiveSession implements Session {
   readonly #sock: WASocket;
   readonly #groups: GroupCache;
   readonly #groupKeys: GroupKeys;
+  readonly #identities: Identities;
   readonly #timers: ChatTimers;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
@@ -76,6 +77,8 @@ class LiveSession implements Session {
     const { auth, deadlines } = options;
     this.#groupKeys = new GroupKeys({ ...this.#asking(), auth, isMember: (jid) => this.#groups.has(jid) });
     this.#groups = new GroupCache({ ...options.groups, ...this.#asking(), keys: this.#groupKeys });
+    const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
+    this.#identities = new Identities({ sock: () => this.#sock, keys: this.#groupKeys, tell, now: options.now });
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
@@ -195,7 +198,7 @@ class LiveSession implements Session {
         unread: (action) => this.#onEvent({ name: 'app-state.action', data: action }),
       }),
       keyMissing: (id) => this.connection.shared.keyMissing(id),
-      identityReplaced: (address) => this.#onReplaced(address),
+      identityReplaced: (address) => void this.#identities.replaced(address).catch((error: unknown) => this.#stumbled('identity', error)),
       groups: this.#groups,
       silenceMs: deadlines.silence,
     });
@@ -225,7 +228,7 @@ class LiveSession implements Session {
       tell: (event) => this.#pipeline.push(event),
       refresh: (names) => this.connection.shared.refresh(names),
       read: (messageId) => this.#gate.reported(messageId),
-      groupKeys: this.#groupKeys,
+      identities: this.#identities,
       spentKeys: new SpentKeys(this.#options),
     });
     takeOverGroupLists(
@@ -283,11 +286,6 @@ class LiveSession implements Session {
     } catch (error) {
       this.#surprise(error);
     }
-  }
-
-  #onReplaced(address: string): void {
-    const parts = { sock: this.#sock, keys: this.#groupKeys, tell: (event: BaileysEvent) => this.#pipeline.push(event) };
-    identityReplaced(address, this.#options.now(), parts).catch((error: unknown) => this.#stumbled('identity', error));
   }
 
   #onCredentials(update: BaileysEventMap['creds.update']): void {

@@ -13,13 +13,13 @@ import {
   type BinaryNode,
   type WASocket,
 } from '@whiskeysockets/baileys';
+import { createLruMap } from '#src/lru-map.ts';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { isLid, lidJid, personJid, userOf } from '../jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import type { Handlers } from './inbound-gate.ts';
 
 type Sock = Pick<WASocket, 'assertSessions' | 'authState' | 'signalRepository'>;
-type Keys = Pick<GroupKeys, 'renewDevices'>;
 
 const isOwn = (jid: string, { creds: { me } }: WASocket['authState']): boolean =>
   areJidsSameUser(jid, me?.id) || areJidsSameUser(jid, me?.lid);
@@ -60,24 +60,6 @@ const removedBy = async (node: BinaryNode, sock: Sock): Promise<readonly string[
   return (await Promise.all(named)).flat();
 };
 
-/** The library acknowledges the notices. It renews the trusted-contact token of a contact that has a session, so that a new one is made before. */
-export const withIdentityNotices = (handlers: Handlers, sock: Sock, keys: Keys, tell: (event: BaileysEvent) => void): Handlers => ({
-  ...handlers,
-  async notification(node) {
-    const jid = changedBy(node, sock.authState);
-    if (jid !== null) {
-      const forms = await formsOf(jid, sock);
-      await keys.renewDevices(forms.map(userOf), () => forget(forms, sock, null));
-      tell({ name: 'identity.changed', data: { jid, at: Number(node.attrs['t'] ?? 0) * 1_000 } });
-      // After an absence there may be many: the next message makes the session.
-      if (!node.attrs['offline']) await sock.assertSessions([jid], true).catch(() => undefined);
-    }
-    const removed = await removedBy(node, sock);
-    if (removed.length > 0) await keys.renewDevices(removed, async () => undefined);
-    return handlers.notification(node);
-  },
-});
-
 /** The address of a Signal session, such as `123_1.4` (a LID) or `5511.0`, as a person and a device. 128 stands for numbers that a provider hosts. */
 const partsOf = (address: string): { readonly jid: string; readonly device: string } => {
   const [name = '', device = '0'] = address.split('.');
@@ -85,24 +67,82 @@ const partsOf = (address: string): { readonly jid: string; readonly device: stri
   return { jid: domain === undefined || domain === '128' ? personJid(user) : lidJid(user), device };
 };
 
-/**
- * A message began a session with another identity key than was known, so that the notice was missed. Does what the notice would have led to; the session
- * of the message stays. `at` in Unix milliseconds.
- */
-export const identityReplaced = async (
-  address: string,
-  at: number,
-  { sock, keys, tell }: { readonly sock: Sock; readonly keys: Keys; readonly tell: (event: BaileysEvent) => void },
-): Promise<void> => {
-  const { jid, device } = partsOf(address);
-  if (isOwn(jid, sock.authState)) return;
-  const forms = await formsOf(jid, sock);
-  const users = forms.map(userOf);
-  if (device !== '0')
-    return keys.renewDevices(
-      users.map((user) => `${user}:${device}`),
-      async () => undefined,
-    );
-  tell({ name: 'identity.changed', data: { jid, at } });
-  await keys.renewDevices(users, () => forget(forms, sock, '0'));
-};
+export interface IdentitiesParts {
+  sock(): Sock;
+  readonly keys: Pick<GroupKeys, 'renewDevices'>;
+  tell(event: BaileysEvent): void;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/** People whose identity key was replaced by a message last: a notice about it may come later. */
+const remembered = 500;
+
+/** A notice often comes together with the first message of the new phone. Whichever is handled first, the change is told once and the new session stays. */
+export class Identities {
+  readonly #parts: IdentitiesParts;
+  /** When a message replaced the identity key of a phone, by user. */
+  readonly #replaced = createLruMap<number>(remembered);
+  /** Users about whom a notice is being handled. */
+  readonly #noticed = new Set<string>();
+
+  constructor(parts: IdentitiesParts) {
+    this.#parts = parts;
+  }
+
+  /** The library acknowledges the notices. It renews the trusted-contact token of a contact that has a session, so that a new one is made before. */
+  withNotices(handlers: Handlers): Handlers {
+    return {
+      ...handlers,
+      notification: async (node) => {
+        const sock = this.#parts.sock();
+        const jid = changedBy(node, sock.authState);
+        if (jid !== null) await this.#notice(jid, node, sock);
+        const removed = await removedBy(node, sock);
+        if (removed.length > 0) await this.#parts.keys.renewDevices(removed, async () => undefined);
+        return handlers.notification(node);
+      },
+    };
+  }
+
+  /**
+   * A message began a session with another identity key than was known, so that the notice was missed or is still to come. Does what the notice leads to;
+   * the session of the message stays.
+   */
+  async replaced(address: string): Promise<void> {
+    const sock = this.#parts.sock();
+    const { jid, device } = partsOf(address);
+    if (isOwn(jid, sock.authState)) return;
+    const at = this.#parts.now();
+    if (device === '0') this.#replaced.set(userOf(jid), at);
+    const forms = await formsOf(jid, sock);
+    const users = forms.map(userOf);
+    const { keys, tell } = this.#parts;
+    if (device !== '0')
+      return keys.renewDevices(
+        users.map((user) => `${user}:${device}`),
+        async () => undefined,
+      );
+    for (const user of users) this.#replaced.set(user, at);
+    if (users.some((user) => this.#noticed.has(user))) return;
+    tell({ name: 'identity.changed', data: { jid, at } });
+    await keys.renewDevices(users, () => forget(forms, sock, '0'));
+  }
+
+  async #notice(jid: string, { attrs }: BinaryNode, sock: Sock): Promise<void> {
+    const [arrived, at] = [this.#parts.now(), Number(attrs['t'] ?? 0) * 1_000];
+    const forms = await formsOf(jid, sock);
+    const users = forms.map(userOf);
+    const isReplacedSince = (time: number): boolean => users.some((user) => (this.#replaced.get(user) ?? -1) >= time);
+    if (isReplacedSince(at)) return;
+    for (const user of users) this.#noticed.add(user);
+    try {
+      await this.#parts.keys.renewDevices(users, () => forget(forms, sock, isReplacedSince(arrived) ? '0' : null));
+    } finally {
+      for (const user of users) this.#noticed.delete(user);
+    }
+    this.#parts.tell({ name: 'identity.changed', data: { jid, at } });
+    // After an absence there may be many: the next message makes the session.
+    if (!attrs['offline'] && !isReplacedSince(arrived)) await sock.assertSessions([jid], true).catch(() => undefined);
+  }
+}

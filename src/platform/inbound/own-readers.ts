@@ -2,26 +2,25 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
 import { withOwnNotifications } from './group-notifications.ts';
-import type { GroupKeys } from '../keys/group-keys.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
-import { withIdentityNotices } from './identity-notices.ts';
+import type { Identities } from './identity-notices.ts';
 import type { Handlers } from './inbound-gate.ts';
 import { withPreKeyNotices } from './pre-key-notices.ts';
 import { withSharedNotices, type Refresh } from './shared-notices.ts';
 import { withStatusReceipts } from './status-receipts.ts';
 
 export interface OwnReaders extends Readers, Pick<SharedState, 'refresh'> {
-  readonly groupKeys: Pick<GroupKeys, 'renewDevices'>;
+  readonly identities: Pick<Identities, 'withNotices'>;
   readonly spentKeys: Pick<SpentKeys, 'counted' | 'uploaded'>;
 }
 
 export const withOwnReaders = (
   handlers: Handlers,
-  sock: Pick<WASocket, 'assertSessions' | 'authState' | 'query' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys'>,
+  sock: Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'uploadPreKeys'>,
   readers: OwnReaders,
 ): Handlers => {
   const withKeys = withPreKeyNotices(withStatusReceipts(handlers, readers.tell), sock, readers.spentKeys);
-  const withIdentities = withIdentityNotices(withKeys, sock, readers.groupKeys, readers.tell);
+  const withIdentities = readers.identities.withNotices(withKeys);
   const withGroups = withOwnNotifications(withIdentities, sock, readers.tell);
   return withChannelPosts(withSharedNotices(withGroups, sock, readers.refresh), sock, readers);
 };
