@@ -9,7 +9,8 @@ import { withPreKeyNotices } from './pre-key-notices.ts';
 import { withSharedNotices, type Refresh } from './shared-notices.ts';
 import { withStatusReceipts } from './status-receipts.ts';
 
-export interface OwnReaders extends Readers, Pick<SharedState, 'refresh'> {
+export interface OwnReaders extends Readers {
+  readonly refresh: Refresh;
   readonly identities: Pick<Identities, 'withNotices'>;
   readonly spentKeys: Pick<SpentKeys, 'counted' | 'uploaded'>;
 }

@@ -27,7 +27,7 @@ export interface GroupKeysParts {
 }
 
 const keyType = 'sender-key';
-/** Keys that one transaction deletes: a large group left behind tens of thousands. */
+/** Keys that one transaction deletes. A large group leaves tens of thousands. */
 const mostAtOnce = 500;
 
 const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Object.fromEntries(ids.map((id) => [id, null]));
@@ -35,7 +35,7 @@ const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Obje
 /** The library names a sender key by group and address: `1203@g.us::123_1::0`. */
 const groupOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::')));
 
-/** Devices whose keys are others than before, and what has to be done before own keys are sent to them again. */
+/** Devices with other keys than before, and the work that comes before own keys are sent to them again. */
 interface Renewed {
   /** Users without a server for all of their devices, or `user:device`. */
   readonly devices: Set<string>;
@@ -44,15 +44,16 @@ interface Renewed {
 }
 
 const deviceOf = (jid: string): string => /:(\d+)@/.exec(jid)?.[1] ?? '0';
-const names = (devices: ReadonlySet<string>, jid: string): boolean =>
+/** True if the list has this device, or its user. */
+const isNamed = (devices: ReadonlySet<string>, jid: string): boolean =>
   devices.has(userOf(jid)) || devices.has(`${userOf(jid)}:${deviceOf(jid)}`);
 
 export class GroupKeys {
   readonly #parts: GroupKeysParts;
   readonly #running = new Set<Promise<void>>();
-  /** The storage was away: acknowledgements of notifications are left to the next connection. */
+  /** True if the storage was away until the connection ended. Notifications are then acknowledged by the next connection. */
   #failed = false;
-  /** Groups whose own key is made anew when it is their turn. */
+  /** Groups whose own key waits for the lock to be made anew. */
   readonly #renewing = new Map<string, Promise<void>>();
   /** Whole groups that are compared next. */
   #compared = new Map<string, Group>();
@@ -205,7 +206,7 @@ export class GroupKeys {
 }
 
 const without = (map: DeviceMap, devices: ReadonlySet<string>): DeviceMap =>
-  Object.fromEntries(Object.entries(map).filter(([jid]) => !names(devices, jid)));
+  Object.fromEntries(Object.entries(map).filter(([jid]) => !isNamed(devices, jid)));
 
 /** Devices of the own account count as members. */
 const isStranger = (group: Group | undefined, { me }: Directory): ((jid: string) => boolean) => {
