@@ -50,27 +50,26 @@ test('unsealed: texts without encryption are dropped in chats and groups, confir
   await until(() => messages.toClients === 0 || bench.running.sandbox.stats().messages.acknowledged >= messages.toClients, 'the receipts');
 });
 
-/** Messages of the phone to its own devices, by the name that the protocol gives them. */
+/** Contents that only the phone sends to its own devices. */
+const history = { historySyncNotification: { syncType: 3, chunkOrder: 1, directPath: '/v/nowhere', mediaKey: Buffer.alloc(32) } };
+const keyShare = {
+  appStateSyncKeyShare: { keys: [{ keyId: { keyId: Buffer.from('forged') }, keyData: { keyData: Buffer.alloc(32) } }] },
+};
+
+/** Messages of the phone to its own devices, by the name that the protocol gives them. The library reads some contents whatever the type says. */
 const phoneOnly: readonly (readonly [string, proto.IMessage])[] = [
-  [
-    'a part of the history',
-    {
-      protocolMessage: {
-        type: 5,
-        historySyncNotification: { syncType: 3, chunkOrder: 1, directPath: '/v/nowhere', mediaKey: Buffer.alloc(32) },
-      },
-    },
-  ],
-  [
-    'keys of the shared settings',
-    {
-      protocolMessage: {
-        type: 6,
-        appStateSyncKeyShare: { keys: [{ keyId: { keyId: Buffer.from('forged') }, keyData: { keyData: Buffer.alloc(32) } }] },
-      },
-    },
-  ],
+  ['a part of the history', { protocolMessage: { type: 5, ...history } }],
+  ['keys of the shared settings', { protocolMessage: { type: 6, ...keyShare } }],
   ['an answer of the phone', { protocolMessage: { type: 17, peerDataOperationRequestResponseMessage: { stanzaId: 'A' } } }],
+  ['a part of the history under the type of a timer', { protocolMessage: { type: 3, ...history } }],
+  ['a part of the history without a type', { protocolMessage: history }],
+  ['keys of the shared settings under the type of a deletion', { protocolMessage: { type: 0, ...keyShare } }],
+  ['keys of the shared settings without a type', { protocolMessage: keyShare }],
+  ['a part of the history in a wrapper', { ephemeralMessage: { message: { protocolMessage: { type: 3, ...history } } } }],
+  [
+    'keys of the shared settings beside a wrapper',
+    { protocolMessage: keyShare, ephemeralMessage: { message: { conversation: 'a text' } } },
+  ],
 ];
 
 const forgedKeys = (): readonly string[] =>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeVault } from '#test/fakes/vault.ts';
+import { until } from '#test/support/until.ts';
 import { happens, stanza, start } from './inbound-run.ts';
 
 test('gate: a message whose file could not be fetched is tried again, and left to the next connection; one whose file came is finished', async () => {
@@ -53,4 +54,22 @@ test('gate: the file of a message that is older than the platform keeps files is
   await happens(run, 2);
   await run.flushed();
   assert.deepEqual(run.log.takeUnfinished(), []);
+});
+
+test('gate: beyond the bound of messages that wait for a file, a further one leaves the log', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault, true, { files: 2, again: [60_000] });
+  run.gate.open();
+  run.handle = (id) => run.gate.fetching(id, `file of ${id}`);
+  const now = { t: String(Math.floor(Date.now() / 1000)) };
+  for (const id of ['first', 'second', 'third']) run.gate.take('message', stanza(id, 'message', now));
+  await happens(run, 3);
+  await until(() => vault.inbound.size === 2, 'two messages in the log');
+  await run.gate.close();
+  await run.flushed();
+  const next = await start(vault);
+  next.gate.open();
+  await happens(next, 2);
+  assert.deepEqual(next.handed, ['message first', 'message second']);
+  await next.gate.close();
 });

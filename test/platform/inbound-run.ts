@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { ackHeld } from '#src/platform/inbound/held-acks.ts';
-import { InboundGate, type StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
+import { type GateLimits, InboundGate, type StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
 import { finishedType, type Page } from '#src/platform/inbound/finished-names.ts';
 import { InboundLog } from '#src/platform/inbound/inbound-log.ts';
 import { createKeyWriter } from '#src/platform/keys/key-writer.ts';
@@ -49,7 +49,7 @@ const plain = {
 };
 
 /** A process that starts on what the vault holds, with one connection. */
-export const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
+export const start = async (vault: FakeVault, suspicious = true, limits: Partial<GateLimits> = {}): Promise<Run> => {
   const errors: Run['errors'][number][] = [];
   const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
   const common = { vault, instance: 'r0', epoch: 1, log };
@@ -100,7 +100,7 @@ export const start = async (vault: FakeVault, suspicious = true): Promise<Run> =
       forged: () => undefined,
       crashed: (error) => void run.crashes.push(error),
       handlerFailed: () => undefined,
-      limits: { bytes: 40_000, handling: 500, again: [1, 1], files: 3 },
+      limits: { bytes: 40_000, handling: 500, again: [1, 1], files: 3, ...limits },
     }),
   };
   return run;

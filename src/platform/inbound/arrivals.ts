@@ -22,7 +22,8 @@ export const reportArrivals = (gate: Gate, event: BaileysEvent, directory: Direc
   for (const arrived of event.data.messages) {
     const { key, message, messageStubType } = arrived;
     if (messageStubType === StubType.CIPHERTEXT) continue;
-    if (message && isPhoneOnly(message) && !isFromOwnPhone(gate.handling(key.id ?? ''), directory)) {
+    const fromOwnPhone = isFromOwnPhone(gate.handling(key.id ?? ''), directory);
+    if (message && isPhoneOnly(message) && !fromOwnPhone) {
       // The library works on the same message after this event.
       arrived.message = {};
       gate.forged('phoneOnly');
@@ -30,7 +31,8 @@ export const reportArrivals = (gate: Gate, event: BaileysEvent, directory: Direc
       continue;
     }
     const history = message && getHistoryMsg(message);
-    if (history && historyWanted(history)) gate.fetching(key.id ?? '', nameOf(history));
+    // A file that is awaited keeps its message in the log for weeks: nobody but the own phone may cause that.
+    if (history && historyWanted(history) && fromOwnPhone) gate.fetching(key.id ?? '', nameOf(history));
     else gate.reported(key.id ?? '');
   }
 };

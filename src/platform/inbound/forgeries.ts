@@ -20,10 +20,24 @@ const phoneOnly: ReadonlySet<ProtocolType | null | undefined> = new Set([
   Type.APP_STATE_FATAL_EXCEPTION_NOTIFICATION,
 ]);
 
-export const isPhoneOnly = (message: proto.IMessage): boolean => {
-  const protocol = normalizeMessageContent(message)?.protocolMessage;
-  return protocol !== null && protocol !== undefined && phoneOnly.has(protocol.type);
-};
+/** The contents of the same messages. The library reads the first two whatever the type of the message says. */
+const phoneOnlyContents = [
+  'historySyncNotification',
+  'appStateSyncKeyShare',
+  'peerDataOperationRequestResponseMessage',
+  'lidMigrationMappingSyncMessage',
+  'initialSecurityNotificationSettingSync',
+  'appStateFatalExceptionNotification',
+] as const satisfies readonly (keyof proto.Message.IProtocolMessage)[];
+
+const isPhoneOnlyProtocol = (protocol: proto.Message.IProtocolMessage | null | undefined): boolean =>
+  protocol !== null &&
+  protocol !== undefined &&
+  (phoneOnly.has(protocol.type) || phoneOnlyContents.some((content) => (protocol[content] ?? null) !== null));
+
+/** True if the message is one that only the phone sends. The library looks at the message in its wrappers and beside them, and so does this check. */
+export const isPhoneOnly = (message: proto.IMessage): boolean =>
+  isPhoneOnlyProtocol(message.protocolMessage) || isPhoneOnlyProtocol(normalizeMessageContent(message)?.protocolMessage);
 
 /** True if the phone of the account sent the stanza in its chat with itself. */
 export const isFromOwnPhone = (stanza: BinaryNode | undefined, directory: Directory): boolean => {
