@@ -73,6 +73,47 @@ test('edit: by somebody else changes nothing, and its event names no edited mess
   );
 });
 
+/** What an edit of message M in the chat with `other` is told with, by `edited` of its event, and how many messages it changes. */
+const editInDirectChat = (known: Message, by: Partial<Message>): readonly [edited: unknown, revised: number] => {
+  const { senderPn: chatId, senderLid: chatLid } = other;
+  const message: Message = { ...inGroup, ...other, isGroup: false, chatId, chatLid, messageId: 'E', edited: 'M', text: 'forged', ...by };
+  const { events, revisedMessages } = apply(known, {
+    kind: 'message',
+    message,
+    chat: { chatId },
+    unread: false,
+    revises: { messageId: 'M', text: 'forged' },
+  });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['messages'],
+  );
+  return [(events[0]?.payload['message'] as { edited: string }).edited, revisedMessages.length];
+};
+const directTo = (person: typeof author): Partial<Message> => ({ isGroup: false, chatId: person.senderPn, chatLid: person.senderLid });
+
+const edits: readonly (readonly [string, Message, Partial<Message>, readonly [string, number]])[] = [
+  ['of a message of another chat', { ...inGroup, ...directTo(author) }, {}, ['', 0]],
+  ['of a message of a group', inGroup, {}, ['', 0]],
+  ['of an own message of another chat', { ...inGroup, ...directTo(author), fromMe: true }, {}, ['', 0]],
+  ['of a message that is not stored', { ...inGroup, messageId: 'N' }, {}, ['', 0]],
+  ['of its own message', { ...inGroup, ...other, ...directTo(other) }, {}, ['M', 1]],
+  [
+    'of its own message under the other address of the chat',
+    { ...inGroup, ...other, ...directTo(other), chatLid: '' },
+    { chatId: other.senderLid, chatLid: other.senderPn },
+    ['M', 1],
+  ],
+];
+for (const [what, known, by, expected] of edits)
+  test(`edit: ${what} ${expected[1] === 0 ? 'changes nothing, and its event names no edited message' : 'counts'}`, () => {
+    assert.deepEqual(editInDirectChat(known, by), expected);
+  });
+
+test('edit: by another device of the account is believed, also of a message that is not stored', () => {
+  assert.deepEqual(editInDirectChat({ ...inGroup, messageId: 'N' }, { fromMe: true }), ['M', 0]);
+});
+
 const direct: Message = {
   ...sample,
   messageId: 'M',

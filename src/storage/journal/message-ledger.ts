@@ -85,10 +85,15 @@ export class MessageLedger {
     return same.find(({ value }) => value.chatId === chatId) ?? same.find(isOther) ?? null;
   }
 
-  /** An edit by somebody else than the author changes nothing, and is told as a message of its own. */
+  /**
+   * Returns an edit without `edited` if its author may not edit the message that it names: the edit is told as a message of its own. Nobody can check
+   * the author of a message that is not stored in this chat. Only the account's own devices are believed then.
+   */
   honest(message: Message, revises?: Revision): Message {
-    const target = revises?.text === undefined ? null : this.find(revises.messageId, keyText(message.chatId));
-    return target === null || isAuthor(target.value, message) ? message : { ...message, edited: '' };
+    if (revises?.text === undefined) return message;
+    const target = this.find(revises.messageId, keyText(message.chatId), [message.chatId, message.chatLid]);
+    const mayEdit = target === null ? message.fromMe : isAuthor(target.value, message);
+    return mayEdit ? message : { ...message, edited: '' };
   }
 
   change(kept: KeptMessage, change: Partial<Pick<StoredMessage, 'status' | 'error' | 'queuedSend'>>): void {
