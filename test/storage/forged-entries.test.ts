@@ -88,7 +88,8 @@ const editInDirectChat = (known: Message, by: Partial<Message>): readonly [edite
     events.map(({ type }) => type),
     ['messages'],
   );
-  return [(events[0]?.payload['message'] as { edited: string }).edited, revisedMessages.length];
+  const [told] = events.map(({ payload }) => payload['message'] as { readonly edited: string });
+  return [told?.edited, revisedMessages.length];
 };
 const directTo = (person: typeof author): Partial<Message> => ({ isGroup: false, chatId: person.senderPn, chatLid: person.senderLid });
 
