@@ -24,7 +24,9 @@ export async function* damaged(
   range: { readonly start: number; readonly end: number },
   fault: Fault | undefined,
 ): AsyncGenerator<Buffer> {
-  const half = (range.end - range.start + 1) / 2;
+  const length = range.end - range.start + 1;
+  const half = length / 2;
+  const forged = fault?.kind === 'mediaForged' ? Math.floor(fault.code ? length - fault.code : half) : -1;
   let sent = 0;
   for await (const chunk of createReadStream(path, { ...range, highWaterMark: slowChunk }) as AsyncIterable<Buffer>) {
     if (fault?.kind === 'mediaSlow') await wait(fault.ms ?? 1000);
@@ -32,11 +34,7 @@ export async function* damaged(
       yield chunk.subarray(0, Math.max(1, Math.floor(half - sent)));
       throw new Error('cut by a fault');
     }
-    const isMiddle = sent <= half && half < sent + chunk.length;
-    if (fault?.kind === 'mediaForged' && isMiddle) {
-      const place = Math.floor(half - sent);
-      chunk[place] = chunk[place]! ^ 0xff;
-    }
+    if (sent <= forged && forged < sent + chunk.length) chunk[forged - sent]! ^= 0xff;
     sent += chunk.length;
     yield chunk;
   }

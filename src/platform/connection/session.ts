@@ -24,6 +24,7 @@ import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { takeOverGroupLists } from '../inbound/group-notifications.ts';
 import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
+import { HistoryFiles } from '../media/history-files.ts';
 import { directoryOf, identityOf } from './self.ts';
 import type { SessionOptions } from './session-options.ts';
 import { socketConfig } from './socket-config.ts';
@@ -44,7 +45,8 @@ import { systemTime } from '#src/system-time.ts';
 
 class LiveSession implements Session {
   readonly connection: LiveConnection;
-  readonly closed: Promise<void>;
+  readonly #end = Promise.withResolvers<void>();
+  readonly closed = this.#end.promise;
   loggedIn = false;
   readonly #options: SessionOptions;
   readonly #sock: WASocket;
@@ -57,6 +59,7 @@ class LiveSession implements Session {
   readonly #gate: InboundGate;
   readonly #transmissions: Transmissions;
   readonly #resends: Resends;
+  readonly #files: HistoryFiles;
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
   #blocked: BlockedPeople | null = null;
@@ -69,7 +72,6 @@ class LiveSession implements Session {
   /** The reason why the connection ended. The first reason counts, because later ones follow from it. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
-  #finish: () => void = () => undefined;
   #finished = false;
 
   constructor(options: SessionOptions) {
@@ -82,9 +84,6 @@ class LiveSession implements Session {
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
-    this.closed = new Promise((resolve) => {
-      this.#finish = resolve;
-    });
     this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
     this.#pipeline = this.#makePipeline();
     auth.holdVersions(() => this.#stored());
@@ -94,6 +93,7 @@ class LiveSession implements Session {
     const learn: LiveConnection['learn'] = (jids) =>
       auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now');
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
+    this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
     this.#sock = this.#makeSocket();
     this.#uploads = new Uploads(this.#sock, options.uploads);
     this.offer = new PairingOffer(this.#sock, {
@@ -200,6 +200,7 @@ class LiveSession implements Session {
       keyMissing: (id) => this.connection.shared.keyMissing(id),
       identityReplaced: (address) => void this.#identities.replaced(address).catch((error: unknown) => this.#stumbled('identity', error)),
       groups: this.#groups,
+      files: this.#files,
       silenceMs: deadlines.silence,
     });
     const sock = makeGuarded(() => makeWASocket(config));
@@ -277,7 +278,7 @@ class LiveSession implements Session {
       if (event.name === 'connection.update') this.#onConnection(event.data);
       else if (event.name === 'creds.update') this.#onCredentials(event.data);
       else {
-        reportArrivals(this.#gate, event, this.#directory);
+        reportArrivals(this.#gate, event, { directory: this.#directory, files: this.#files });
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
@@ -389,7 +390,7 @@ class LiveSession implements Session {
     await within(systemTime, deadlines.close / 2, Promise.all([recorded.then(() => auth.settled()), this.#paired]));
     this.#pipeline.close();
     emit({ type: 'platform.closed', close });
-    this.#finish();
+    this.#end.resolve();
   }
 }
 

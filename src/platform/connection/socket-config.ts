@@ -1,5 +1,5 @@
-/** The configuration of Baileys for an instance, with its reasons. */
-import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, type WAVersion } from '@whiskeysockets/baileys';
+/** How Baileys is configured for an instance, and why. */
+import { PROCESSABLE_HISTORY_TYPES, type UserFacingSocketConfig, type WAVersion, proto } from '@whiskeysockets/baileys';
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../jid.ts';
@@ -9,6 +9,7 @@ import type { BaileysLogger } from './baileys-logger.ts';
 import { browserOf } from './device-name.ts';
 import { historyWanted } from './history-wanted.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
+import type { HistoryFiles } from '../media/history-files.ts';
 import { finalForm } from '../outbound/forms.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { GroupCache } from './group-cache.ts';
@@ -26,6 +27,8 @@ export interface SocketParts {
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
   readonly route: LiveRoute;
+  /** Fetches what the library asks of the media host. */
+  readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
@@ -69,12 +72,15 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   msgRetryCounterCache: createTtlCache(60 * minute, 500),
   callOfferCache: createTtlCache(5 * minute, 50),
   placeholderResendCache: createTtlCache(60 * minute, 200),
-  ...routeOf(parts.route),
+  ...routeOf(parts),
 });
 
-/** Sends the library's own requests the same way as the socket. The library uses Node's `fetch`, whose undici may be older than the dispatcher's: the wrapper speaks to both. */
-const routeOf = ({ agent, fetchAgent, fetchDispatcher: dispatcher }: LiveRoute): Partial<UserFacingSocketConfig> => ({
-  options: dispatcher === undefined ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher: new Dispatcher1Wrapper(dispatcher) } as object),
+/**
+ * Sends the library's own requests the same way as the socket. The library uses Node's `fetch`, whose undici may be older than the dispatcher's: the
+ * wrapper speaks to both.
+ */
+const routeOf = ({ route: { agent, fetchAgent }, files }: SocketParts): Partial<UserFacingSocketConfig> => ({
+  options: { dispatcher: new Dispatcher1Wrapper(files.dispatcher) } as object,
   ...(agent === undefined ? {} : { agent }),
   ...(fetchAgent === undefined ? {} : { fetchAgent }),
 });

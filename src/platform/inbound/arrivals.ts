@@ -3,6 +3,7 @@ import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/bail
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { historyWanted } from '../connection/history-wanted.ts';
 import type { Directory } from '../directory.ts';
+import type { HistoryFiles } from '../media/history-files.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';
 
@@ -16,7 +17,12 @@ const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | Ba
 
 type Gate = Pick<InboundGate, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
 
-export const reportArrivals = (gate: Gate, event: BaileysEvent, directory: Directory): void => {
+export interface ArrivalParts {
+  readonly directory: Directory;
+  readonly files: Pick<HistoryFiles, 'expect'>;
+}
+
+export const reportArrivals = (gate: Gate, event: BaileysEvent, { directory, files }: ArrivalParts): void => {
   if (event.name === 'messaging-history.set') gate.fetched(nameOf(event.data));
   if (event.name !== 'messages.upsert') return;
   for (const arrived of event.data.messages) {
@@ -32,7 +38,9 @@ export const reportArrivals = (gate: Gate, event: BaileysEvent, directory: Direc
     }
     const history = message && getHistoryMsg(message);
     // A file that is awaited keeps its message in the log for weeks: nobody but the own phone may cause that.
-    if (history && historyWanted(history) && fromOwnPhone) gate.fetching(key.id ?? '', nameOf(history));
-    else gate.reported(key.id ?? '');
+    if (history && historyWanted(history) && fromOwnPhone) {
+      files.expect(history);
+      gate.fetching(key.id ?? '', nameOf(history));
+    } else gate.reported(key.id ?? '');
   }
 };

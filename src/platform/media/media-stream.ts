@@ -4,7 +4,7 @@
  * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error that
  * nobody catches, which ends the process.
  */
-import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createDecipheriv, createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { getMediaKeys } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
 import type { MediaPart } from './media-part.ts';
@@ -60,24 +60,55 @@ async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other);
 
+export interface Seal {
+  readonly iv: Uint8Array;
+  readonly macKey: Uint8Array;
+  /** Null where the sender did not say. */
+  readonly encryptedSha256: Uint8Array | null;
+}
+
+/** Computes authentication code and hash of an encrypted file while its bytes come. */
+export class SealCheck {
+  readonly #mac: Hmac;
+  readonly #sum = createHash('sha256');
+  readonly #expected: Uint8Array | null;
+  /** The last bytes so far, which may be the code. */
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor({ iv, macKey, encryptedSha256 }: Seal) {
+    this.#mac = createHmac('sha256', macKey).update(iv);
+    this.#expected = encryptedSha256;
+  }
+
+  /** Returns the cipher text that comes next, without what may be the code. */
+  take(chunk: Buffer): Buffer {
+    this.#sum.update(chunk);
+    const all = Buffer.concat([this.#tail, chunk]);
+    const text = all.subarray(0, Math.max(0, all.length - macLength));
+    this.#tail = all.subarray(text.length);
+    this.#mac.update(text);
+    return text;
+  }
+
+  /** Called once, after the last byte. Throws `MediaForged` if code or hash is another one. */
+  finish(): void {
+    if (!same(this.#mac.digest().subarray(0, macLength), this.#tail))
+      throw new MediaForged('the file has another authentication code than its bytes');
+    if (this.#expected !== null && !same(this.#sum.digest(), this.#expected)) throw new MediaForged('the encrypted file has another hash');
+  }
+}
+
 /** Decrypts what comes; nothing of it counts before the end, where the authentication code and the hash are checked. */
 async function* opened(encrypted: AsyncIterable<Buffer>, part: MediaPart & { readonly mediaKey: Uint8Array }): AsyncGenerator<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(part.mediaKey, part.keyKind);
   if (macKey === undefined) throw new MediaForged('the message has no key for its file');
-  const [mac, sum] = [createHmac('sha256', macKey).update(iv), createHash('sha256')];
+  const check = new SealCheck({ iv, macKey, encryptedSha256: part.encryptedSha256 });
   const cipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
-  let tail: Buffer = Buffer.alloc(0);
   for await (const chunk of encrypted) {
-    sum.update(chunk);
-    const all = Buffer.concat([tail, chunk]);
-    const text = all.subarray(0, Math.max(0, all.length - macLength));
-    tail = all.subarray(text.length);
-    mac.update(text);
+    const text = check.take(chunk);
     if (text.length > 0) yield cipher.update(text);
   }
-  if (!same(mac.digest().subarray(0, macLength), tail)) throw new MediaForged('the file has another authentication code than its bytes');
-  if (part.encryptedSha256 !== null && !same(sum.digest(), part.encryptedSha256))
-    throw new MediaForged('the encrypted file has another hash');
+  check.finish();
   yield finished(() => cipher.final());
 }
 

@@ -16,7 +16,7 @@ export interface LiveRoute {
   readonly dispatcher: Dispatcher | undefined;
   /** Dispatcher of downloads from hosts that only a message names. A proxy resolves the names itself. */
   readonly guarded: Dispatcher | undefined;
-  /** Dispatcher of the library's downloads; undefined: as for all other requests. */
+  /** Of what the library fetches; undefined: the one of the process. */
   readonly fetchDispatcher: Dispatcher | undefined;
   /** A close as it was seen, as what it is: the proxy's doing, where it was. */
   judged(close: Close): Close;
@@ -29,7 +29,7 @@ export const directRoute = (media: MediaTrust, dispatcher?: Dispatcher, guarded?
   fetchAgent: media?.uploads,
   dispatcher: media?.downloads ?? dispatcher,
   guarded: media?.downloads ?? guarded,
-  fetchDispatcher: media?.downloads,
+  fetchDispatcher: media?.downloads ?? dispatcher,
   judged: (close) => close,
   close: () => undefined,
 });

@@ -62,7 +62,7 @@ export interface Fault {
     | 'mediaGone' // the next downloads get HTTP `code` (410 default): the host has dropped the file
     | 'mediaCut' // … or break off in the middle
     | 'mediaSlow' // … or wait `ms` before each 16 KiB
-    | 'mediaForged' // … or give other bytes
+    | 'mediaForged' // … or give another byte, in the middle or `code` bytes before the end
     | 'mediaRefused' // the phone answers the next request to hand a file in again with error `code` (2 default)
     | 'mediaSilence'; // … or not at all
   readonly number?: Digits;
