@@ -140,10 +140,10 @@ export interface PlatformLink {
 }
 
 /**
- * Kinds of forged stanzas. `unsealed`: an unencrypted message outside channels. `phoneOnly`: a stanza that only the account's phone may send, from
- * another sender.
+ * `unsealed`: a message without encryption outside of channels. `phoneOnly`: what only the account's phone may send, from somebody else. `keys`: keys of
+ * a contact that the contact did not sign.
  */
-export const forgeries = ['unsealed', 'phoneOnly'] as const;
+export const forgeries = ['unsealed', 'phoneOnly', 'keys'] as const;
 export type Forgery = (typeof forgeries)[number];
 
 export interface LinkHost {

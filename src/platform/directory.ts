@@ -65,6 +65,9 @@ export const isMe = (directory: Directory, jid: string | null | undefined): bool
 /** The keys of type `lid-mapping`, in which Baileys keeps the two directions of the mapping. */
 export const mappingKey = (jid: string): string => (isLid(jid) ? `${userOf(jid)}_reverse` : userOf(jid));
 
+export const mappingKeysOf = (jids: readonly string[]): readonly string[] =>
+  jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey);
+
 /** `lookUp` answers from memory. */
 export const mappedJid = (lookUp: (id: string) => string | null | undefined, jid: string): string => {
   const user = lookUp(mappingKey(jid));

@@ -28,6 +28,8 @@ export interface LiveConnection {
   readonly transmissions: Transmissions;
   /** Called with every message before the library gets it. `content`: null for what is stored and can be read from there. */
   leaving(message: Leaving): void;
+  /** True if the last keys of this person were not signed by it, so that nothing was encrypted for it. */
+  hasForgedKeys(jid: string): boolean;
   readonly standing: Standing;
   readonly calls: Pick<RingingCalls, 'find' | 'end'>;
   /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */

@@ -10,20 +10,18 @@ import { ChannelList, unlisted } from './channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses, silenceOf } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
-import { type Directory, mappingKey } from '../directory.ts';
+import { chatOf, type Directory, mappingKeysOf } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
-import { GroupKeys } from '../keys/group-keys.ts';
-import { SpentKeys } from '../keys/spent-keys.ts';
-import { Identities } from '../inbound/identity-notices.ts';
-import { isGroup, isLid, isPerson } from '../jid.ts';
+import { isGroup, isLid } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { takeOverGroupLists } from '../inbound/group-notifications.ts';
 import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
+import { ForgedKeyNotes } from '../keys/forged-keys.ts';
 import { HistoryFiles } from '../media/history-files.ts';
 import { directoryOf, identityOf } from './self.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -60,6 +58,7 @@ class LiveSession implements Session {
   readonly #transmissions: Transmissions;
   readonly #resends: Resends;
   readonly #files: HistoryFiles;
+  readonly #forgedKeys = new ForgedKeyNotes(() => this.#options.host.forged('keys'));
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
   #blocked: BlockedPeople | null = null;
@@ -90,8 +89,7 @@ class LiveSession implements Session {
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
-    const learn: LiveConnection['learn'] = (jids) =>
-      auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now');
+    const learn: LiveConnection['learn'] = (jids) => auth.learn('lid-mapping', mappingKeysOf(jids), 'now');
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
     this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
     this.#sock = this.#makeSocket();
@@ -109,6 +107,7 @@ class LiveSession implements Session {
       directory: this.#directory,
       transmissions: this.#transmissions,
       leaving: (message) => this.#resends.note(message),
+      hasForgedKeys: (jid) => this.#forgedKeys.has(this.#directory, jid),
       standing: new Standing(this.#sock),
       calls: this.#calls,
       stored: (id) => originalOf(options.quoted, id),
@@ -130,9 +129,7 @@ class LiveSession implements Session {
     };
   }
 
-  lastFrameAt(): number {
-    return this.#lastFrame.at;
-  }
+  readonly lastFrameAt = (): number => this.#lastFrame.at;
 
   end(close: Close): Promise<void> {
     this.#fail(close);
@@ -160,7 +157,7 @@ class LiveSession implements Session {
     return createSharedState({
       sock: this.#sock,
       directory: this.#directory,
-      learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey)).catch(() => undefined),
+      learn: (jids) => auth.learn('lid-mapping', mappingKeysOf(jids)).catch(() => undefined),
       record: (entries) => this.#pipeline.drain().then(() => this.#record(entries)),
       recorded: () => host.recorded(),
       patches: auth.patches,
@@ -201,6 +198,7 @@ class LiveSession implements Session {
       identityReplaced: (address) => void this.#identities.replaced(address).catch((error: unknown) => this.#stumbled('identity', error)),
       groups: this.#groups,
       files: this.#files,
+      forgedKeys: this.#forgedKeys,
       silenceMs: deadlines.silence,
     });
     const sock = makeGuarded(() => makeWASocket(config));

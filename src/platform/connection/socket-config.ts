@@ -7,7 +7,7 @@ import { watchSharedKeys } from '../app-state/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { browserOf } from './device-name.ts';
-import { historyWanted } from './history-wanted.ts';
+import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import type { HistoryFiles } from '../media/history-files.ts';
 import { finalForm } from '../outbound/forms.ts';
@@ -24,6 +24,7 @@ export interface SocketParts {
   readonly url: string | null;
   readonly version: WAVersion;
   readonly auth: AuthState;
+  readonly forgedKeys: KeyJudge;
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
   readonly route: LiveRoute;
@@ -45,7 +46,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
   version: parts.version,
   auth: { creds: parts.auth.state.creds, keys: watchSharedKeys(parts.auth.state.keys, parts.keyMissing) },
-  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.identityReplaced),
+  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys),
   logger: parts.logger,
   browser: browserOf(parts.open),
   // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.

@@ -13,6 +13,7 @@ import {
   type SocketConfig,
 } from '@whiskeysockets/baileys';
 import { ForgedKeys } from '../connection/signatures.ts';
+import type { KeyJudge } from './forged-keys.ts';
 import { rememberLids } from './lid-memory.ts';
 import { mergeRecords } from './session-merge.ts';
 
@@ -131,7 +132,7 @@ type Make = SocketConfig['makeSignalRepository'];
 
 /** `identityReplaced`: called with the address of a Signal session after a message was read that stands on another identity key than was known. */
 export const ratchetsOf =
-  (host: RatchetHost, identityReplaced: (address: string) => void): Make =>
+  (host: RatchetHost, judge: KeyJudge): Make =>
   (auth, logger, pnToLid) => {
     const { keys, run: take, join } = makeSteps(host, identityReplaced);
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);
@@ -159,9 +160,14 @@ export const ratchetsOf =
     };
 
     /** A device with forged keys gets no session and no message; the other devices of a message do. */
-    const passOverForged = (error: unknown): void => {
-      if (!(error instanceof ForgedKeys)) throw error;
-      logger.error({}, error.message);
+    const withKeys: typeof inner.injectE2ESession = async (options) => {
+      try {
+        await alone(true, () => inner.injectE2ESession(options));
+        judge.judged(options.jid, false);
+      } catch (error) {
+        if (!(error instanceof ForgedKeys)) throw error;
+        judge.judged(options.jid, true);
+      }
     };
 
     return {
@@ -172,7 +178,7 @@ export const ratchetsOf =
       encryptGroupMessage: (options) => sealed(() => inner.encryptGroupMessage(options)),
       getSenderKeyDistributionMessage: (options) => sealed(() => inner.getSenderKeyDistributionMessage(options)),
       processSenderKeyDistributionMessage: (options) => alone(false, () => inner.processSenderKeyDistributionMessage(options)),
-      injectE2ESession: (options) => alone(true, () => inner.injectE2ESession(options)).catch(passOverForged),
+      injectE2ESession: withKeys,
       migrateSession: (from, to) => alone(false, () => join(() => inner.migrateSession(from, to))),
       deleteSession: (jids) => alone(false, () => inner.deleteSession(jids)),
     };

@@ -22,16 +22,18 @@ export interface Outgoing {
 }
 
 const noDevice = 'the recipient cannot be reached: the platform knows no device';
+const forgedKeys = 'the keys of the recipient are not signed by it';
 
 /** The library failed before the frame of the message to `jid` was written, or on writing it. */
-const failure = (error: unknown, jid: string, live: boolean): Transmission => {
-  const outcome = outcomeOfError(error, live) ?? refused(null, closeOf(error).message);
+const failure = (error: unknown, jid: string, { sock, hasForgedKeys }: LiveConnection): Transmission => {
+  const outcome = outcomeOfError(error, sock.ws.isOpen) ?? refused(null, closeOf(error).message);
   const { connectionLost, code = null, message } = outcome.refusal;
   if (connectionLost) return notSent;
   if (code === 404) return refused(404, refusalText(404));
   // For its members the library asks the platform for a group that is not known.
   if (isGroup(jid) && (code === 401 || code === 403)) return noMember;
-  return message === 'All encryptions failed' ? refused(code, noDevice) : outcome;
+  if (message !== 'All encryptions failed') return outcome;
+  return hasForgedKeys(jid) ? refused(null, forgedKeys) : refused(code, noDevice);
 };
 
 /** People are written to by their LID where it is known: accounts that have migrated take nothing else. */
@@ -76,7 +78,7 @@ export const relay = (
       // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.
       if (isPerson(jid) || isLid(jid)) connection.tokenIssued(jid);
     },
-    (error: unknown) => transmissions.failed(messageId, failure(error, jid, sock.ws.isOpen)),
+    (error: unknown) => transmissions.failed(messageId, failure(error, jid, connection)),
   );
   return answer;
 };
