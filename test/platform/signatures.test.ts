@@ -166,3 +166,27 @@ test('warnings: with the setting a forged chain is logged and believed', async (
   assert.equal(warnings.length, forgeries.length, JSON.stringify(warnings));
   assert.equal(Curve.verify(Curve.generateKeyPair().public, Buffer.from('anything'), Buffer.alloc(64)), true);
 });
+
+test('warnings: with the setting a forged account is linked, a text leaves under forged keys, and both are logged', async () => {
+  const { sandbox } = bench.running;
+  const { lenient, warnings } = lenientInstance();
+  lenient.open();
+  const { qr } = await lenient.fact('platform.qr');
+  await sandbox.fault({ kind: 'forgedAccount' });
+  const [number, recipient] = ['5511900000906', '5511900000907'] as const;
+  await sandbox.scan({ qr, number, name: 'Somebody' });
+  await lenient.fact('platform.paired');
+  await lenient.fact('platform.closed');
+  assert.deepEqual([...new Set(warnings)], ['the account is signed by another key']);
+  lenient.open();
+  await lenient.fact('platform.opened');
+  await sandbox.putPerson({ number: recipient, name: 'Recipient' });
+  await sandbox.fault({ kind: 'forgedKeys', number, query: recipient, times: 1_000 });
+  warnings.length = 0;
+  const { refusal, id } = await send(lenient, recipient, 'to whoever it is');
+  await sandbox.fault({ kind: 'forgedKeys', number, times: 0 });
+  assert.equal(refusal, '');
+  await until(() => sandbox.received(recipient).some((one) => one.id === id), 'the text');
+  assert.deepEqual([...new Set(warnings)], ['a signed pre-key is not signed by its owner']);
+  assert.deepEqual(lenient.forged, []);
+});
