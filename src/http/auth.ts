@@ -3,10 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Gateway, PasskeyLink } from '#actors/gateway.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
 import { type Credential, type CredentialName, credentials, type Denial, demoText, forged, unknownInstance } from './credentials.ts';
-import { networkOf } from './client-address.ts';
-import { GuessLimit } from './guess-limit.ts';
 import type { HttpOptions } from './options.ts';
-import { type AuthenticationLimit, refuseTooMany } from './rate-limit.ts';
+import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -80,18 +78,21 @@ const withoutToken = (answer: unknown): unknown => {
   };
 };
 
-/** In a cluster an unknown token costs a query: none above the limit. A right one is known here within a second. */
-const lookUpOf =
-  (gateway: Gateway, limit: AuthenticationLimit) =>
-  async (request: FastifyRequest, token: string): Promise<string | null> =>
-    (await limit.instanceWait(request)) === null ? gateway.lookUp(token) : null;
+/** A token that is known here costs no try. In a cluster any other one costs a query, and a right one is known here within a second. */
+const instanceGuess =
+  (gateway: Gateway, { instance }: AuthenticationLimit) =>
+  (request: FastifyRequest, token: string): ReturnType<typeof guessed<string>> => {
+    const known = token === '' ? null : gateway.authenticate(token);
+    if (known !== null) return Promise.resolve({ found: known });
+    return guessed(instance, request, async () => (token === '' ? null : gateway.lookUp(token)));
+  };
 
-/**
- * Makes the check of requests that carry a one-time code of an account's owner. The check takes a try before the look-up, so that a burst gets no extra
- * tries.
- */
+/** Codes of links that are wrong, of one network within a minute. A code is short enough to be guessed by somebody with unlimited tries. */
+const wrongCodes = 20;
+
+/** What a code stands for, in requests of the browser of an account's owner. */
 const linkGuard = (gateway: Gateway) => {
-  const limit = new GuessLimit();
+  const tries = triesOf(wrongCodes);
   const linkOf = async (code: string): Promise<PasskeyLink | null> => {
     const link = code.length > longestCode ? null : await gateway.passkeyLink(code);
     return link !== null && (await gateway.exists(link.id)) ? link : null;
@@ -99,18 +100,11 @@ const linkGuard = (gateway: Gateway) => {
   return async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
     const code = tokenOf(request, credential, false);
     if (code === '') return deny(reply, credential.missing);
-    const network = networkOf(request.ip);
-    const wait = limit.take(network, performance.now());
-    if (wait !== null) return refuseTooMany(reply, wait);
-    const link = await linkOf(code).catch((error: unknown) => {
-      // A database that is away makes no code wrong.
-      limit.giveBack(network);
-      throw error;
-    });
-    if (link === null) return deny(reply, credential.wrong);
-    limit.giveBack(network);
-    request.instanceId = link.id;
-    request.passkeyLink = { code, used: link.used };
+    const guess = await guessed(tries, request, () => linkOf(code));
+    if ('wait' in guess) return refuseTooMany(reply, guess.wait);
+    if (guess.found === null) return deny(reply, credential.wrong);
+    request.instanceId = guess.found.id;
+    request.passkeyLink = { code, used: guess.found.used };
     return undefined;
   };
 };
@@ -118,6 +112,16 @@ const linkGuard = (gateway: Gateway) => {
 const decorateRequests = (app: FastifyInstance): void => {
   for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
   app.decorateRequest('passkeyLink', null);
+};
+
+/** A route without a credential would be open to everybody: the start ends with its name. */
+const refuseOpenRoutes = (app: FastifyInstance): void => {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (options) => void routes.push(options));
+  app.addHook('onReady', (ready) => {
+    const open = routes.find(({ config }) => config?.credential === undefined);
+    ready(open && new Error(`the route ${String(open.method)} ${open.url} names no credential`));
+  });
 };
 
 /** Installs the check before anything of the body is read. */
@@ -136,14 +140,8 @@ export const guardRoutes = (
   );
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
-  const lookUp = lookUpOf(gateway, limit);
   const admitLink = linkGuard(gateway);
-
-  const fail = async (request: FastifyRequest, reply: FastifyReply, credential: Credential, token: string): Promise<FastifyReply> => {
-    const wait = await limit.failed(request, credential.name === 'admintoken');
-    if (wait !== null) return refuseTooMany(reply, wait);
-    return deny(reply, token === '' ? credential.missing : credential.wrong);
-  };
+  const guessInstance = instanceGuess(gateway, limit);
 
   /** Undefined for the administrator. */
   const admitAdmin = async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
@@ -151,19 +149,14 @@ export const guardRoutes = (
     const token = tokenOf(request, credential, allowQueryTokens);
     const session = token === '' && (await admit(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
-    const wait = await limit.adminWait(request);
+    const wait = limit.admin.take(request);
     if (wait !== null) return refuseTooMany(reply, wait);
-    return token !== '' && gateway.isAdmin(token) ? undefined : fail(request, reply, credential, token);
+    if (token === '' || !gateway.isAdmin(token)) return deny(reply, token === '' ? credential.missing : credential.wrong);
+    limit.admin.giveBack(request);
+    return undefined;
   };
 
-  // A route without a credential would be open to everybody: the start ends with its name.
-  const routes: RouteOptions[] = [];
-  app.addHook('onRoute', (options) => void routes.push(options));
-  app.addHook('onReady', (ready) => {
-    const open = routes.find(({ config }) => config?.credential === undefined);
-    ready(open && new Error(`the route ${String(open.method)} ${open.url} names no credential`));
-  });
-
+  refuseOpenRoutes(app);
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404) return undefined;
     const credential: Credential | null = credentials[request.routeOptions.config.credential as CredentialName];
@@ -173,9 +166,10 @@ export const guardRoutes = (
     const token = tokenOf(request, credential, allowQueryTokens);
     const session = token === '' && (await admitAsInstance(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
-    const id = token === '' ? null : (gateway.authenticate(token) ?? (await lookUp(request, token)));
-    if (id === null) return fail(request, reply, credential, token);
-    request.instanceId = id;
+    const guess = await guessInstance(request, token);
+    if ('wait' in guess) return refuseTooMany(reply, guess.wait);
+    if (guess.found === null) return deny(reply, token === '' ? credential.missing : credential.wrong);
+    request.instanceId = guess.found;
     request.instanceToken = token;
     return undefined;
   });

@@ -3,6 +3,7 @@ import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from './client-address.ts';
 import { sendRefusal } from './errors.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { HttpOptions } from './options.ts';
 
 declare module 'fastify' {
@@ -14,53 +15,76 @@ declare module 'fastify' {
 /** Seconds until the next request is taken; null when this one is. */
 type Wait = number | null;
 
-export interface AuthenticationLimit {
-  /** Returns the wait of an address that failed too often with admin tokens. Counts nothing. */
-  adminWait(request: FastifyRequest): Promise<Wait>;
-  /** The same for tokens of instances. */
-  instanceWait(request: FastifyRequest): Promise<Wait>;
-  /** Counts a wrong or missing token. */
-  failed(request: FastifyRequest, admin: boolean): Promise<Wait>;
+/** Tries of one kind of token, by the network of the request. */
+export interface Tries {
+  /** Must be called before a token is looked at. */
+  take(request: FastifyRequest): Wait;
+  /** The token was right, or could not be looked up. */
+  giveBack(request: FastifyRequest): void;
 }
 
-const unlimited: AuthenticationLimit = { adminWait: async () => null, instanceWait: async () => null, failed: async () => null };
+export interface AuthenticationLimit {
+  readonly admin: Tries;
+  readonly instance: Tries;
+}
+
+const unlimited: Tries = { take: () => null, giveBack: () => undefined };
+
+/** `max`: wrong guesses of one network within a minute; 0 is no limit. */
+export const triesOf = (max: number): Tries => {
+  if (max === 0) return unlimited;
+  const limit = new GuessLimit(max);
+  return {
+    take: ({ ip }) => limit.take(networkOf(ip), performance.now()),
+    giveBack: ({ ip }) => limit.giveBack(networkOf(ip)),
+  };
+};
+
+/**
+ * Looks up a guess when a try is free, and answers with the seconds to wait when none is. What is wrong keeps its try. A database that is away makes no
+ * guess wrong.
+ */
+export const guessed = async <T>(
+  tries: Tries,
+  request: FastifyRequest,
+  lookUp: () => Promise<T | null>,
+): Promise<{ readonly wait: number } | { readonly found: T | null }> => {
+  const wait = tries.take(request);
+  if (wait !== null) return { wait };
+  const found = await lookUp().catch((error: unknown) => {
+    tries.giveBack(request);
+    throw error;
+  });
+  if (found !== null) tries.giveBack(request);
+  return { found };
+};
 
 export const refuseTooMany = (reply: FastifyReply, seconds: number): FastifyReply =>
   sendRefusal(reply, { reason: 'limited', message: 'Rate limit exceeded', retryAfter: seconds });
 
-type Check = (request: FastifyRequest, options?: { readonly increment: boolean }) => Promise<Wait>;
+type Check = (request: FastifyRequest) => Promise<Wait>;
 
 const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check => {
   const limiter = app.createRateLimit(options);
-  return async (request, call) => {
-    const state = await limiter(request, call);
+  return async (request) => {
+    const state = await limiter(request);
     return state.isAllowed || !state.isExceeded ? null : state.ttlInSeconds;
   };
 };
 
-/** Most addresses and tokens in memory, latest first. Each takes about 100 bytes. */
+/** How many tokens are remembered, the latest first: some 100 bytes each. */
 const remembered = 20_000;
 
-const limitOf = (app: FastifyInstance, max: number): AuthenticationLimit => {
-  const window = { max, timeWindow: 60_000, keyGenerator: ({ ip }: FastifyRequest) => networkOf(ip) };
-  const instance = checkOf(app, window);
-  const admin = checkOf(app, window);
-  // Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of instances are 40 random characters, so a right
-  // one may always come in, and a forgotten client locks out nobody behind the same proxy.
-  return {
-    adminWait: (request) => admin(request, { increment: false }),
-    instanceWait: (request) => instance(request, { increment: false }),
-    failed: (request, isAdmin) => (isAdmin ? admin : instance)(request),
-  };
-};
-
-/** Must be called before `guardRoutes`, whose refusals it counts. */
+/**
+ * Must be called before `guardRoutes`, which takes tries. Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of
+ * instances are 40 random characters, so a right one may always come in, and a forgotten client locks out nobody behind the same proxy.
+ */
 export const limitAuthentication = async (
   app: FastifyInstance,
   { authFailuresPerMinute: max }: HttpOptions,
 ): Promise<AuthenticationLimit> => {
   await app.register(rateLimit, { global: false, cache: remembered });
-  const limit = max === 0 ? unlimited : limitOf(app, max);
+  const limit = { admin: triesOf(max), instance: triesOf(max) };
   app.decorate('authenticationLimit', limit);
   return limit;
 };

@@ -34,7 +34,7 @@ test('passkey code: a page may not call', async (t) => {
 });
 
 test('guesses: a network gets twenty within a minute, right codes are not counted, and other networks go on', () => {
-  const limit = new GuessLimit();
+  const limit = new GuessLimit(20);
   for (let n = 0; n < 100; n += 1) {
     assert.equal(limit.take('one', n), null);
     limit.giveBack('one');

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { networkOf } from '#src/http/client-address.ts';
 import type { HttpOptions } from '#src/http/app.ts';
+import { until } from '#test/support/until.ts';
 import { asAdmin, asInstance, setUp } from './setup.ts';
 
 const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  // Wrong tokens are counted on the monotonic clock.
+  t.mock.method(performance, 'now', () => Date.now());
   const { app, gateway, lines } = await setUp(t, options);
   const ask = async (url: string, headers: object, remoteAddress = '10.0.0.1') => {
     const reply = await app.inject({ url, headers: { ...headers }, remoteAddress });
@@ -129,6 +132,53 @@ test('wrong tokens: above the limit none is looked up in the database', async (t
   assert.ok(asked <= 4, `${asked} queries`);
   assert.equal((await ask('/instance/status', asInstance))[0], 200);
 });
+
+test('wrong tokens: a burst gets no more look-ups than the limit', async (t) => {
+  const { ask, gateway } = await limited(t, { authFailuresPerMinute: 3 });
+  let asked = 0;
+  const { promise: answer, resolve } = Promise.withResolvers<null>();
+  gateway.lookUp = () => {
+    asked += 1;
+    return answer;
+  };
+  const guesses = Promise.all(Array.from({ length: 100 }, (_, n) => ask('/instance/status', { token: `guess ${n}` })));
+  await until(() => asked >= 3, 'the first look-ups');
+  // The limit is the same for the requests behind them, which have not been answered yet.
+  for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
+  resolve(null);
+  const statuses = (await guesses).map(([status]) => status);
+  assert.equal(asked, 3);
+  assert.equal(statuses.filter((status) => status === 429).length, 97);
+  assert.equal((await ask('/instance/status', asInstance))[0], 200);
+});
+
+test('wrong tokens: one that is right costs no try, and neither does a database that is away', async (t) => {
+  const { ask, gateway } = await limited(t, { authFailuresPerMinute: 2 });
+  const id = gateway.authenticate(asInstance.token);
+  assert.ok(id !== null);
+  gateway.lookUp = async () => id;
+  for (let n = 0; n < 10; n += 1) assert.equal((await ask('/instance/status', { token: 'made elsewhere' }))[0], 200);
+  gateway.lookUp = () => Promise.reject(new Error('away'));
+  for (let n = 0; n < 10; n += 1) assert.equal((await ask('/instance/status', { token: 'made elsewhere' }))[0], 500);
+  gateway.lookUp = async () => null;
+  const wrong = [];
+  for (let n = 0; n < 3; n += 1) wrong.push((await ask('/instance/status', { token: 'guess' }))[0]);
+  assert.deepEqual(wrong, [401, 401, 429]);
+});
+
+for (const url of ['/health/ready', '/instance/all'])
+  test(`wrong admin tokens: a burst at ${url} gets no more tries than the limit`, async (t) => {
+    const { app, gateway } = await limited(t, { authFailuresPerMinute: 3, healthDetails: 'admin' });
+    let looked = 0;
+    const { isAdmin } = gateway;
+    gateway.isAdmin = (token) => {
+      looked += 1;
+      return isAdmin(token);
+    };
+    const guess = (n: number) => app.inject({ url, headers: { admintoken: `guess ${n}` }, remoteAddress: '10.0.0.1' });
+    await Promise.all(Array.from({ length: 100 }, (_, n) => guess(n)));
+    assert.equal(looked, 3);
+  });
 
 test('addresses: the first X-Forwarded-For of a proxy that is not trusted warns, once', async (t) => {
   const forwarded = { 'x-forwarded-for': '1.1.1.1' };

@@ -23,14 +23,13 @@ const warningsOf = (gateway: Gateway): { readonly warnings?: readonly string[] }
 };
 
 /** True if the request gets reasons and counts, as HEALTH_DETAILS says. Above the limit of wrong admin tokens no token is looked at. */
-const mayKnow = async ({ healthDetails }: HttpOptions, gateway: Gateway, request: FastifyRequest): Promise<boolean> => {
-  const { authenticationLimit } = request.server;
+const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, request: FastifyRequest): boolean => {
+  const { admin } = request.server.authenticationLimit;
   const token = request.headers['admintoken'];
   if (healthDetails === 'all') return true;
-  if (typeof token !== 'string' || (await authenticationLimit.adminWait(request)) !== null) return false;
-  if (gateway.isAdmin(token)) return true;
-  await authenticationLimit.failed(request, true);
-  return false;
+  if (typeof token !== 'string' || admin.take(request) !== null || !gateway.isAdmin(token)) return false;
+  admin.giveBack(request);
+  return true;
 };
 
 export const healthRoutes = (options: HttpOptions): readonly Route[] => [
@@ -62,9 +61,9 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
       'Tell whether the server can work, and how many sessions are restored after a start; 503 with the reasons while it stops, is overloaded or has no database. ' +
       'HEALTH_DETAILS says who gets the reasons and the counts',
     answer: ReadyAnswer,
-    run: async ({ gateway, request }) => {
+    run: ({ gateway, request }) => {
       const reasons = reasonsOf(options, gateway, request.server.isUnderPressure());
-      const details = await mayKnow(options, gateway, request);
+      const details = mayKnow(options, gateway, request);
       if (reasons.length === 0) return done({ ready: true, ...(details ? { ...gateway.ready(), ...warningsOf(gateway) } : {}) });
       return refuse('unavailable', details ? reasons.join('; ') : 'not ready', details ? { causes: reasons } : {});
     },
