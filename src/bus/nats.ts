@@ -7,7 +7,7 @@ import { connect, createInbox, headers, type Msg, type NatsConnection, type Subs
 import type { Bus, BusAnswer, Log } from '#actors/ports.ts';
 import { Kept, type KeepOptions } from './kept.ts';
 import { Assembly, inPieces, type Piece } from './pieces.ts';
-import type { Signed, Signing } from './signing.ts';
+import type { Receipt, Signed, Signing } from './signing.ts';
 
 export interface NatsOptions {
   readonly url: string;
@@ -31,6 +31,14 @@ type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: s
 
 /** Null: nobody waits for an answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
+
+/** What listens to a subject, also over several connections. */
+interface Listener {
+  readonly subject: string;
+  readonly answer: Answer;
+  /** When it began, on the monotonic clock: corrections of the other clock do not move it. */
+  readonly since: number;
+}
 
 const reconnectMs = 500;
 /** A server that stands still is given up after three of them without an answer. The client's own two minutes would leave requests to their deadline for so long. */
@@ -56,7 +64,7 @@ export class NatsBus implements Bus {
   #closed = false;
   readonly #inbox = createInbox();
   readonly #waiting = new Map<string, Waiting>();
-  readonly #subscriptions = new Map<object, { readonly subject: string; readonly answer: Answer; live: Subscription | null }>();
+  readonly #subscriptions = new Map<object, Listener & { live: Subscription | null }>();
   #requests = 0;
   /** Time of the next log line, by the monotonic clock. */
   #tellsAgain = 0;
@@ -122,13 +130,13 @@ export class NatsBus implements Bus {
   async kept(subject: string): Promise<readonly Uint8Array[] | null> {
     const whole = new Assembly();
     const found = await this.#kept?.all(subject);
-    const own = found?.filter(({ data, header }) => this.#isOurs({ subject, data, headers: header }, true));
+    const own = found?.filter(({ data, header }) => this.#isOurs({ subject, data, headers: header }, { kept: true }));
     return own?.flatMap(({ data, header }) => whole.add(pieceOf({ data, headers: header })) ?? []) ?? null;
   }
 
   async lastKept(subject: string): Promise<Uint8Array | null> {
     const last = await this.#kept?.last(subject);
-    if (!last || !this.#isOurs({ subject, data: last.data, headers: last.header }, true)) return null;
+    if (!last || !this.#isOurs({ subject, data: last.data, headers: last.header }, { kept: true })) return null;
     const piece = pieceOf({ data: last.data, headers: last.header });
     return piece.count === 1 ? piece.data : ((await this.kept(subject))?.at(-1) ?? null);
   }
@@ -164,7 +172,7 @@ export class NatsBus implements Bus {
 
   #subscribeAll(connection: NatsConnection): void {
     connection.subscribe(`${this.#inbox}.*`, { callback: this.#safely('answer', (error, message) => this.#answered(error, message)) });
-    for (const one of this.#subscriptions.values()) one.live = this.#listen(one.subject, one.answer);
+    for (const one of this.#subscriptions.values()) one.live = this.#listen(one);
     this.#connected = !this.#closed;
     if (this.#connected) void this.#kept?.begin(connection);
   }
@@ -220,9 +228,9 @@ export class NatsBus implements Bus {
   }
 
   /** True if a node sent the message. Others are dropped: an answer would only tell them more. */
-  #isOurs({ subject, reply = '', data, headers: given }: Received, kept = false): boolean {
+  #isOurs({ subject, reply = '', data, headers: given }: Received, receipt: Receipt = {}): boolean {
     const signed: Signed = { subject, reply, piece: given?.get(pieceHeader) ?? '' };
-    const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, kept) ?? null;
+    const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, receipt) ?? null;
     if (objection === null) return true;
     const now = performance.now();
     if (now >= this.#tellsAgain) {
@@ -234,7 +242,8 @@ export class NatsBus implements Bus {
 
   #subscribed(subject: string, answer: Answer, end: (live: Subscription) => void): () => void {
     const key = {};
-    this.#subscriptions.set(key, { subject, answer, live: this.#listen(subject, answer) });
+    const listener = { subject, answer, since: performance.now() };
+    this.#subscriptions.set(key, { ...listener, live: this.#listen(listener) });
     return () => {
       const live = this.#subscriptions.get(key)?.live ?? null;
       this.#subscriptions.delete(key);
@@ -242,13 +251,13 @@ export class NatsBus implements Bus {
     };
   }
 
-  #listen(subject: string, answer: Answer): Subscription | null {
+  #listen({ subject, answer, since }: Listener): Subscription | null {
     const connection = this.#connection;
     // A new connection takes all subscriptions.
     if (connection === null || connection.isClosed()) return null;
     const requests = new Assembly();
     const take = (message: Msg): void => {
-      if (!this.#isOurs(message)) return;
+      if (!this.#isOurs(message, { listenedMs: performance.now() - since })) return;
       const { reply = '' } = message;
       const piece = pieceOf(message);
       const body = requests.add({ ...piece, id: `${reply} ${piece.id}` });

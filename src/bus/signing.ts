@@ -16,6 +16,17 @@ export interface Signed {
 /** `unsigned`: from a node of the last release, or from no node. */
 export type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
+/** How a message was received. */
+export interface Receipt {
+  /** It was published a while ago, and its age says nothing. */
+  readonly kept?: boolean;
+  /**
+   * Milliseconds for which this node has listened to the subject; absent: for ever. Nodes remember only their own nonces, so that a request from before
+   * may have been executed by another node, or by this one before its start.
+   */
+  readonly listenedMs?: number;
+}
+
 export interface SigningOptions {
   /** The first one signs; messages by any of them are taken, so that nodes may change the key one by one. */
   readonly keys: readonly Uint8Array[];
@@ -27,6 +38,8 @@ export interface SigningOptions {
 
 /** Milliseconds. Clocks of nodes are corrected by the database's; the rest is for a message that waits at the server. */
 const freshMs = 30_000;
+/** Milliseconds by which the corrected clocks of two nodes may differ, with the time that a node needs to write what it has signed. */
+const skewMs = 3_000;
 const nonceBytes = 12;
 /** Requests whose nonces are remembered, at least. Beyond them the oldest are forgotten before their time. */
 const mostNonces = 200_000;
@@ -69,8 +82,8 @@ export class Signing {
     return `${stamp} ${this.#mac(this.#keys[0]!, stamp, signed, data).toString('base64url')}`;
   }
 
-  /** Null: a node sent it. `kept`: it was published a while ago, and its age says nothing. */
-  objection(header: string, signed: Signed, data: Uint8Array, kept = false): Objection | null {
+  /** Null: a node sent it, and it may be executed. */
+  objection(header: string, signed: Signed, data: Uint8Array, { kept = false, listenedMs = Infinity }: Receipt = {}): Objection | null {
     if (header === '') return this.#options.takesUnsigned() ? null : 'unsigned';
     const [time = '', nonce = '', mac = ''] = header.split(' ');
     const given = Buffer.from(mac, 'base64url');
@@ -81,9 +94,12 @@ export class Signing {
     if (!isOurs) return 'forged';
     if (kept) return null;
     const now = this.#options.now();
-    if (Math.abs(now - Number(time)) > freshMs) return 'too old';
+    const age = now - Number(time);
+    if (Math.abs(age) > freshMs) return 'too old';
     // Events are numbered by their chain, and an answer is waited for once: only requests do something again.
-    return signed.reply === '' || this.#nonces.add(nonce, now) ? null : 'repeated';
+    if (signed.reply === '') return null;
+    if (age > listenedMs + skewMs) return 'too old';
+    return this.#nonces.add(nonce, now) ? null : 'repeated';
   }
 
   #mac(key: Buffer, stamp: string, { subject, reply, piece }: Signed, data: Uint8Array): Buffer {

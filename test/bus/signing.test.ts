@@ -40,8 +40,21 @@ test('signing: a message is taken within half a minute; one that NATS kept, at a
   ] as const) {
     clock.at = 1_000_000 + late;
     assert.equal(signing().objection(header, signed, data), expected);
-    assert.equal(signing().objection(header, signed, data, true), null);
+    assert.equal(signing().objection(header, signed, data, { kept: true }), null);
   }
+  clock.at = 1_000_000;
+});
+
+test('signing: a request from before a node listened is not taken, since another node may have executed it', () => {
+  const request = (listenedMs: number) => signing().objection(header, signed, data, { listenedMs });
+  clock.at = 1_010_000;
+  assert.equal(request(1_000), 'too old');
+  assert.equal(request(6_900), 'too old');
+  // The clocks of two nodes differ by some seconds at most.
+  assert.equal(request(7_000), null);
+  assert.equal(request(20_000), null);
+  const event = { ...signed, reply: '' };
+  assert.equal(signing().objection(signing().sign(event, data), event, data, { listenedMs: 0 }), null);
   clock.at = 1_000_000;
 });
 
