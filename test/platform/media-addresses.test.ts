@@ -1,9 +1,16 @@
 /** Senders choose the path of a file: no path leads the gateway away from the platform's media hosts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type LookupFunction } from 'node:net';
 import { after, before, test } from 'node:test';
+import { proto } from '@whiskeysockets/baileys';
+import { Agent } from 'undici';
+import type { Message } from '#actors/model.ts';
+import type { LiveConnection } from '#src/platform/connection/live-connection.ts';
+import { download } from '#src/platform/media/download.ts';
 import { addressOn } from '#src/platform/media/platform-hosts.ts';
+import { directRoute } from '#src/platform/proxy/route.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 
 let bench: Bench;
@@ -67,4 +74,53 @@ test('media: a message whose path leads to this machine reaches nothing', async 
     assert.match(outcome.ok ? '' : outcome.refusal.message, /its path leads away from the media hosts/);
   }
   assert.equal(reached, 0);
+});
+
+test('media: hosts that only a message names are resolved by the guard, on a direct route', () => {
+  const [dispatcher, guarded] = [new Agent(), new Agent()];
+  const route = directRoute(null, dispatcher, guarded);
+  assert.deepEqual([route.guarded === guarded, route.dispatcher === dispatcher], [true, true]);
+});
+
+test('media: a host that only a message names, and that leads to this machine, gets no connection', async (t) => {
+  const resolved: string[] = [];
+  const guard = createAddressGuard({
+    allow: [],
+    resolve: (host, _options, done) => {
+      resolved.push(host);
+      done(null, [{ address: '127.0.0.1', family: 4 }]);
+    },
+  });
+  const unguarded: string[] = [];
+  const lookup: LookupFunction = (host, _options, done) => {
+    unguarded.push(host);
+    done(null, [{ address: '127.0.0.1', family: 4 }]);
+  };
+  const [guarded, dispatcher] = [guard.lookup, lookup].map((one) => new Agent({ allowH2: false, connect: { lookup: one } }));
+  t.after(() => Promise.all([guarded?.destroy(), dispatcher?.destroy()]));
+  const failures: string[] = [];
+  guarded?.on('connect', () => assert.fail('a connection'));
+  guarded?.on('connectionError', (_origin, _targets, error) => void failures.push(error.name));
+  const receive: LiveConnection['downloads']['receive'] = async (bytes) => {
+    for await (const _ of bytes) assert.fail('a byte');
+    return assert.fail('a file');
+  };
+  const connection = {
+    // The platform offers no host now.
+    sock: { refreshMediaConn: async () => ({ hosts: [] }) },
+    downloads: { receive, most: 1e6, silenceMs: 5_000, phoneMs: 1_000, dispatcher, guarded },
+  } as unknown as LiveConnection;
+  const mediaKey = Buffer.alloc(32, 7);
+  const imageMessage = {
+    url: 'https://x.whatsapp.net/v/file',
+    directPath: '/v/file',
+    mediaKey,
+    fileSha256: mediaKey,
+    mimetype: 'image/jpeg',
+  };
+  const message = { raw: proto.Message.encode({ imageMessage }).finish() } as unknown as Message;
+  const answer = await download(connection, { message, quoted: false }, { signal: AbortSignal.timeout(20_000) });
+  assert.equal(answer.ok, false);
+  assert.deepEqual([resolved, unguarded], [['x.whatsapp.net', 'mmg.whatsapp.net'], []]);
+  assert.deepEqual(failures, ['AddressRefused', 'AddressRefused']);
 });
