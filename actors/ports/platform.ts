@@ -140,8 +140,9 @@ export interface PlatformLink {
 }
 
 /**
- * `unsealed`: a message without encryption outside of channels. `phoneOnly`: what only the account's phone may send, from somebody else. `keys`: keys of
- * a contact that the contact did not sign.
+/**
+ * Kinds of forged stanzas. `unsealed`: an unencrypted message outside channels. `phoneOnly`: a stanza that only the account's phone may send, from
+ * another sender. `keys`: keys of a contact that the contact did not sign.
  */
 export const forgeries = ['unsealed', 'phoneOnly', 'keys'] as const;
 export type Forgery = (typeof forgeries)[number];

@@ -87,10 +87,10 @@ const instanceGuess =
     return guessed(instance, request, async () => (token === '' ? null : gateway.lookUp(token)));
   };
 
-/** Codes of links that are wrong, of one network within a minute. A code is short enough to be guessed by somebody with unlimited tries. */
+/** Wrong link codes of one network within a minute. A code is short enough to be guessed with unlimited tries. */
 const wrongCodes = 20;
 
-/** What a code stands for, in requests of the browser of an account's owner. */
+/** Makes the check of requests that carry a one-time code of an account's owner. */
 const linkGuard = (gateway: Gateway) => {
   const tries = triesOf(wrongCodes);
   const linkOf = async (code: string): Promise<PasskeyLink | null> => {

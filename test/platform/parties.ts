@@ -87,7 +87,7 @@ export const startGateway = async (vault: FakeVault): Promise<Gateway> => {
   return {
     jid: ourJid,
     auth,
-    repository: ratchetsOf(auth.ratchets, { judged: () => undefined })({ creds, keys }, logger),
+    repository: ratchetsOf(auth.ratchets, { judged: () => undefined }, () => undefined)({ creds, keys }, logger),
     bundle() {
       lastKey += 1;
       return bundleOf(creds, { keyId: lastKey, publicKey: generateSignalPubKey(pairs.get(String(lastKey))?.public ?? new Uint8Array()) });

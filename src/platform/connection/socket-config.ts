@@ -1,5 +1,5 @@
-/** How Baileys is configured for an instance, and why. */
-import { PROCESSABLE_HISTORY_TYPES, type UserFacingSocketConfig, type WAVersion, proto } from '@whiskeysockets/baileys';
+/** The configuration of Baileys for an instance, with its reasons. */
+import type { UserFacingSocketConfig, WAVersion } from '@whiskeysockets/baileys';
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../jid.ts';
@@ -7,6 +7,7 @@ import { watchSharedKeys } from '../app-state/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { browserOf } from './device-name.ts';
+import { historyWanted } from './history-wanted.ts';
 import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import type { HistoryFiles } from '../media/history-files.ts';
@@ -46,7 +47,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
   version: parts.version,
   auth: { creds: parts.auth.state.creds, keys: watchSharedKeys(parts.auth.state.keys, parts.keyMissing) },
-  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys),
+  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys, parts.identityReplaced),
   logger: parts.logger,
   browser: browserOf(parts.open),
   // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.

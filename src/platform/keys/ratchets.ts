@@ -132,7 +132,7 @@ type Make = SocketConfig['makeSignalRepository'];
 
 /** `identityReplaced`: called with the address of a Signal session after a message was read that stands on another identity key than was known. */
 export const ratchetsOf =
-  (host: RatchetHost, judge: KeyJudge): Make =>
+  (host: RatchetHost, judge: KeyJudge, identityReplaced: (address: string) => void): Make =>
   (auth, logger, pnToLid) => {
     const { keys, run: take, join } = makeSteps(host, identityReplaced);
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);

@@ -16,7 +16,7 @@ export interface LiveRoute {
   readonly dispatcher: Dispatcher | undefined;
   /** Dispatcher of downloads from hosts that only a message names. A proxy resolves the names itself. */
   readonly guarded: Dispatcher | undefined;
-  /** Of what the library fetches; undefined: the one of the process. */
+  /** Dispatcher of the library's downloads; undefined: that of the process. */
   readonly fetchDispatcher: Dispatcher | undefined;
   /** A close as it was seen, as what it is: the proxy's doing, where it was. */
   judged(close: Close): Close;
