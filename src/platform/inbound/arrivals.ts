@@ -3,7 +3,6 @@ import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/bail
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { historyWanted } from '../connection/history-wanted.ts';
 import type { Directory } from '../directory.ts';
-import type { HistoryFiles } from '../media/history-files.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';
 
@@ -19,7 +18,8 @@ type Gate = Pick<InboundGate, 'reported' | 'fetching' | 'fetched' | 'handling' |
 
 export interface ArrivalParts {
   readonly directory: Directory;
-  readonly files: Pick<HistoryFiles, 'expect'>;
+  /** The checks of history files. `expect` must be called before the library fetches the file. */
+  readonly files: { expect(part: proto.Message.IHistorySyncNotification): void };
 }
 
 export const reportArrivals = (gate: Gate, event: BaileysEvent, { directory, files }: ArrivalParts): void => {
