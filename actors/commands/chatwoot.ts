@@ -26,6 +26,8 @@ const events = ['messages', 'messages_update'] as const;
 /** The length of the unguessable end of the URL. With 62 letters it has more than 128 bits. */
 const hookLength = 32;
 
+const addressOf = (url: string): string => url.trim().replace(/(?<!\/)\/+$/, '');
+
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,500}$/.test(text);
 
 const nowhere = refuse('notFound', 'no instance has this address');
@@ -63,10 +65,16 @@ function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbo
   return kept.length === 0 ? {} : { former: kept };
 }
 
-/** Returns the connector after the change, or a refusal of invalid settings. `before`: the current connector. */
+/** The connector, or the webhook that was it: one to the same server whose sealed part does not open. The inbox is in that part. */
+const connectorOf = ({ dispatcher }: Supervisor, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
+  dispatcher.webhooks.chatwoot(id) ??
+  dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
+  null;
+
+/** What the settings become, and why they make no sense. `before`: the connector as it is. */
 function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
-  const address = url.trim().replace(/(?<!\/)\/+$/, '');
+  const address = addressOf(url);
   const objection = ports.chatwoot.objection(address);
   if (objection !== null) return refuse('invalid', objection);
   const token = accessToken === maskedToken ? (before?.chatwoot?.accessToken ?? '') : accessToken;
@@ -103,7 +111,7 @@ export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
     // The epoch is read before the check, because another node may own the instance when a slow server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
-    const plan = planned(supervisor, id, dispatcher.webhooks.chatwoot(id), settings);
+    const plan = planned(supervisor, id, connectorOf(supervisor, id, settings), settings);
     if (!plan.ok) return plan;
     const { url, enabled, chatwoot } = plan.value;
     const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;

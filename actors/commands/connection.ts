@@ -4,6 +4,7 @@ import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
+import { damageOf } from '../session/damage.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { type PasskeyCommands, passkeyCommands } from './passkeys.ts';
@@ -90,6 +91,8 @@ async function connect(
     const changed = await changeProxy(supervisor, cell, { mode: 'internal', region });
     if (!changed.ok) return changed;
   }
+  const damage = damageOf(cell);
+  if (damage) return damage;
   if (routeOf(cell.record.proxy ?? noProxy, supervisor.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
   supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);

@@ -7,6 +7,7 @@ import {
   done,
   eventTypes,
   refuse,
+  unreadableWebhook,
   type ChatwootPlace,
   type DeliveryRecord,
   type InstanceId,
@@ -32,7 +33,9 @@ const chosen = ({ dispatcher }: Supervisor, owner: InstanceId | null, id: string
 
 const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryView => {
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
-  if (!dispatcher.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
+  const webhook = dispatcher.webhooks.get(record.webhookId);
+  if (!webhook?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
+  if (webhook.unreadable !== undefined) return { ...record, nextAttempt: 0, reason: unreadableWebhook };
   const paused = dispatcher.pausedUntil(record.webhookId);
   // Quick retries are counted in memory only.
   const last = dispatcher.health(record.webhookId)?.lastAttempt(record.eventId);
@@ -118,6 +121,7 @@ export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
     if (!webhooks.ok) return webhooks;
     const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
     if (!webhook) return refuse('notFound', 'Webhook not found');
+    if (webhook.unreadable !== undefined) return refuse('conflict', unreadableWebhook);
     const { url, chatwoot } = webhook;
     return done(chatwoot ? await tryChatwoot(supervisor, { ...chatwoot, url }) : await tryOut(supervisor, webhook, type));
   },

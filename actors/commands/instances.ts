@@ -1,7 +1,7 @@
 /** Commands on the register of instances: create, list, change, remove. */
 import type { Gateway, Unlinked } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, isApiKey, noProxy, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { plannedProxy } from './proxies.ts';
@@ -80,7 +80,9 @@ const tokenRotation = (supervisor: Supervisor): InstanceCommands['rotateToken'] 
   return (id, held = '') =>
     rotating.run(id, () =>
       onSettled(supervisor, id, async (cell) => {
-        if (held !== '' && held !== cell.record.token) return replaced;
+        // A token that does not open was compared by its hash.
+        const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
+        if (held !== '' && held !== known) return replaced;
         const token = supervisor.ports.chance.token(tokenLength);
         await cell.keeper.save({ token });
         supervisor.registry.addToken(token, id);

@@ -1,6 +1,17 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
 import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
-import { done, maskedProxy, noProxy, refuse, unknownInstance, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
+import {
+  done,
+  maskedProxy,
+  noProxy,
+  refuse,
+  unknownInstance,
+  unreadableIn,
+  type ProxyRegion,
+  type ProxySettings,
+  type Result,
+} from '../model.ts';
+import { unreadableText } from '../policy/close-cause.ts';
 import { chooseProxies } from '../policy/proxy-choice.ts';
 import { effectiveOf, routeOf } from '../policy/proxy-route.ts';
 import type { Cell } from '../session/cell.ts';
@@ -136,7 +147,9 @@ export async function changeProxy(supervisor: Supervisor, cell: Cell, change: Pr
 export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
   proxy(id) {
     const record = supervisor.registry.record(id);
-    return record === undefined ? unknownInstance : done(viewOf(record.proxy ?? noProxy));
+    if (record === undefined) return unknownInstance;
+    const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
+    return done(viewOf({ ...(record.proxy ?? noProxy), ...damage }));
   },
   changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
   proxyCatalogue() {

@@ -13,6 +13,7 @@ import {
   type Send,
   type SendKey,
 } from '../model.ts';
+import { damageOf } from '../session/damage.ts';
 import type { Cell } from '../session/cell.ts';
 import { usedBy } from '../session/send-keys.ts';
 import { recipientOf } from '../session/recipient-of.ts';
@@ -36,6 +37,8 @@ async function sendLater(
   { send: given, options, key }: Pick<SendNow, 'send' | 'options' | 'key'>,
 ): Promise<Result<Message>> {
   const { ports, policy } = supervisor;
+  const damage = damageOf(cell);
+  if (damage) return damage;
   if (!takesAsync(cell)) return notConnected;
   const { jid, lid, profileName } = cell.record;
   const chat = cell.link.chatOf(given.number);
@@ -71,7 +74,7 @@ async function possible(supervisor: Supervisor, id: InstanceId, send: Send, opti
   if (!cell) return unknownInstance;
   const chat = cell.link.chatOf(send.number);
   if (!chat.ok) return chat;
-  if (options.async) return takesAsync(cell) ? done(cell) : notConnected;
+  if (options.async) return damageOf(cell) ?? (takesAsync(cell) ? done(cell) : notConnected);
   const awake = await supervisor.awake(id);
   return awake.ok && !awake.value.view.connected ? notConnected : awake;
 }

@@ -3,7 +3,7 @@ import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../face
 import { changeOf } from '../events/webhook-config.ts';
 import { privateOf } from '../events/webhook-secrets.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
+import { done, refuse, unreadableWebhook, type InstanceId, type Result, type Webhook } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
 type WebhookCommands = Pick<
@@ -26,9 +26,12 @@ const writerOf = (supervisor: Supervisor) => {
 
     /** Returns the id of the webhook whose secret is to be shown; '' for none. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
+      // Nobody knows whether events were signed: the caller says whether they are from now on.
+      if (webhook.unreadable !== undefined && input.secret === undefined) return refuse('invalid', unreadableWebhook);
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;
-      const next = { ...webhook, ...secrets.value };
+      const { unreadable: _repaired, ...whole } = webhook;
+      const next = { ...whole, ...secrets.value };
       await ports.webhooks.save(next, epoch);
       dispatcher.set(next);
       return done(input.secret === true ? next.id : '');

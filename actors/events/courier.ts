@@ -152,7 +152,8 @@ export class Courier {
   #receiving(): Webhook | null {
     const { host, instanceId, webhookId } = this.#input;
     const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
-    return webhook?.enabled ? webhook : null;
+    // Posts without the secret and the headers would be refused, or taken for those of a stranger.
+    return webhook?.enabled && webhook.unreadable === undefined ? webhook : null;
   }
 
   /** Returns true also for a body that cannot be parsed. The attempt then reports the fault. */

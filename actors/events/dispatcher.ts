@@ -139,7 +139,7 @@ export class Dispatcher {
   #disable({ id, url, instanceId }: Webhook): void {
     const { webhooks, log } = this.#input.ports;
     const now = this.webhooks.get(id);
-    if (!now?.enabled || now.url !== url) return;
+    if (!now?.enabled || now.url !== url || now.unreadable !== undefined) return;
     const disabled = { ...now, enabled: false };
     this.set(disabled);
     log.warn({ webhook: id }, 'webhook.disabled');

@@ -3,6 +3,7 @@ import type { ActorRow } from '../face/inspector.ts';
 import type { InstanceRecord } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { isPairingEnd } from '../policy/close-cause.ts';
+import { withDamage } from '../session/damage.ts';
 import { restingStatus } from '../session/status.ts';
 import { stateText } from '../session/charts.ts';
 import { needsPerson } from './hour.ts';
@@ -20,16 +21,15 @@ interface Why {
 const nothing: Why = { reason: '', cause: '' };
 const crashedTooOften: Why = { reason: 'the session crashed too often', cause: 'crashed' };
 
-/** Replaces the stored text of a crash, because that text may quote anything. */
-const storedWhy = ({ lastDisconnectReason, lastDisconnectCause }: InstanceRecord): Why =>
-  lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };
+/** The text of a crash that is stored may quote anything. */
+const storedWhy = (record: InstanceRecord): Why => {
+  const { lastDisconnectReason, lastDisconnectCause } = withDamage(record);
+  return lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };
+};
 
-/**
- * True if only a person can bring the instance back. A paired device that is not wanted online was refused. A device that the phone removed has no
- * credentials any more.
- */
-const isLeftToPerson = ({ wanted, jid, lastDisconnectCause }: InstanceRecord): boolean =>
-  wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut');
+/** A damaged record needs a person. A device that is paired and that nobody wants online was refused; one that the phone removed has no credentials any more. */
+const isLeftToPerson = ({ wanted, jid, lastDisconnectCause, unreadable }: InstanceRecord): boolean =>
+  unreadable !== undefined || (wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut'));
 
 /** True if a pairing ended without a device, and no session was live since. */
 const wasNotPaired = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>

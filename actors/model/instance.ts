@@ -70,10 +70,38 @@ export interface InstanceRecord {
   readonly lastActiveAt: number;
   readonly created: number;
   readonly updated: number;
+  /** Sealed fields that do not open, such as `token, proxy`; the record has them empty. Absent when all open. Never stored. */
+  readonly unreadable?: string;
 }
 
-/** Fields of an instance that change after its creation. */
-export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'epoch' | 'created' | 'updated'>>;
+/** Fields of an instance that change after it was made. */
+export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'epoch' | 'created' | 'updated' | 'unreadable'>>;
+
+/** The sealed fields of a record, and their names in the interface. */
+const sealedFields = { token: 'token', proxy: 'proxy', aiApikey: 'ai_apikey' } as const satisfies Partial<
+  Record<keyof InstancePatch, string>
+>;
+type SealedField = keyof typeof sealedFields;
+
+/** Returns the names of the fields that do not open; '' for none. */
+export const unreadableFields = (isUnreadable: Readonly<Record<SealedField, boolean>>): string =>
+  (Object.keys(sealedFields) as SealedField[])
+    .filter((field) => isUnreadable[field])
+    .map((field) => sealedFields[field])
+    .join(', ');
+
+/** True if the field of the record does not open. */
+export const unreadableIn = ({ unreadable = '' }: InstanceRecord, field: SealedField): boolean =>
+  unreadable.split(', ').includes(sealedFields[field]);
+
+/** Returns the record with the change. A sealed field that is written anew can be read again. */
+export const patched = (record: InstanceRecord, patch: InstancePatch): InstanceRecord => {
+  if (record.unreadable === undefined) return { ...record, ...patch };
+  const isLeft = (field: SealedField): boolean => unreadableIn(record, field) && patch[field] === undefined;
+  const left = unreadableFields({ token: isLeft('token'), proxy: isLeft('proxy'), aiApikey: isLeft('aiApikey') });
+  const { unreadable: _before, ...rest } = record;
+  return { ...rest, ...patch, ...(left === '' ? {} : { unreadable: left }) };
+};
 
 /** The right to write for an instance. A write with an outdated epoch fails with `EpochLost`. */
 export interface Claim {

@@ -37,7 +37,11 @@ export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', '
 
 export type MessageFilter = (typeof messageFilters)[number];
 
-/** A webhook of an instance, or the global webhook (`instanceId` null). */
+/** Why nothing is posted to a webhook whose sealed part does not open. */
+export const unreadableWebhook =
+  'secret and headers of the webhook are damaged in the database, and nothing is posted: save the webhook with secret and headers, or delete it';
+
+/** A webhook of an instance, or the global one (`instanceId` null) (specification 2.2). */
 export interface Webhook {
   readonly id: string;
   readonly instanceId: InstanceId | null;
@@ -57,4 +61,6 @@ export interface Webhook {
   /** The inbox that shows the deliveries as messages. In that case `url` is the Chatwoot server. Absent for webhooks that post to a receiver. */
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
+  /** `private`: the sealed secret, headers and inbox do not open, so that nothing is posted. Absent when they open. Never stored. */
+  readonly unreadable?: string;
 }

@@ -31,6 +31,7 @@ export const closeCauses = [
   'proxyMissing',
   'otherAccount',
   'passkeyFailed',
+  'unreadable',
 ] as const;
 export type CloseCause = (typeof closeCauses)[number];
 
@@ -161,6 +162,11 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     reaction: 'refuse',
     text: 'the instance has no proxy, and the server allows no direct connections: set one',
   },
+  unreadable: {
+    cause: 'unreadable',
+    reaction: 'refuse',
+    text: 'values of the instance are damaged in the database: set them anew, then connect',
+  },
   otherAccount: {
     cause: 'otherAccount',
     reaction: 'loggedOut',
@@ -201,7 +207,10 @@ export const sentenceOf = (code: number | null, text: string): string => `${code
 /** The sentence of a pairing that timed out at the gateway. A pairing that timed out at the platform has the same sentence. */
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
-/** The texts of all verdicts. Each text belongs to one cause. */
+/** The sentence about an instance whose sealed fields do not open. `fields`: their names, such as `token, proxy`. */
+export const unreadableText = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
+
+/** The words of every verdict, each of which has one cause. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   [lost, rejected, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],
@@ -220,6 +229,7 @@ const detailed: readonly CloseCause[] = [
   'codeRefused',
   'linkingRefused',
   'passkeyFailed',
+  'unreadable',
 ];
 
 /** Returns the verdict of a close. Pure and total. */

@@ -1,5 +1,5 @@
-/** Chooses the proxy for each connection of a session, and reacts to proxy failures. */
-import { noProxy, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
+/** The proxy of one session: through which the next connection goes, and what its failures lead to. */
+import { noProxy, unreadableIn, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import { failuresBeforeFallback, routeOf, type ProxyPolicy } from '../policy/proxy-route.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -12,7 +12,9 @@ export interface ProxyingInput {
   /** Length of a connection that resets the failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
-  /** Returns another managed proxy of the same region, or ''. */
+  /** The stored settings do not open. */
+  isUnreadable(): boolean;
+  /** Another managed proxy of the same region; '' when there is none. */
   another(settings: ProxySettings): string;
   note(patch: InstancePatch): void;
   now(): number;
@@ -35,7 +37,9 @@ export class Proxying {
 
   /** Returns the route of the next connection. */
   route(): Route {
-    const { policy, now } = this.#input;
+    const { policy, now, isUnreadable } = this.#input;
+    // Never by another way than the owner chose.
+    if (isUnreadable()) return { via: 'unreadable' };
     const settings = this.#settings;
     const { fallbackSince } = settings;
     this.#onPrimary = fallbackSince !== null && now() - Math.max(fallbackSince, this.#primaryTriedAt) >= policy.primaryEvery;
@@ -111,6 +115,7 @@ export const proxyingOf = (
     log: ports.log,
     stable: policy.reconnect.stable,
     settings: () => record().proxy,
+    isUnreadable: () => unreadableIn(record(), 'proxy'),
     another: anotherProxy,
     note: (patch) => keeper.note(patch),
     now: () => ports.time.now(),

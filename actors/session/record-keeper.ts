@@ -4,7 +4,7 @@
  * If a field changes twice, the later change wins in memory and in storage, whether it was a note or a save.
  */
 import { createMutex } from '../keyed-mutex.ts';
-import type { InstancePatch, InstanceRecord } from '../model.ts';
+import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';
 import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause } from '../waiting.ts';
@@ -44,7 +44,7 @@ export class RecordKeeper {
 
   /** Changes the record in memory, and in storage later. Never throws. While storage is unavailable, the note waits in memory. */
   note(patch: InstancePatch): void {
-    this.record = { ...this.record, ...patch, updated: this.#input.time.now() };
+    this.record = { ...patched(this.record, patch), updated: this.#input.time.now() };
     this.#noted = { ...this.#noted, ...patch };
     this.#worker.wake();
   }
@@ -60,7 +60,7 @@ export class RecordKeeper {
         this.#putBack(replaced);
         throw error;
       }
-      this.record = { ...this.record, ...patch, ...this.#noted, updated: time.now() };
+      this.record = { ...patched(this.record, { ...patch, ...this.#noted }), updated: time.now() };
     });
   }
 

@@ -2,6 +2,7 @@
 import type { SnapshotFrom } from 'xstate';
 import type { InstanceView } from '../face.ts';
 import type { InstanceRecord, PasskeyNotice, Status, Wanted } from '../model.ts';
+import { withDamage } from './damage.ts';
 import type { InstanceSnapshot } from './instance.ts';
 import type { lifecycle } from './lifecycle.ts';
 import type { PasskeyOffer } from './passkey.ts';
@@ -31,11 +32,13 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 export const beginningMs = 60_000;
 
 /**
- * Returns the state in which an instance begins. Only a paired session connects by itself. Credentials that must be deleted may exist although the
- * record names no account.
+ * Only a paired session is brought back by itself, and none whose record does not open: it would connect without its proxy. Credentials that somebody
+ * wants deleted may exist without a pairing in the record.
  */
-export const beginningOf = ({ jid, accountLeaves, wanted }: InstanceRecord): Wanted =>
-  jid === '' && !accountLeaves && wanted !== 'unlinked' ? 'offline' : wanted;
+export const beginningOf = ({ jid, accountLeaves, wanted, unreadable }: InstanceRecord): Wanted => {
+  if (wanted === 'unlinked') return wanted;
+  return unreadable !== undefined || (jid === '' && !accountLeaves) ? 'offline' : wanted;
+};
 
 const beginnings: Readonly<Record<Wanted, Status>> = {
   offline: 'disconnected',
@@ -49,7 +52,7 @@ export const restingStatus = (record: InstanceRecord): Status => beginnings[begi
 
 /** Returns the view of an instance without actors. */
 export const restingView = (record: InstanceRecord): InstanceView => ({
-  record,
+  record: withDamage(record),
   status: restingStatus(record),
   connected: false,
   loggedIn: record.jid !== '',
@@ -70,7 +73,7 @@ export function viewOf(
 ): InstanceView {
   const status = statusOf(root.value, chart);
   return {
-    record,
+    record: withDamage(record),
     status,
     connected: status === 'connected',
     loggedIn: record.jid !== '',

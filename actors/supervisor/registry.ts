@@ -21,7 +21,7 @@ export class Registry {
 
   register(record: InstanceRecord): void {
     this.#records.set(record.id, record);
-    this.#tokens.set(record.token, record.id);
+    this.#index(record.token, record.id);
   }
 
   add(record: InstanceRecord): Cell {
@@ -96,11 +96,16 @@ export class Registry {
 
   /** Replaces the token of the instance. All former tokens become void, in whatever order two rotations end. */
   addToken(token: string, id: InstanceId): void {
-    this.#tokens.set(token, id);
+    this.#index(token, id);
     for (const [old, owner] of this.#tokens) if (owner === id && old !== this.record(id)?.token) this.#tokens.delete(old);
   }
 
-  /** Returns hibernated instances without a cell that were last active at this time or before. */
+  /** The token of a record that cannot be read is empty, and belongs to nobody. */
+  #index(token: string, id: InstanceId): void {
+    if (token !== '') this.#tokens.set(token, id);
+  }
+
+  /** Sleeping instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[] {
     const due: InstanceId[] = [];
     for (const [id, record] of this.#records)

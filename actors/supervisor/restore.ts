@@ -2,6 +2,7 @@
 import type { InstanceId, Wanted } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import { isToBeSetAside, setAsideDamaged } from '../session/damage.ts';
 import { failAllInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
 import { untilStored } from '../waiting.ts';
@@ -46,6 +47,7 @@ export class Restore {
     const { ports, registry, open, wake } = this.#input;
     const activeAt = (id: InstanceId): number => registry.record(id)?.lastActiveAt ?? 0;
     const order = this.#wanted('online').toSorted((a, b) => activeAt(b) - activeAt(a));
+    this.#setAsideDamaged();
     for (const [index, id] of [...order, ...this.#wanted('unlinked')].entries()) {
       if (!open()) return;
       registry.cell(id);
@@ -84,6 +86,15 @@ export class Restore {
       if (status !== undefined && status !== 'connecting') this.#restoring.delete(id);
     }
     return { restored: this.#total - this.#restoring.size, total: this.#total };
+  }
+
+  #setAsideDamaged(): void {
+    const { registry, ports } = this.#input;
+    for (const id of registry.ids) {
+      const record = registry.record(id);
+      const cell = record !== undefined && isToBeSetAside(record) ? registry.cell(id) : null;
+      if (cell) setAsideDamaged(cell, ports.time.now());
+    }
   }
 
   #wanted(wanted: Wanted): readonly InstanceId[] {

@@ -1,5 +1,6 @@
 /** Wakes hibernated sessions for calls that need them. The calls also wait for sessions that are starting. */
 import { done, notConnected, unknownInstance, type InstanceId, type Result } from '../model.ts';
+import { damageOf } from '../session/damage.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
 import type { Capacity } from './capacity.ts';
@@ -34,11 +35,13 @@ export class Waking {
     const { registry, capacity, timeout } = this.#input;
     const cell = registry.cell(id);
     if (!cell) return unknownInstance;
-    await cell.waitFor((other) => !other.closing, timeout); // The session may be about to hibernate.
+    const objection = damageOf(cell);
+    if (objection) return objection;
+    await cell.waitFor((other) => !other.closing, timeout); // on its way to sleep, perhaps
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
-      const objection = capacity.objection(id) ?? (await this.#wake(cell));
-      if (objection) return objection;
+      const full = capacity.objection(id) ?? (await this.#wake(cell));
+      if (full) return full;
     }
     if (!cell.waking) return done(cell);
     const over = (other: Cell): boolean => other.view.connected || other.view.status === 'disconnected';

@@ -1,6 +1,6 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
 import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/face.ts';
-import type { DeliveryError, Webhook } from '#actors/model.ts';
+import { unreadableWebhook, type DeliveryError, type Webhook } from '#actors/model.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
 export const webhookView = (webhook: Webhook) => ({
@@ -12,6 +12,7 @@ export const webhookView = (webhook: Webhook) => ({
   addUrlEvents: webhook.addUrlEvents,
   addUrlTypesMessages: webhook.addUrlTypesMessages,
   ...(webhook.secret === '' ? {} : { signed: true }),
+  ...(webhook.unreadable === undefined ? {} : { reason: unreadableWebhook }),
   ...(Object.keys(webhook.headers).length === 0 ? {} : { headerNames: Object.keys(webhook.headers) }),
 });
 

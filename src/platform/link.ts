@@ -242,7 +242,7 @@ export class BaileysLink implements PlatformLink {
     if (!current()) return;
     this.#version = version;
     const route = this.#route(media);
-    if (route === null) return report({ type: 'platform.closed', close: ownCloses.proxyMissing });
+    if ('code' in route) return report({ type: 'platform.closed', close: route });
     this.#session = openSession({
       ...this.#parts,
       host: { ...this.#host, surprise: (error) => this.#surprise(error), forged: (what) => this.#forged(what) },
@@ -281,11 +281,12 @@ export class BaileysLink implements PlatformLink {
     return answer !== 'refused';
   }
 
-  /** The way of a new connection; null when there is none. */
-  #route(media: MediaTrust): LiveRoute | null {
+  /** The way of a new connection, or the close that says why there is none. */
+  #route(media: MediaTrust): LiveRoute | Close {
     const { url, uploads, guarded, proxies } = this.#parts;
     const route = this.#host.route();
-    if (route.via === 'nowhere') return null;
+    if (route.via === 'nowhere') return ownCloses.proxyMissing;
+    if (route.via === 'unreadable') return ownCloses.unreadable;
     if (route.via === 'direct') return directRoute(media, uploads.dispatcher, guarded);
     const guard = route.managed ? null : proxies.guard;
     return proxyRoute({ timeoutMs: proxies.timeoutMs, guard, url: route.url, secure: platformAddress(url).protocol === 'https:', media });

@@ -35,6 +35,7 @@ import { makeSignInStore } from './stores/sign-ins.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
 import { makeStepStore } from './stores/step-log.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
+import { makeOpener } from './vault/opener.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';
@@ -130,6 +131,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps } = pools;
   const { sealer } = upkeep;
+  const opener = makeOpener(sealer, log);
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();
@@ -137,8 +139,8 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     await server?.close(!(await isInUse(server.url, log)));
   };
   return {
-    instances: makeInstanceStore(journal, sealer, now),
-    webhooks: makeWebhookStore(journal, sealer),
+    instances: makeInstanceStore(journal, opener, now),
+    webhooks: makeWebhookStore(journal, opener),
     journal: makeJournal(journal, chance, now, counts),
     // Queries of sessions by key do not wait behind lists and searches.
     messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
@@ -155,7 +157,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
     definitions: makeDefinitionStore(queries),
-    chatbots: makeChatbotStore(journal, sealer),
+    chatbots: makeChatbotStore(journal, opener),
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
     chatwootRows: { ...makeChatwootStore(journal), expire: makeChatwootStore(sweeps).expire },

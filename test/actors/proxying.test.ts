@@ -16,6 +16,7 @@ const stage = (settings: ProxySettings | null, direct = true) => {
     policy: { direct, primaryEvery: 600_000 },
     log: new World().log,
     stable: 60_000,
+    isUnreadable: () => false,
     settings: () => state.settings,
     another: () => 'http://another',
     note: ({ proxy = null }) => void (state.settings = proxy),

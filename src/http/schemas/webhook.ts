@@ -46,6 +46,7 @@ export const Webhook = Type.Object(
     addUrlTypesMessages: Type.Boolean(),
     signed: optional(Type.Boolean({ description: 'There only when deliveries are signed' })),
     headerNames: optional(Type.Array(Type.String(), { description: 'Names of the headers of its own; their values are not shown' })),
+    reason: optional(Type.String({ description: 'There only when nothing is posted because the stored secret and headers are damaged' })),
     secret: optional(Type.String({ description: 'Only in the answer to the request that made it' })),
   },
   {

@@ -111,6 +111,7 @@ export const ownCloses = {
   brokenFrame: { code: 500, message: 'a frame could not be read' },
   surprise: { code: 500, message: 'unexpected error' },
   proxyMissing: { code: null, message: 'no proxy is set, and none is not allowed', data: { reason: 'proxyMissing' } },
+  unreadable: { code: null, message: 'proxy', data: { reason: 'unreadable' } },
   otherAccount: { code: null, message: 'another account was paired', data: { reason: 'otherAccount' } },
   leaseUnsure: { code: null, message: 'the lease of this node may have ended', data: { reason: 'leaseUnsure' } },
   epochLost: { code: null, message: 'another node owns the instance', data: { reason: 'epochLost' } },

@@ -2,7 +2,8 @@
 import type { AgentService, ChatbotStore, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
+import { asText, type Opener } from '../vault/opener.ts';
+import { placeOf, type Place } from '../vault/sealing.ts';
 
 interface KeyRow {
   readonly agentId: string;
@@ -53,22 +54,20 @@ export const chatbotStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const makeChatbotStore = (database: Database, sealer: Sealer): ChatbotStore => ({
+export const makeChatbotStore = (database: Database, opener: Opener): ChatbotStore => ({
   async keys(instance) {
     const rows = await database.rows<KeyRow>(chatbotStatements.keys, [instance]);
-    return new Map(
-      rows.map(({ agentId, sealed, provider, baseUrl }) => [
-        agentId,
-        {
-          key: sealer.open(keyPlace(instance, agentId), sealed),
-          service: provider === null || baseUrl === null ? null : { provider, baseUrl },
-        },
-      ]),
-    );
+    const keys = rows.flatMap(({ agentId, sealed, provider, baseUrl }) => {
+      const key = opener.open(keyPlace(instance, agentId), sealed, asText, { id: instance, field: `key of agent ${agentId}` });
+      const service = provider === null || baseUrl === null ? null : { provider, baseUrl };
+      // An agent whose key does not open has none, and says so when it is asked to answer.
+      return key === null ? [] : [[agentId, { key, service }] as const];
+    });
+    return new Map(keys);
   },
   async saveKey({ instanceId, epoch }, agent, key) {
     const claimed = [instanceId, epoch, agent.id];
-    const sealed = sealer.seal(keyPlace(instanceId, agent.id), key);
+    const sealed = opener.seal(keyPlace(instanceId, agent.id), key);
     checkOwned(
       key === ''
         ? await database.rows<Owned>(chatbotStatements.removeKey, claimed)

@@ -1,11 +1,12 @@
 /** Registered instances: read once at start, thousands of them perhaps, and changed one by one in plain units of work. */
-import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
+import { unreadableFields, type InstancePatch, type InstanceRecord, type ProxySettings } from '#actors/model.ts';
 import type { InstanceStore } from '#actors/ports.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
-import { placeOf, tokenHash, type Place, type Sealer } from '../vault/sealing.ts';
+import { asText, type Opener } from '../vault/opener.ts';
+import { placeOf, tokenHash, type Place } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
@@ -13,11 +14,11 @@ const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
 const proxyPlace = (id: string): Place => placeOf('instance', id, 'proxy');
 
 /** Fields of the record as columns; only those that the patch names. */
-const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
+const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, opener: Opener): Partial<InstanceRow> => ({
   ...(storable(rest) as typeof rest),
-  ...(token === undefined ? {} : { token: sealer.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
-  ...(aiApikey === undefined ? {} : { aiApikey: sealer.seal(apikeyPlace(id), aiApikey) }),
-  ...(proxy === undefined ? {} : { proxy: proxy === null ? null : sealer.seal(proxyPlace(id), JSON.stringify(proxy)) }),
+  ...(token === undefined ? {} : { token: opener.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
+  ...(aiApikey === undefined ? {} : { aiApikey: opener.seal(apikeyPlace(id), aiApikey) }),
+  ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxyPlace(id), JSON.stringify(proxy)) }),
 });
 
 /** Every column but the hash of the token. Times leave as floats, which the driver reads as numbers. */
@@ -76,19 +77,34 @@ type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly proxy: Buffer | null;
 };
 
-const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, sealer: Sealer): InstanceRecord => ({
-  ...row,
-  proxy: proxy === null ? null : (JSON.parse(sealer.open(proxyPlace(row.id), proxy)) as InstanceRecord['proxy']),
-  token: sealer.open(tokenPlace(row.id), token),
-  aiApikey: sealer.open(apikeyPlace(row.id), aiApikey),
-});
+/** Secrets that do not open are empty in the record, and `unreadable` names them. */
+const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Opener): InstanceRecord => {
+  const { id } = row;
+  const opened = {
+    token: opener.open(tokenPlace(id), token, asText, { id, field: 'token' }),
+    proxy: proxy && opener.open(proxyPlace(id), proxy, (text) => JSON.parse(text) as ProxySettings, { id, field: 'proxy' }),
+    aiApikey: opener.open(apikeyPlace(id), aiApikey, asText, { id, field: 'ai_apikey' }),
+  };
+  const unreadable = unreadableFields({
+    token: opened.token === null,
+    proxy: proxy !== null && opened.proxy === null,
+    aiApikey: opened.aiApikey === null,
+  });
+  return {
+    ...row,
+    proxy: opened.proxy,
+    token: opened.token ?? '',
+    aiApikey: opened.aiApikey ?? '',
+    ...(unreadable === '' ? {} : { unreadable }),
+  };
+};
 
 /** The loop turns between two pages. */
-const readAll = async (database: Database, sealer: Sealer): Promise<readonly InstanceRecord[]> => {
+const readAll = async (database: Database, opener: Opener): Promise<readonly InstanceRecord[]> => {
   const records: InstanceRecord[] = [];
   for (let last = ''; ;) {
     const rows = await database.rows<StoredRecord>(page, [last, pageSize]);
-    for (const row of rows) records.push(recordOf(row, sealer));
+    for (const row of rows) records.push(recordOf(row, opener));
     if (rows.length < pageSize) break;
     last = rows.at(-1)?.id ?? '';
   }
@@ -110,19 +126,19 @@ const mark: Statement = {
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 
-export const makeInstanceStore = (database: UnitDatabase, sealer: Sealer, now: () => number): InstanceStore => ({
-  all: () => readAll(database, sealer),
-  some: async (ids) => (await database.rows<StoredRecord>(named, [ids])).map((row) => recordOf(row, sealer)),
+export const makeInstanceStore = (database: UnitDatabase, opener: Opener, now: () => number): InstanceStore => ({
+  all: () => readAll(database, opener),
+  some: async (ids) => (await database.rows<StoredRecord>(named, [ids])).map((row) => recordOf(row, opener)),
   byToken: async (token) => {
     const [row] = await database.rows<StoredRecord>(tokened, [tokenHash(token)]);
-    return row === undefined ? null : recordOf(row, sealer);
+    return row === undefined ? null : recordOf(row, opener);
   },
   insert: ({ id, created, updated, ...fields }) =>
     database.unit(async (em) => {
-      await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, sealer) } as InstanceRow);
+      await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, opener) } as InstanceRow);
     }),
   async update(id, epoch, patch) {
-    const columns = { ...columnsOf(id, patch, sealer), updated: now() };
+    const columns = { ...columnsOf(id, patch, opener), updated: now() };
     const changed = await database.unit((em) => em.nativeUpdate(InstanceEntity, { id, epoch, removed: false }, columns));
     if (changed === 0) await checkGone(database, [id]);
     return changed === 1;

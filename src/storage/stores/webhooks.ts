@@ -4,7 +4,8 @@ import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { privatePlace, type Sealer } from '../vault/sealing.ts';
+import type { Opener } from '../vault/opener.ts';
+import { placeOf, type Place } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 /** The sealed part of a webhook. */
@@ -12,7 +13,10 @@ type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;
 
 type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;
 
-const rowOf = ({ instanceId, events, excludeMessages, secret, headers, chatwoot, ...webhook }: Webhook, sealer: Sealer): WrittenRow => ({
+const rowOf = (
+  { instanceId, events, excludeMessages, secret, headers, chatwoot, unreadable: _unreadable, ...webhook }: Webhook,
+  opener: Opener,
+): WrittenRow => ({
   ...webhook,
   instance: instanceId,
   events: [...events],
@@ -20,17 +24,20 @@ const rowOf = ({ instanceId, events, excludeMessages, secret, headers, chatwoot,
   private:
     secret === '' && Object.keys(headers).length === 0 && chatwoot === undefined
       ? null
-      : sealer.seal(
+      : opener.seal(
           privatePlace(webhook.id, instanceId),
           JSON.stringify({ secret, headers, ...(chatwoot && { chatwoot }) } satisfies Private),
         ),
 });
 
-const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
-  const kept: Private = sealed
-    ? (JSON.parse(sealer.open(privatePlace(row.id, instance ?? null), sealed)) as Private)
-    : { secret: '', headers: {} };
-  return { ...row, ...kept, instanceId: instance ?? null };
+const nothingSealed: Private = { secret: '', headers: {} };
+
+/** A webhook whose private part does not open has none, and `unreadable` says so. */
+const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, opener: Opener): Webhook => {
+  const { id } = row;
+  const place = privatePlace(id, instance ?? null);
+  const kept = sealed ? opener.open(place, sealed, (text) => JSON.parse(text) as Private, { id, field: 'private' }) : nothingSealed;
+  return { ...row, ...(kept ?? { ...nothingSealed, unreadable: 'private' }), instanceId: instance ?? null };
 };
 
 const written = [
@@ -81,21 +88,21 @@ const valuesOf = (row: WrittenRow): readonly unknown[] => [
   row.private,
 ];
 
-export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): WebhookStore => ({
+export const makeWebhookStore = (database: UnitDatabase, opener: Opener): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
-      return rows.map((row) => webhookOf(row, sealer));
+      return rows.map((row) => webhookOf(row, opener));
     }),
   some: (ids) =>
     database.unit(async (em) => {
       const rows =
         ids.length === 0 ? [] : await em.find(WebhookEntity, { id: { $in: [...ids] }, removed: false }, { disableIdentityMap: true });
-      return rows.map((row) => webhookOf(row, sealer));
+      return rows.map((row) => webhookOf(row, opener));
     }),
   async save(webhook, epoch) {
     const { id, instanceId } = webhook;
-    const values = valuesOf(rowOf(storable(webhook) as Webhook, sealer));
+    const values = valuesOf(rowOf(storable(webhook) as Webhook, opener));
     const rows = await database.rows<Owned>(webhookStatements.save, [instanceId, epoch, id, ...values]);
     if (instanceId !== null) checkOwned(rows);
   },

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterSessions } from '#actors/cluster/sessions.ts';
 import { Uses } from '#actors/cluster/uses.ts';
+import { Registry } from '#actors/supervisor/registry.ts';
+import { instance } from '#test/fakes/records.ts';
 import { FakeTime } from '#test/fakes/time.ts';
+import { quietLog } from '#test/support/database.ts';
 
 /** Closes a session in which a command is under way that ends so many milliseconds after its connection did; answers the steps in their order. */
 const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
@@ -47,3 +50,45 @@ test('sessions: a command that loses its connection records its end before the s
 
 test('sessions: one that does not come to an end is not waited for for ever', async () =>
   assert.deepEqual(await stepsOf(5_000), ['closed', 'stored', 'ended', 'recorded']));
+
+test('sessions: of a batch with a damaged row the others are begun, and the row is stored as offline', async () => {
+  const time = new FakeTime();
+  const all = [
+    { ...instance, id: 'r1', wanted: 'online', jid: 'a@s', token: '', unreadable: 'token' },
+    { ...instance, id: 'r2', wanted: 'online', jid: 'b@s', token: 'two' },
+  ] as const;
+  const noted: object[] = [];
+  const begun: string[] = [];
+  const cells = new Map(
+    all.map((record) => [
+      record.id as string,
+      { record, view: { status: 'disconnected' }, keeper: { record, note: (patch: object) => noted.push(patch) } },
+    ]),
+  );
+  const registry = new Registry((record) => {
+    begun.push(record.id);
+    return cells.get(record.id) as never;
+  });
+  const sessions = new ClusterSessions({
+    ports: { time, log: quietLog, instances: { some: async () => all }, messages: { interrupted: async () => [] } },
+    leftWork: { of: async () => [] },
+    registry,
+    uses: new Uses(time),
+    begun: () => undefined,
+  } as never);
+  const begin = await sessions.prepare(all.map(({ id }) => ({ instanceId: id, epoch: 1 })));
+  begin();
+  assert.deepEqual(begun, ['r1', 'r2']);
+  assert.deepEqual(
+    noted.map((patch) => ({ ...patch, lastDisconnect: 0 })),
+    [
+      {
+        wanted: 'offline',
+        lastDisconnect: 0,
+        lastDisconnectReason: 'values of the instance are damaged in the database: set them anew, then connect: token',
+        lastDisconnectCause: 'unreadable',
+      },
+    ],
+  );
+  assert.deepEqual([registry.byToken('two'), registry.byToken('')], ['r2', null]);
+});

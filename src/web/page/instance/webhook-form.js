@@ -19,6 +19,7 @@ import { Button, Dialog, Field } from '../ui/parts.js';
  * @property {boolean} addUrlTypesMessages
  * @property {boolean} [signed]
  * @property {string[]} [headerNames]
+ * @property {string} [reason] Why nothing is posted: the stored secret and headers are damaged.
  * @property {string} [secret] In the answer to the request that made it.
  */
 
@@ -52,7 +53,7 @@ const headersOf = (text) =>
   );
 
 /** @param {FormData} form @param {Partial<Webhook>} webhook */
-const bodyOf = (form, { id, signed, enabled = true }) => {
+const bodyOf = (form, { id, signed, enabled = true, reason }) => {
   const isSigned = form.has('signed');
   const headers = String(form.get('headers') ?? '').trim();
   return {
@@ -63,7 +64,8 @@ const bodyOf = (form, { id, signed, enabled = true }) => {
     excludeMessages: form.getAll('excludeMessages'),
     addUrlEvents: form.has('addUrlEvents'),
     addUrlTypesMessages: form.has('addUrlTypesMessages'),
-    ...(isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
+    // Of a damaged webhook nobody knows whether it was signed: the form says it.
+    ...(reason === undefined && isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
     ...(headers === '' ? (form.has('noHeaders') ? { headers: {} } : {}) : { headers: headersOf(headers) }),
   };
 };

@@ -19,9 +19,10 @@ import { WebhookForm } from './webhook-form.js';
 const testText = ({ ok, ms, status_code: status, error }) =>
   ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
 
-/** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @returns {{ state: string, word: string }} */
-const badgeOf = (isOn, courier) => {
+/** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
+const badgeOf = (isOn, courier, isDamaged = false) => {
   if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
+  if (isDamaged) return { state: 'person', word: t('webhookDamaged') };
   if (courier?.circuit.open === true) return { state: 'person', word: t('webhookBroken') };
   if (courier?.health?.isFailing === true) return { state: 'person', word: t('webhookFailing') };
   if ((courier?.circuit.failures ?? 0) > 0) return { state: 'connecting', word: t('webhookRetrying') };
@@ -44,7 +45,7 @@ const Health = ({ courier }) => {
 const Card = ({ live, webhook, onChange, onEdit }) => {
   const busy = useSignal(false);
   const result = useSignal(/** @type {TestResult | null} */ (null));
-  const { id, url, enabled, events, excludeMessages, signed, headerNames } = webhook;
+  const { id, url, enabled, events, excludeMessages, signed, headerNames, reason } = webhook;
   const part = live.detail.value?.parts.find(({ courier }) => courier?.webhookId === id);
   const test = async () => {
     busy.value = true;
@@ -65,7 +66,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
     await attempt(() => post('/webhook', { action: 'delete', id }, { instance: live.id }), t('webhookDeleted'));
     await onChange();
   };
-  const badge = badgeOf(enabled, part?.courier);
+  const badge = badgeOf(enabled, part?.courier, reason !== undefined);
   return html`
     <li class="panel webhook" aria-label=${url}>
       <div class="line">
@@ -78,6 +79,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
         ${signed === true && ` ${t('webhookSigned')}`}
         ${headerNames !== undefined && headerNames.length > 0 && ` ${t('webhookHeaders', { names: headerNames.join(', ') })}`}
       </p>
+      ${reason !== undefined && html`<p class="because">${reason}</p>`}
       ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
       <${Health} courier=${part?.courier} />
       ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}

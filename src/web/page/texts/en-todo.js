@@ -21,6 +21,7 @@ export const todo = {
   todo_epochLost: 'Nothing, if that was meant',
   todo_receiverFailed: 'Look at the last error on the card of the webhook',
   todo_otherAccount: 'Pair the account of before, or connect with allowAccountChange to begin anew',
+  todo_unreadable: 'Set what the reason names anew, then connect; see damaged values',
   todo_proxyMissing: 'Set a proxy',
   todo_crashed: 'It tries again after 15 minutes. Look for instance.crashed in the log and report it',
 };

@@ -275,6 +275,7 @@ export const en = {
   webhookOn: 'on',
   webhookOff: 'paused',
   webhookBroken: 'circuit open',
+  webhookDamaged: 'damaged',
   webhookFailing: 'failing',
   webhookRetrying: 'retrying',
   webhookRate: '{percent} % delivered: {delivered} of the last {attempts} attempts.',

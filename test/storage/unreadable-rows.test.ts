@@ -1,0 +1,122 @@
+/** Rows with a damaged secret: they are marked, and all others are read. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClusterMemory } from '#actors/cluster/memory.ts';
+import type { Log } from '#actors/ports.ts';
+import type { InstancePatch } from '#actors/model.ts';
+import { noProxy } from '#actors/model.ts';
+import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { instance, webhook } from '#test/contract/samples.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const lines: (readonly [string, object])[] = [];
+const log: Log = { ...quietLog, error: (fields, event) => void lines.push([event, fields]) };
+const storage = await database.storage({ log, now: () => instance.record.updated });
+
+const whole = {
+  ...instance.record,
+  id: 'r1',
+  token: 'token 1',
+  aiApikey: 'key 1',
+  proxy: { ...noProxy, mode: 'custom', url: 'http://one' },
+} as const;
+const damaged = { ...whole, id: 'r2', token: 'token 2', aiApikey: 'key 2', created: whole.created + 1 };
+for (const record of [whole, damaged]) await storage.instances.insert(record);
+
+/** Changes one byte of a sealed value. */
+const spoil = (table: string, column: string, id: string) =>
+  database.admin.rows(
+    { name: '', text: `update ${table} set ${column} = set_byte(${column}, 20, get_byte(${column}, 20) # 1) where id = $1` },
+    [id],
+  );
+
+const cases: readonly (readonly [column: string, empty: object, repair: InstancePatch])[] = [
+  ['token', { token: '' }, { token: damaged.token }],
+  ['proxy', { proxy: null }, { proxy: damaged.proxy }],
+  ['ai_apikey', { aiApikey: '' }, { aiApikey: damaged.aiApikey }],
+];
+
+for (const [column, empty, repair] of cases)
+  test(`unreadable rows: an instance with a damaged ${column} is marked until it is written anew, and others come whole`, async () => {
+    lines.length = 0;
+    await spoil('instance', column, damaged.id);
+    const marked = { ...damaged, ...empty, unreadable: column };
+    assert.deepEqual(await storage.instances.all(), [whole, marked]);
+    assert.deepEqual(
+      (await storage.instances.some([damaged.id, whole.id])).toSorted((a, b) => a.created - b.created),
+      [whole, marked],
+    );
+    assert.deepEqual(await storage.instances.byToken(damaged.token), marked);
+    assert.deepEqual(lines, [['storage.unreadable', { id: damaged.id, field: column }]]);
+    // A change of another field leaves the sealed value.
+    assert.equal(await storage.instances.update(damaged.id, 1, { wanted: 'offline' }), true);
+    assert.equal((await storage.instances.all())[1]?.unreadable, column);
+    await storage.instances.update(damaged.id, 1, { ...repair, wanted: damaged.wanted });
+    assert.deepEqual(await storage.instances.all(), [whole, damaged]);
+  });
+
+test('unreadable rows: a webhook with a damaged secret is marked until it is saved again, and others come whole', async () => {
+  const [good, bad] = ['w1', 'w2'].map((id, n) => ({
+    ...webhook,
+    id,
+    instanceId: 'r1',
+    secret: `whsec_${n}`,
+    headers: { a: 'b' },
+    created: n,
+  }));
+  assert.ok(good && bad);
+  for (const one of [good, bad]) await storage.webhooks.save(one, 1);
+  lines.length = 0;
+  await spoil('webhook', 'private', bad.id);
+  const marked = { ...bad, secret: '', headers: {}, unreadable: 'private' };
+  assert.deepEqual(await storage.webhooks.all(), [good, marked]);
+  assert.deepEqual(await storage.webhooks.some([bad.id]), [marked]);
+  assert.deepEqual(lines, [['storage.unreadable', { id: bad.id, field: 'private' }]]);
+  await storage.webhooks.save(bad, 1);
+  assert.deepEqual(await storage.webhooks.some([bad.id]), [bad]);
+});
+
+test('unreadable rows: an agent with a damaged key has none, and the keys of others come whole', async () => {
+  const claim = { instanceId: 'r1', epoch: 1 };
+  for (const id of ['a1', 'a2']) await storage.chatbots.saveKey(claim, { id, provider: 'openai', baseUrl: '' }, `key of ${id}`);
+  await database.admin.rows(
+    { name: '', text: `update chatbot_key set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where agent_id = 'a2'` },
+    [],
+  );
+  assert.deepEqual([...(await storage.chatbots.keys('r1')).keys()], ['a1']);
+});
+
+test('unreadable rows: a node learns what changed beside a damaged row, and the row itself', async () => {
+  const learned = new Map<string, string | undefined>();
+  const time = new FakeTime();
+  const memory = new ClusterMemory({
+    ...storage,
+    time,
+    log: quietLog,
+    workers: new SupervisedWorkers({ time, log: quietLog, policy: testPolicy, random: () => 1, fields: {} }),
+    every: 1_000,
+    host: {
+      owns: () => false,
+      instanceIds: () => [],
+      webhookIds: () => [],
+      setInstance: ({ id, unreadable }) => void learned.set(id, unreadable),
+      forgetInstance: () => undefined,
+      setWebhook: ({ id, unreadable }) => void learned.set(id, unreadable),
+      forgetWebhook: () => undefined,
+      refreshAdmin: async () => undefined,
+    },
+  });
+  await memory.begin();
+  await spoil('instance', 'token', 'r2');
+  await spoil('webhook', 'private', 'w2');
+  await storage.instances.update('r1', 1, { name: 'changed' });
+  await storage.webhooks.save({ ...webhook, id: 'w1', instanceId: 'r1', url: 'https://example.com/changed' }, 1);
+  const refreshed = memory.refreshed();
+  await time.pass(1_000);
+  await refreshed;
+  memory.stop();
+  assert.deepEqual(Object.fromEntries(learned), { r1: undefined, r2: 'token', w1: undefined, w2: 'private' });
+});
