@@ -58,14 +58,15 @@ async function sendLater(
   const { delay, readChat, readMessages } = options;
   const queuedSend = { send: draft.value.raw === null ? send : null, delay, readChat, readMessages };
   const message = { ...labelled(draft.value, send, options), queuedSend };
+  let stored: Message;
   try {
-    await accept(cell, message, key && usedBy(key, message, ports.time.now(), done(message)));
+    stored = await accept(cell, message, key && usedBy(key, message, ports.time.now(), done(message)));
   } catch (error) {
     cell.queue.release();
     throw error;
   }
-  cell.queue.push(message);
-  return done(message);
+  cell.queue.push(stored);
+  return done(stored);
 }
 
 /** Returns the instance, or a refusal that the send would get in any case. The check comes before files are fetched and converted. */

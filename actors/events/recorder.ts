@@ -48,8 +48,8 @@ interface Item {
   readonly size: number;
   /** True if a caller waits for the entry. If the database is unavailable, the caller gets an error at once, and the entry is not stored later. */
   readonly urgent: boolean;
-  /** Called with the outcome of the first try, which is null for a commit. Further calls have no effect. */
-  readonly settle: ((error: Error | null) => void) | null;
+  /** Called with the outcome of the first try, null when it was committed; further calls change nothing. */
+  readonly settle: ((error: Error | null, committed?: Committed) => void) | null;
 }
 
 /** Kinds of entries that are steps of a send. */
@@ -132,14 +132,14 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the entry is committed. Rejects if the entry is refused for its content. Rejects at once with `StorageFailure` if the database is
-   * unavailable or busy. A rejected entry is not stored later.
+   * Resolves with its commit when the entry is committed, which other entries may share. Rejects when it never will be: bad data, or (`StorageFailure`, at once) a database that is away or busy; then
+   * the entry is not stored later.
    */
-  append(entry: Entry): Promise<void> {
+  append(entry: Entry): Promise<Committed> {
     if (this.#away) return Promise.reject(this.#away);
     if (this.#retryPause.ended) return Promise.reject(stopped());
     return new Promise((resolve, reject) => {
-      this.#push(entry, true, (error) => (error ? reject(error) : resolve()));
+      this.#push(entry, true, (error, committed = nothing) => (error ? reject(error) : resolve(committed)));
       this.#worker.wake();
     });
   }
@@ -285,7 +285,7 @@ export class Recorder {
     this.#begun = false;
     this.#busy = this.#items.length > 0;
     this.#announce(committed, again);
-    for (const { settle } of done) settle?.(null);
+    for (const { settle } of done) settle?.(null, committed);
     this.#reach();
   }
 
@@ -321,7 +321,7 @@ export class Recorder {
     this.#group.splice(1, 1);
     this.#slow.otherStored();
     this.#announce(committed, true);
-    second.settle?.(null);
+    second.settle?.(null, committed);
   }
 
   /** Fails the entries of waiting callers at once, because the database is unavailable. All other entries are retried after a pause. */

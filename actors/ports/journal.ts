@@ -1,5 +1,5 @@
-/** The journal, which turns entries into rows. */
-import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId } from '../model.ts';
+/** Where entries become rows. */
+import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId, Message } from '../model.ts';
 
 /** An event that could not be built or serialised to JSON. The entry of the event is stored nevertheless. */
 export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
@@ -8,12 +8,17 @@ export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'mes
   readonly error: unknown;
 }
 
-/** The result of one commit. */
+/** A message whose short id was taken, so that it was stored, and told, under another one. */
+export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | 'id'> {}
+
+/** What one commit brought about. */
 export interface Committed {
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];
   /** Absent if all events were rendered. */
   readonly unrendered?: readonly UnrenderedEvent[];
+  /** Absent when there is none. */
+  readonly renamed?: readonly RenamedMessage[];
 }
 
 /** The journal. One transaction writes messages, chats and outbox together. */

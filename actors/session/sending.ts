@@ -97,12 +97,15 @@ export const labelled = (
 });
 
 /**
- * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
- * be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
+ * Stores a message before anything is written. When that fails it is not sent: a statement whose answer was lost may have stored it all the same,
+ * and what is recorded next keeps it from being sent at some later start. `key`: stored with it, and free again when that fails. Resolves with the
+ * message as it is stored: its short id may have been taken.
  */
-export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<void> {
+export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<Message> {
   try {
-    await cell.recorder.append({ kind: 'queued', message, chat: chatAfter(message), ...(key ? { key } : {}) });
+    const { renamed } = await cell.recorder.append({ kind: 'queued', message, chat: chatAfter(message), ...(key ? { key } : {}) });
+    const { id } = renamed?.find(({ messageId }) => messageId === message.messageId) ?? message;
+    return id === message.id ? message : { ...message, id };
   } catch (error) {
     void giveUp(cell, message, 'Failed', 'it could not be stored when it was accepted');
     void free(cell, key);
@@ -173,12 +176,12 @@ export async function sendNow(
   if (!whole.ok) return whole;
   const composed = await performIn(cell, signal, 'message.compose', { send: whole.value, draft: null });
   if (!composed.ok) return composed;
-  const message = labelled(composed.value, send, options);
-  const used = key && usedBy(key, message, ports.time.now());
-  await prepare(ports, cell, signal, message, options);
-  // If the connection ended during the typing, nothing is stored, so the caller may retry at once.
+  const drawn = labelled(composed.value, send, options);
+  const used = key && usedBy(key, drawn, ports.time.now());
+  await prepare(ports, cell, signal, drawn, options);
+  // Nothing is stored of a message whose session went away while somebody seemed to type: its sender may try again at once.
   if (signal.aborted) return notConnected;
-  await accept(cell, message, used);
+  const message = await accept(cell, drawn, used);
   const further = (sent: Message): Entry[] => (used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, done(sent)) }] : []);
   const answer = transmit(cell, signal, message, { further });
   release();

@@ -126,7 +126,8 @@ const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTim
 };
 
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
-  const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
+  const messageId = (): string => `r${randomBytes(4).toString('hex').slice(0, 7)}`;
+  const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
   const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps } = pools;

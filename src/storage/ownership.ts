@@ -10,8 +10,12 @@ import type { Claim } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import type { Runner, Statement } from './postgres/database.ts';
 
+/** $1 is the instance, $2 the epoch. With a condition that does not hold, nothing is owned and nothing is written. */
+export const ownedIf = (condition: string): string =>
+  `owned as materialized (select id from instance where id = $1 and epoch = $2${condition && ` and ${condition}`} for key share)`;
+
 /** $1 is the instance, $2 the epoch. */
-export const owned = `owned as materialized (select id from instance where id = $1 and epoch = $2 for key share)`;
+export const owned = ownedIf('');
 
 export interface Owned {
   readonly owned: number;

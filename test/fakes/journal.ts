@@ -3,8 +3,9 @@ import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Erasure } from '#src/storage/journal/message-ledger.ts';
-import type { Outcome } from '#src/storage/journal/outcome.ts';
+import type { Known, Outcome } from '#src/storage/journal/outcome.ts';
 import { render } from '#src/storage/journal/rendering.ts';
+import { ShortIds } from '#src/storage/journal/short-ids.ts';
 import { putCampaigns } from './campaigns.ts';
 import { contactsOf, putContacts } from './contacts.ts';
 import type { FakeDatabase } from './storage.ts';
@@ -15,6 +16,8 @@ export class FakeJournal implements Journal {
   readonly groups: (readonly Entry[])[] = [];
   /** An entry that storage can never take. */
   isBad: (entry: Entry) => boolean = () => false;
+  /** Draws the short id of a message anew. */
+  nextMessageId: () => string = () => `r${this.#chance.hex(4).slice(0, 7)}`;
   readonly #db: FakeDatabase;
   readonly #time: Pick<FakeTime, 'now'>;
   readonly #chance: FakeChance;
@@ -46,7 +49,7 @@ export class FakeJournal implements Journal {
         contacts: contactsOf(this.#db, id),
         definitions: this.#db.definitionsOf(id),
       };
-      const outcome = reduceEntries(known, owner, entries, () => `r${this.#chance.hex(7)}`);
+      const { ids, outcome } = this.#reduced(known, owner, entries);
       const { events, waiting, unrendered } = render(outcome, {
         instanceId: id,
         at: this.#time.now(),
@@ -56,8 +59,20 @@ export class FakeJournal implements Journal {
       this.groups.push(entries);
       this.#write(id, outcome);
       const deliveries = waiting.map((row) => this.#deliver(row));
-      return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
+      const renamed = ids.renamed(outcome.freshMessages);
+      return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
     });
+  }
+
+  #reduced(known: Known, owner: string, entries: readonly Entry[]): { readonly ids: ShortIds; readonly outcome: Outcome } {
+    const ids = new ShortIds(() => this.nextMessageId());
+    const taken = new Set(known.messages.map(({ id }) => id));
+    for (;;) {
+      const outcome = reduceEntries(known, owner, ids.applied(entries), () => `r${this.#chance.hex(7)}`);
+      const isTaken = outcome.freshMessages.some(({ id }) => taken.has(id));
+      ids.redraw(outcome.freshMessages, taken);
+      if (!ids.part(outcome.freshMessages) && !isTaken) return { ids, outcome };
+    }
   }
 
   #write(

@@ -18,7 +18,10 @@ export const chatId = '5511900000001@s.whatsapp.net';
 
 let count = 0;
 /** A message that no test has seen. */
-export const fresh = (change: Partial<Message> = {}): Message => ({ ...sample, messageId: `M${(count += 1)}`, chatId, ...change });
+export const fresh = (change: Partial<Message> = {}): Message => {
+  count += 1;
+  return { ...sample, id: `r${count.toString(16).padStart(7, '0')}`, messageId: `M${count}`, chatId, ...change };
+};
 export const sent = (change: Partial<Message> = {}): Message => fresh({ fromMe: true, wasSentByApi: true, status: 'Queued', ...change });
 
 export const arrived = (message: Message, more: Partial<Omit<Chat, 'id'>> = {}): Entry => ({

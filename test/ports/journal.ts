@@ -139,6 +139,43 @@ const messages: readonly Case[] = [
   ],
 
   [
+    'a message whose short id another one has is stored under an id of its own',
+    async (bench) => {
+      const first = fresh();
+      await bench.commit(arrived(first));
+      // Once with what was just written in memory, once without.
+      for (const look of [() => undefined, () => bench.stores.journal.forget(bench.record.id)]) {
+        look();
+        const second = fresh({ id: first.id });
+        const { renamed } = await bench.commit(arrived(second));
+        const stored = await bench.message(second.messageId);
+        assert.match(stored?.id ?? '', /^r[0-9a-f]{7}$/);
+        assert.notEqual(stored?.id, first.id);
+        assert.deepEqual(renamed, [{ messageId: second.messageId, chatId, id: stored?.id }]);
+      }
+      assert.equal((await bench.message(first.messageId))?.id, first.id);
+      assert.equal((await bench.stores.messages.byId(bench.record.id, first.id))?.messageId, first.messageId);
+    },
+  ],
+
+  [
+    'two messages of one commit with the same short id are stored under two',
+    async (bench) => {
+      const own = sent();
+      const twins = [
+        queued(own),
+        arrived(fresh({ id: own.id })),
+        past({ of: 'messages', items: [{ message: fresh({ id: own.id }), chat: { chatId } }] }),
+      ];
+      const { renamed = [] } = await bench.commit(...twins);
+      assert.equal(renamed.length, 2);
+      assert.equal(new Set([own.id, ...renamed.map(({ id }) => id)]).size, 3);
+      for (const { messageId, id } of renamed) assert.equal((await bench.message(messageId))?.id, id);
+      assert.equal((await bench.message(own.messageId))?.id, own.id);
+    },
+  ],
+
+  [
     'the same entries again make no event and change nothing',
     async (bench) => {
       const [own, inbound] = [sent(), fresh()];

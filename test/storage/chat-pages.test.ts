@@ -63,7 +63,12 @@ const watched: Database = {
 let now = 0;
 let ids = 0;
 const counts = createChatCounts(() => now);
-const journal = makeJournal(database, { chatId: () => `r${(ids += 1)}`, eventId: () => `e${(ids += 1)}` }, () => now, counts);
+const journal = makeJournal(
+  database,
+  { chatId: () => `r${(ids += 1)}`, eventId: () => `e${(ids += 1)}`, messageId: () => `m${(ids += 1)}` },
+  () => now,
+  counts,
+);
 const chats = makeChatStore(watched, counts);
 
 const small = { id: 'rsmall', owner, epoch: 1 };

@@ -27,7 +27,7 @@ test('in doubt: a message that was given up after a lost answer is not stored as
   t.after(() => behind.close());
   const journal = makeJournal(
     behind,
-    { chatId, eventId },
+    { chatId, eventId, messageId: chatId },
     () => 0,
     createChatCounts(() => 0),
   );

@@ -1,42 +1,33 @@
 /** Turns entries into rows: reads the known rows, lets the ledger apply the rules, and writes messages, chats and outbox in one statement. */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
-import type { Chat, Contact, Definition, Delivery, Entry } from '#actors/model.ts';
-import type { Committed, Journal } from '#actors/ports.ts';
+import type { Delivery, Entry } from '#actors/model.ts';
+import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
 import { campaignRows, countedCampaigns, optOutRows, recipientRows } from './campaign-rows.ts';
 import type { ChatCounts } from './chat-counts.ts';
-import { type Concerned, concernedBy } from './concerned.ts';
-import {
-  chatChangeRows,
-  chatFields,
-  columnOf,
-  composedColumns,
-  makeRowSet,
-  messageRows,
-  newChatRows,
-  receiptRows,
-  revisedColumns,
-  storedMessageFields,
-  type StoredMessage,
-} from './columns.ts';
-import { contactFields, contactRows, goneContactRows } from './contact-rows.ts';
-import { definitionFields, definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
-import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlistedGroupRows, type GroupRow } from './group-rows.ts';
-import { checkGone, exists, owned, type Owned } from '../ownership.ts';
+import { chatChangeRows, columnOf, composedColumns, makeRowSet, messageRows, newChatRows, receiptRows, revisedColumns } from './columns.ts';
+import { contactRows, goneContactRows } from './contact-rows.ts';
+import { definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
+import { goneGroupRows, groupListRows, groupRows, unlistedGroupRows } from './group-rows.ts';
+import { checkGone, exists, owned, ownedIf, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { growthOf } from '../postgres/statistics.ts';
 import { tallied } from '../stores/tallies.ts';
 import { reduceEntries } from './ledger.ts';
 import type { Known, Outcome } from './outcome.ts';
-import { createJournalCache } from './journal-cache.ts';
+import { createJournalCache, type JournalCache } from './journal-cache.ts';
+import { knownStatements, readKnown } from './known-rows.ts';
 import { changedInPieces, pieceStatements } from './pieces.ts';
 import { render, type Rendered } from './rendering.ts';
 import { sendKeyRows } from './send-key-rows.ts';
+import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
 export interface JournalChance {
   /** `r` and 14 hex digits. */
   chatId(): string;
   eventId(): string;
+  /** `r` and 7 hex digits. */
+  messageId(): string;
 }
 
 /** The instance whose entries are committed, and its epoch. */
@@ -131,14 +122,17 @@ const campaignCounts = (names: readonly SetName[]): readonly string[] => {
 const makeWrite = (names: readonly SetName[]) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];
-  let next = 3;
+  let [next, condition] = [3, ''];
   for (const name of names) {
     const part = sets[name](next);
     next = part.next;
+    if (name === 'messages') condition = noneTaken(part.array('id'));
     parts.push({ name, ...part });
   }
   const tally = names.includes('deliveries') ? [tallied.added('deliveries')] : [];
-  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally, ...campaignCounts(names)].join(',\n');
+  const withs = [ownedIf(condition), ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally, ...campaignCounts(names)].join(
+    ',\n',
+  );
   // A row even without deliveries, so that an instance that has another owner can be told from one without webhooks.
   const written = names.includes('deliveries')
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
@@ -165,41 +159,8 @@ const someWrites = (): Record<string, Statement> => {
   return Object.fromEntries(combinations.map((names) => [`write ${names.join()}`, makeWrite(names).statement]));
 };
 
-/** Messages of the instance $1 by their ids: one look at the index for each, however few rows the instance seems to have. */
-const messagesOf = (ids: string): string => `unnest(${ids}::text[]) as wanted,
-          lateral (select * from message where instance_id = $1 and message_id = wanted offset 0) as message`;
-
 export const journalStatements = {
-  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups, $6 contacts. Those of chats that are not stored name them. */
-  known: {
-    name: 'journal-known',
-    text: `select
-      (select json_agg(m) from (
-        select ${storedMessageFields} from ${messagesOf('$2')} order by message.seq) as m) as messages,
-      (select json_agg(c) from (
-        select ${chatFields} from chat where instance_id = $1 and chat_id = any(
-          $3::text[] || array(select message.chat_id from ${messagesOf('$4')}))
-        order by chat_id) as c) as chats,
-      (select json_agg(g) from (
-        select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups,
-      (select json_agg(k) from (
-        select ${contactFields} from contact where instance_id = $1 and contact_id = any($6::text[] || array(
-          select id from unnest($3::text[]) as concerned (id)
-            where id <> all(array(select chat_id from chat where instance_id = $1 and chat_id = any($3::text[])))))
-        order by contact_id) as k) as contacts`,
-  },
-  /** $2 ids. */
-  definitions: {
-    name: 'journal-definitions',
-    text: `select ${definitionFields} from definition where instance_id = $1 and id = any($2::text[])`,
-  },
-  /** $2 channels and $3 numbers, of one post each. */
-  posts: {
-    name: 'journal-posts',
-    text: `select ${storedMessageFields} from unnest($2::text[], $3::bigint[]) as wanted (channel, number), lateral (
-        select * from message where instance_id = $1 and chat_id = wanted.channel and post is not null
-          and (post ->> 'serverId')::bigint = wanted.number offset 0) as message`,
-  },
+  ...knownStatements,
   /** $3 chats. */
   remove: {
     name: 'journal-remove',
@@ -208,68 +169,21 @@ export const journalStatements = {
       select count(*)::int as owned from owned`,
   },
   ...pieceStatements,
+  ...shortIdStatements,
   ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
-
-interface KnownRow {
-  readonly messages: readonly StoredMessage[] | null;
-  readonly chats: readonly Chat[] | null;
-  readonly groups: readonly GroupRow[] | null;
-  readonly contacts: readonly Contact[] | null;
-}
-
-/** Posts by their numbers, without those that were read by their ids. */
-const readPosts = async (
-  runner: Runner,
-  instance: string,
-  posts: Concerned['posts'],
-  known: readonly StoredMessage[],
-): Promise<readonly StoredMessage[]> => {
-  if (posts.length === 0) return [];
-  const values = [instance, posts.map(({ chatId }) => chatId), posts.map(({ serverId }) => serverId)];
-  const rows = await runner.rows<StoredMessage>(journalStatements.posts, values);
-  return rows.filter((row) => !known.some(({ messageId, chatId }) => messageId === row.messageId && chatId === row.chatId));
-};
-
-const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
-  const concerned = concernedBy(entries);
-  const known = await readNamed(runner, instance, concerned);
-  const posts = await readPosts(runner, instance, concerned.posts, known.messages);
-  return posts.length === 0 ? known : { ...known, messages: [...known.messages, ...posts] };
-};
-
-const readNamed = async (
-  runner: Runner,
-  instance: string,
-  { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds }: Concerned,
-): Promise<Known> => {
-  // Definitions change seldom: commits without any, which is nearly every one, do not ask for them.
-  const definitions =
-    definitionIds.size === 0 ? [] : await runner.rows<Definition>(journalStatements.definitions, [instance, [...definitionIds]]);
-  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0)
-    return { messages: [], chats: [], groups: [], contacts: [], definitions };
-  const [row] = await runner.rows<KnownRow>(journalStatements.known, [
-    instance,
-    [...messageIds.union(updatedIds)],
-    [...chatIds],
-    [...updatedIds],
-    [...groupIds],
-    [...contactIds],
-  ]);
-  return {
-    messages: row?.messages ?? [],
-    chats: row?.chats ?? [],
-    groups: (row?.groups ?? []).map(groupOfRow),
-    contacts: row?.contacts ?? [],
-    definitions,
-  };
-};
 
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
 
 /** The instance is gone, or has another owner. */
 const disowned = Symbol('disowned');
 
+const takenAmong = async (runner: Runner, instance: string, { freshMessages }: Outcome): Promise<readonly string[]> => {
+  const ids = freshMessages.map(({ id }) => id);
+  return (await runner.rows<{ readonly id: string }>(shortIdStatements.taken, [instance, ids])).map(({ id }) => id);
+};
+
+/** Throws `IdsTaken` when another message of the instance has the short id of a fresh one. */
 const writeOutcome = async (
   runner: Runner,
   writer: Writer,
@@ -308,7 +222,11 @@ const writeOutcome = async (
   if (names.length === 0) return [];
   const write = writeOf(names);
   const written = await runner.rows<Written>(write.statement, write.values(writer, rows));
-  if (written.length === 0) return disowned;
+  if (written.length === 0) {
+    const ids = rows.messages.length === 0 ? [] : await takenAmong(runner, writer.id, outcome);
+    if (ids.length > 0) throw new IdsTaken(ids);
+    return disowned;
+  }
   const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));
   return waiting.flatMap((delivery) => {
     const seq = seqs.get(`${delivery.eventId} ${delivery.webhookId}`);
@@ -317,6 +235,76 @@ const writeOutcome = async (
 };
 
 const nothing: Committed = { events: [], deliveries: [] };
+
+interface Reduced {
+  readonly known: Known;
+  readonly outcome: Outcome;
+  readonly renamed: readonly RenamedMessage[];
+}
+
+interface JournalParts {
+  readonly database: Database;
+  readonly chance: JournalChance;
+  readonly counts: ChatCounts;
+  readonly recent: JournalCache;
+  /** Counts rows that were added to the table of messages. */
+  readonly grown: (rows: number) => void;
+  /** Nothing that is remembered of the instance is certain any more. */
+  readonly doubt: (instance: string) => void;
+  now(): number;
+}
+
+type Targets = Parameters<Journal['commit']>[2];
+
+/** Writes what the ledger left, once. Throws `IdsTaken`. */
+const written = async (
+  parts: JournalParts,
+  instance: Writer,
+  { known, outcome, renamed }: Reduced,
+  targets: Targets,
+): Promise<Committed> => {
+  const { database, chance, counts, recent, grown, doubt, now } = parts;
+  const at = now();
+  const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
+  const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
+  // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
+  const isOurs = await changedInPieces(database, instance, outcome);
+  const deliveries = !isOurs ? disowned : await (outcome.removedChats.length > 0 ? database.transaction(write) : write(database));
+  if (deliveries === disowned) {
+    doubt(instance.id);
+    await checkGone(database, [instance.id]);
+    return nothing;
+  }
+  grown(outcome.freshMessages.length);
+  recent.keep(instance.id, known, outcome);
+  if (outcome.removedChats.length > 0) counts.forget(instance.id);
+  counts.note(instance.id, outcome.chats);
+  // Chats lost a label, or messages went, without being looked at.
+  if (outcome.goneLabels.length + outcome.erasures.length > 0) doubt(instance.id);
+  return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
+};
+
+/** Applies the entries and writes the outcome, with other short ids as often as one of them is taken. */
+const attempt = async (
+  parts: JournalParts,
+  instance: Writer & { readonly owner: string },
+  entries: readonly Entry[],
+  targets: Targets,
+): Promise<Committed> => {
+  const { database, chance, recent } = parts;
+  const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
+  const ids = new ShortIds(chance.messageId);
+  for (;;) {
+    const outcome = reduceEntries(known, instance.owner, ids.applied(entries), chance.chatId);
+    if (ids.part(outcome.freshMessages)) continue;
+    try {
+      return await written(parts, instance, { known, outcome, renamed: ids.renamed(outcome.freshMessages) }, targets);
+    } catch (error) {
+      if (!(error instanceof IdsTaken)) throw error;
+      ids.redraw(outcome.freshMessages, error.ids);
+    }
+  }
+};
 
 export const makeJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
   // An instance's entries have an order, and only one process owns it.
@@ -327,41 +315,20 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     recent.forget(instance);
     counts.forget(instance);
   };
-  const attempt: Journal['commit'] = async (instance, entries, targets) => {
-    const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
-    const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
-    const at = now();
-    const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
-    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
-    // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
-    const isOurs = await changedInPieces(database, instance, outcome);
-    const deliveries = !isOurs ? disowned : await (outcome.removedChats.length > 0 ? database.transaction(write) : write(database));
-    if (deliveries === disowned) {
-      doubt(instance.id);
-      await checkGone(database, [instance.id]);
-      return nothing;
-    }
-    grown(outcome.freshMessages.length);
-    recent.keep(instance.id, known, outcome);
-    if (outcome.removedChats.length > 0) counts.forget(instance.id);
-    counts.note(instance.id, outcome.chats);
-    // Chats lost a label, or messages went, without being looked at.
-    if (outcome.goneLabels.length + outcome.erasures.length > 0) doubt(instance.id);
-    return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
-  };
+  const parts: JournalParts = { database, chance, counts, recent, grown, doubt, now };
   return {
     forget: doubt,
     commit: (instance, entries, targets) =>
       mutex.run(instance.id, async () => {
         if (entries.length === 0) return nothing;
         try {
-          return await attempt(instance, entries, targets);
+          return await attempt(parts, instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
           if (!isDuplicate(error) && !isOrphan(error)) throw error;
         }
         try {
-          return await attempt(instance, entries, targets);
+          return await attempt(parts, instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
           // The instance was removed meanwhile: there is nothing left to record.
