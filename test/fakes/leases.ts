@@ -97,7 +97,7 @@ export class FakeLeases {
 
   #join(node: NodeState, ms: number, former: string | null): NameHolder | null {
     const row = this.#nodes.get(node.name);
-    const isLive = row && !row.ended && row.until > this.#now();
+    const isLive = row && !row.ended && row.until > this.#now() - 3_600_000;
     if (isLive && row.incarnation !== node.incarnation && row.incarnation !== former)
       return { incarnation: row.incarnation, until: row.until };
     this.#nodes.set(node.name, { ...node, until: this.#now() + ms, started: this.#now(), ended: false });

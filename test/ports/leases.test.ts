@@ -99,6 +99,8 @@ for (const side of [fakeSide(), realSide]) {
     const holder = await store.join(rival, length, null);
     assert.deepEqual(holder, { incarnation, until: (await named(name))?.until });
     await side.pass(length);
+    assert.deepEqual((await store.join(rival, length, null))?.incarnation, incarnation, 'the clock may have stepped by so much');
+    await side.pass(3_600_000);
     assert.equal(await store.join(rival, length, null), null);
   });
 

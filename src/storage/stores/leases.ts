@@ -11,6 +11,11 @@ const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 /** For questions that lock nothing: the same moment for all rows, so that they can be joined at once. */
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
+/**
+ * Milliseconds after which the name of a node that renews nothing is free without a look at its renewals. The clock of the database may step by less,
+ * so that a shorter time would give the name of a live node away.
+ */
+const abandoned = 3_600_000;
 /** Milliseconds after which a node that is gone is forgotten. Before that its row and its leases tell what it had. */
 const forgotten = 3_600_000;
 /** The period for which moves are shown, in milliseconds. */
@@ -30,7 +35,7 @@ export const leaseStatements = {
       on conflict (name) do update set incarnation = excluded.incarnation, until = ${clock} + $4::bigint, capacity = excluded.capacity,
         load = excluded.load, draining = excluded.draining, version = excluded.version, started = excluded.started, signs = true,
         derives = excluded.derives, ended = false
-      where node.ended or node.until <= ${clock} or node.incarnation in ($2::uuid, $3::uuid)
+      where node.ended or node.until <= ${clock} - ${abandoned} or node.incarnation in ($2::uuid, $3::uuid)
       returning ${clock}::float8 as now`,
   },
   holder: { name: 'node-holder', text: `select incarnation::text, until::float8 as until from node where name = $1` },

@@ -9,6 +9,7 @@ interface FaultyWorld extends Pick<World, 'time' | 'random' | 'database'> {
   add(name: string): void;
   kill(node: ExploredNode): void;
   replace(node: ExploredNode): void;
+  rival(name: string): void;
 }
 
 type Fault = (world: FaultyWorld, node: ExploredNode) => void;
@@ -29,7 +30,8 @@ export const faults = {
   },
   'is killed': (world, node) => {
     world.kill(node);
-    world.time.setTimeout(() => void world.add(node.name), between(world, 1_000, 25_000));
+    // A rival may have taken the name.
+    world.time.setTimeout(() => world.nodes.has(node.name) || world.add(node.name), between(world, 1_000, 25_000));
   },
   drains: (world, node) => {
     if ([...world.nodes.values()].filter(({ draining }) => !draining).length < 2) return;
@@ -62,6 +64,7 @@ export const faults = {
   'a node joins': (world) => {
     if (world.nodes.size < 4) world.add(`node-${world.nodes.size}-${Math.floor(world.random() * 1_000)}`);
   },
+  'a rival of its name starts': (world, node) => world.rival(node.name),
   'the clock of a node is set': (world, node) => {
     node.process.wrongBy += between(world, -60_000, 60_000);
   },

@@ -20,6 +20,7 @@ const borne = [
   'messages are lost',
   'messages are doubled',
   'a node joins',
+  'a rival of its name starts',
   'is killed',
   'drains',
   'drains and stops',

@@ -14,8 +14,8 @@ import type { SessionHost, World } from './simulated-world.ts';
 /** Milliseconds. */
 const stepMs = 250;
 const faultyMs = 60_000;
-/** After the last fault everything is as it should be within so long: a lease, the wait for a name, and the logins. */
-const healMs = 45_000;
+/** After the last fault everything is as it should be within so long: the last start of a killed node, the wait for its name, and the logins. */
+const healMs = 55_000;
 /** A node that promised to take a session can fail before it does. More often than twice in so many milliseconds is a session given to nobody. */
 const inVain = { most: 2, ms: 20_000 };
 
@@ -45,6 +45,8 @@ export class Exploration implements World {
   readonly #givenBy = new Map<InstanceId, SessionHost>();
   /** When sessions were closed for another node and opened again where they were. */
   readonly #inVain = new Map<InstanceId, readonly number[]>();
+  /** Second processes of a name that have not started yet. */
+  readonly #rivals = new Map<string, ExploredNode>();
   readonly #executions = new Map<string, string[]>();
   readonly #asked = new Map<string, Asked>();
   readonly #withReaders: boolean;
@@ -80,6 +82,7 @@ export class Exploration implements World {
 
   /** The process is gone, and another one of its name starts. */
   replace(node: ExploredNode): void {
+    if (this.nodes.get(node.name) !== node) return;
     this.kill(node);
     this.add(node.name);
   }
@@ -88,8 +91,34 @@ export class Exploration implements World {
     node.process.kill();
     node.bus.kill();
     for (const [id, owner] of this.#logins) if (owner === node) this.#logins.delete(id);
-    this.nodes.delete(node.name);
+    if (this.nodes.get(node.name) === node) this.nodes.delete(node.name);
     this.readers.gone(node);
+  }
+
+  /** A second process starts under the name of a node. */
+  rival(name: string): void {
+    if (this.#rivals.has(name)) return;
+    const rival = new ExploredNode(this, name);
+    this.#rivals.set(name, rival);
+    rival.start().then(
+      () => this.#succeeds(rival),
+      (error: unknown) => {
+        this.note(`the rival of ${name} does not start: ${String(error)}`);
+        this.#rivals.delete(name);
+        this.kill(rival);
+      },
+    );
+  }
+
+  /** The rival has the name, so that the node which had it must not count on its lease any more. Whatever starts processes ends that one. */
+  #succeeds(rival: ExploredNode): void {
+    const { name } = rival;
+    const former = this.nodes.get(name);
+    this.note(`the rival of ${name} starts`);
+    if (former?.process.runs && former.cluster.figures.leaseLeftMs > 0) this.violated(`${name} is live twice`);
+    if (former) this.kill(former);
+    this.#rivals.delete(name);
+    this.nodes.set(name, rival);
   }
 
   one<T>(items: readonly T[]): T {

@@ -36,3 +36,58 @@ test('node lease: a node that lost its lease joins again, and its log has a warn
   );
   await lease.stop();
 });
+
+test('node lease: a second process of the name does not start while the first renews, however far the clock of the database steps', async () => {
+  const time = new FakeTime();
+  let steps = 0;
+  const leases = new FakeLeases(() => time.now() + steps);
+  const [first, second] = ['first', 'second'].map(
+    (incarnation) =>
+      new NodeLease({
+        store: leases.store(),
+        time,
+        log: new FakeLog(),
+        policy: usualClusterPolicy,
+        node: { name: 'a', capacity: 1, version: '1.0.0' },
+        newIncarnation: () => incarnation,
+        load: () => 0,
+        astray: () => 0,
+        renewed: () => undefined,
+        ended: () => Promise.resolve(),
+      }),
+  );
+  assert.ok(first && second);
+  await first.start();
+  steps = 2 * usualClusterPolicy.lease;
+  const rejected = assert.rejects(second.start(), /Another node named a is running/);
+  await time.pass(2 * usualClusterPolicy.lease);
+  await rejected;
+  assert.deepEqual([first.incarnation, second.incarnation], ['first', null]);
+  await first.stop();
+});
+
+test('node lease: a node that was killed is replaced after the length of its lease', async () => {
+  const time = new FakeTime();
+  const leases = new FakeLeases(() => time.now());
+  const node = { name: 'a', incarnation: 'killed', capacity: 1, load: 0, astray: 0, draining: false, version: '1.0.0' };
+  await leases.store().join(node, usualClusterPolicy.lease, null);
+  const lease = new NodeLease({
+    store: leases.store(),
+    time,
+    log: new FakeLog(),
+    policy: usualClusterPolicy,
+    node: { name: 'a', capacity: 1, version: '1.0.0' },
+    newIncarnation: () => 'next',
+    load: () => 0,
+    astray: () => 0,
+    renewed: () => undefined,
+    ended: () => Promise.resolve(),
+  });
+  const began = time.now();
+  const started = lease.start();
+  await time.pass(2 * usualClusterPolicy.lease);
+  await started;
+  assert.equal(lease.incarnation, 'next');
+  assert.ok(time.now() - began >= usualClusterPolicy.lease);
+  await lease.stop();
+});
