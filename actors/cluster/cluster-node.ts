@@ -14,7 +14,7 @@ import { Placement } from './placement.ts';
 import { planOf } from './plan.ts';
 import type { ClusterPolicy } from './policy.ts';
 
-export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation'> {
+export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {
   readonly store: LeaseStore;
   readonly time: Time;
   readonly log: Log;

@@ -118,7 +118,8 @@ export class Cluster {
       every: policy.memoryEvery,
       host: this.#memoryHost(host),
     });
-    this.#node = new ClusterNode({ store, time, log, meter, policy, node, newIncarnation, workers: host.workers, sessions });
+    const bus = (): boolean | null => this.#options.bus?.bus.connected ?? null;
+    this.#node = new ClusterNode({ store, time, log, meter, policy, node, newIncarnation, bus, workers: host.workers, sessions });
   }
 
   /** Sets up the inspector of this node and, through the bus, of other nodes. The caller calls this method once. */

@@ -23,6 +23,8 @@ export interface NodeLeaseInput {
   load(): number;
   /** Returns the number of differences between the leases in the database and in memory. */
   astray(): number;
+  /** Whether the bus is connected; null without one. Absent: there is none. */
+  bus?(): boolean | null;
   /** Called after each renewal. Never throws. */
   renewed(): void;
   /** Closes all sessions, because the lease ends soon or has ended. The node does not join again before the promise resolves. Never rejects. */
@@ -79,8 +81,8 @@ export class NodeLease {
   }
 
   get state(): NodeState {
-    const { node, load, astray } = this.#input;
-    return { ...node, incarnation: this.#incarnation, load: load(), astray: astray(), draining: this.draining };
+    const { node, load, astray, bus } = this.#input;
+    return { ...node, incarnation: this.#incarnation, load: load(), astray: astray(), bus: bus?.() ?? null, draining: this.draining };
   }
 
   /**

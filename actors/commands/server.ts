@@ -27,8 +27,9 @@ type ServerCommands = Pick<
 
 const noNodes = refuse('notFound', 'this gateway is not a node of a cluster');
 
-const nodeView = ({ load, leftMs, ended, ...node }: KnownNode, lease: number): NodeView => ({
+const nodeView = ({ load, leftMs, ended, bus, ...node }: KnownNode, lease: number): NodeView => ({
   ...node,
+  ...(bus === null || ended ? {} : { bus }),
   state: ended ? 'gone' : node.draining ? 'draining' : 'live',
   owned: ended ? 0 : load,
   leaseMs: ended ? 0 : Math.max(0, leftMs),

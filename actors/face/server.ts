@@ -116,6 +116,8 @@ export interface NodeView {
   readonly capacity: number;
   /** The number of differences between its leases in the database and its own list, at its last comparison. */
   readonly astray: number;
+  /** Whether it reached NATS when it last renewed its lease. Absent: it has no NATS, is gone, or does not say. */
+  readonly bus?: boolean;
   readonly draining: boolean;
   /** The time since it joined. In milliseconds. */
   readonly age: number;

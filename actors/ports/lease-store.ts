@@ -12,7 +12,9 @@ export interface NodeState {
   readonly load: number;
   /** The number of differences between the node's leases in the database and its own list, at the last comparison. */
   readonly astray: number;
-  /** True if the node gives its sessions away and takes none. */
+  /** True while it reaches the bus. Absent or null: it has none. */
+  readonly bus?: boolean | null;
+  /** It gives its sessions away and takes none. */
   readonly draining: boolean;
   readonly version: string;
 }
@@ -41,6 +43,8 @@ export interface KnownNode {
   readonly capacity: number;
   readonly load: number;
   readonly astray: number;
+  /** Whether it reached the bus when it last renewed its lease. Null: it has none, or does not say. */
+  readonly bus: boolean | null;
   readonly draining: boolean;
   /** The remaining time of the node's lease by the database's clock, which may step. Negative if the renewal is overdue. */
   readonly leftMs: number;

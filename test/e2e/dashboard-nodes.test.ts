@@ -77,6 +77,21 @@ amongNodes('on a narrow screen a node is drained without scrolling the table of 
   await page.goBack();
 });
 
+amongNodes('a node that does not reach NATS is shown as such, and again as connected when NATS is back', async () => {
+  const { page } = dashboard;
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  await row('first').waitFor();
+  const away = page.getByText('NATS is away');
+  assert.equal(await away.count(), 0);
+  await nats.stop();
+  await row('first').filter({ hasText: 'NATS is away' }).waitFor();
+  await row('second').filter({ hasText: 'NATS is away' }).waitFor();
+  await nats.start();
+  await away.first().waitFor({ state: 'detached' });
+  await page.goBack();
+});
+
 amongNodes('the nodes are listed with what they have, and one is drained by its button', async () => {
   const { page } = dashboard;
   await page.getByRole('link', { name: 'Nodes' }).click();

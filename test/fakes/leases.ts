@@ -143,11 +143,11 @@ export class FakeLeases {
     const now = this.#now();
     return [...this.#nodes.values()]
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, version, capacity, load, astray, draining, incarnation, until, started, ended }) => {
+      .map(({ name, version, capacity, load, astray, bus = null, draining, incarnation, until, started, ended }) => {
         const taken: Partial<Record<LeaseCause, number>> = {};
         for (const lease of this.leases.values())
           if (lease.incarnation === incarnation && lease.since > now - 3_600_000) taken[lease.cause] = (taken[lease.cause] ?? 0) + 1;
-        return { name, version, capacity, load, astray, draining, ended, leftMs: until - now, age: now - started, taken };
+        return { name, version, capacity, load, astray, bus, draining, ended, leftMs: until - now, age: now - started, taken };
       });
   }
 

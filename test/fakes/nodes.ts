@@ -16,6 +16,7 @@ export const nodeCalls: Pick<Gateway, 'nodes' | 'drainNode' | 'draining' | 'read
       owned: 1,
       capacity: 200,
       astray: 0,
+      bus: false,
       draining: false,
       age: 5,
       leaseMs: 9_000,

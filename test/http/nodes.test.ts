@@ -13,6 +13,7 @@ const node = {
   owned: 1,
   capacity: 200,
   astray: 0,
+  bus: false,
   draining: false,
   leaseMs: 9_000,
   renewedMs: 6_000,

@@ -240,13 +240,14 @@ for (const side of [fakeSide(), realSide]) {
     const before = await store.leaseOf(ids[0]!);
     assert.deepEqual([before?.node, before?.cause], [dead.name, 'placed']);
     await side.pass(length - 10_000);
-    await store.renew({ ...node, load: 3, astray: 2 }, length);
+    await store.renew({ ...node, load: 3, astray: 2, bus: false }, length);
     await side.pass(20_000);
     await end(dead);
     const known = new Map((await store.known()).map((one) => [one.name, one]));
     assert.ok((known.get(dead.name)?.leftMs ?? 0) < 0);
     assert.equal(known.get(dead.name)?.capacity, 7);
-    assert.deepEqual([known.get(node.name)?.load, known.get(node.name)?.astray], [3, 2]);
+    assert.deepEqual([known.get(node.name)?.load, known.get(node.name)?.astray, known.get(node.name)?.bus], [3, 2, false]);
+    assert.equal(known.get(dead.name)?.bus, null, 'a node without a bus says nothing');
     assert.deepEqual(known.get(node.name)?.taken, { drained: 1, asked: 2 });
     assert.equal(await store.leaseOf(ids[0]!), null, 'a dead node has nothing');
     await store.take(node.incarnation, ids.slice(0, 1), 'placed');

@@ -38,6 +38,11 @@ export const NodesAnswer = Type.Array(
       description:
         'Differences between its leases in the database and those that it held, when it last compared them. It mends them by itself',
     }),
+    bus: optional(
+      Type.Boolean({
+        description: 'Whether it reached NATS when it last renewed its lease. Without it, its sessions are served by itself alone',
+      }),
+    ),
     state: OneOf(['live', 'draining', 'gone'], { description: '`gone`: it did not renew its lease, and others take its instances' }),
     draining: Type.Boolean({ description: 'It gives its sessions away' }),
     age: Type.Number({ description: 'Milliseconds since it joined' }),

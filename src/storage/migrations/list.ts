@@ -43,6 +43,7 @@ import { HeldLanes } from './0080-held-lanes.ts';
 import { ShortChatIds } from './0081-short-chat-ids.ts';
 import { ReceiptCounts } from './0097-receipt-counts.ts';
 import { PausedCampaigns } from './0098-paused-campaigns.ts';
+import { NodesBus } from './0100-nodes-bus.ts';
 import { LeavingAccounts } from './0099-leaving-accounts.ts';
 import { Chatwoot } from './0036-chatwoot.ts';
 import { Chatbot } from './0040-chatbot.ts';
@@ -117,4 +118,5 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0097-receipt-counts', class: ReceiptCounts },
   { name: '0098-paused-campaigns', class: PausedCampaigns },
   { name: '0099-leaving-accounts', class: LeavingAccounts },
+  { name: '0100-nodes-bus', class: NodesBus },
 ];

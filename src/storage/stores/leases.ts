@@ -27,21 +27,21 @@ export const leaseStatements = {
     text: `with gone as (delete from node where ended and until < ${clock} - ${forgotten} returning incarnation)
       delete from lease where incarnation in (select incarnation from gone)`,
   },
-  // $1 name, $2 incarnation, $3 former one, $4 milliseconds, $5 capacity, $6 load, $7 draining, $8 version
+  // $1 name, $2 incarnation, $3 former one, $4 milliseconds, $5 capacity, $6 load, $7 draining, $8 version, $9 bus
   join: {
     name: 'node-join',
-    text: `insert into node (name, incarnation, until, capacity, load, draining, version, started, signs, derives)
-      values ($1, $2::uuid, ${clock} + $4::bigint, $5, $6, $7, $8, ${clock}, true, $2::uuid)
+    text: `insert into node (name, incarnation, until, capacity, load, draining, version, started, signs, derives, bus)
+      values ($1, $2::uuid, ${clock} + $4::bigint, $5, $6, $7, $8, ${clock}, true, $2::uuid, $9)
       on conflict (name) do update set incarnation = excluded.incarnation, until = ${clock} + $4::bigint, capacity = excluded.capacity,
         load = excluded.load, draining = excluded.draining, version = excluded.version, started = excluded.started, signs = true,
-        derives = excluded.derives, ended = false
+        derives = excluded.derives, bus = excluded.bus, ended = false
       where node.ended or node.until <= ${clock} - ${abandoned} or node.incarnation in ($2::uuid, $3::uuid)
       returning ${clock}::float8 as now`,
   },
   holder: { name: 'node-holder', text: `select incarnation::text, until::float8 as until from node where name = $1` },
   renew: {
     name: 'node-renew',
-    text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7
+    text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7, bus = $8
       where name = $1 and incarnation = $2::uuid and not ended returning ${clock}::float8 as now`,
   },
   /** $1 incarnation, $2 end of its lease. A renewal that is under way is waited for. */
@@ -64,7 +64,7 @@ export const leaseStatements = {
     name: 'node-known',
     text: `with counted as materialized (select incarnation, cause, count(*)::int as count from lease
         where since > ${began} - $1::bigint group by incarnation, cause)
-      select name, version, capacity, load, astray, draining, ended, (until - ${began})::float8 as "leftMs", (${began} - started)::float8 as age,
+      select name, version, capacity, load, astray, bus, draining, ended, (until - ${began})::float8 as "leftMs", (${began} - started)::float8 as age,
         coalesce((select json_object_agg(cause, count) from counted where counted.incarnation = node.incarnation), '{}') as taken
       from node order by name`,
   },
@@ -146,16 +146,16 @@ const isDone = async (database: Database, noteTime: NoteTime, statement: Stateme
 
 /** `noteTime`: gets the database's clock with every answer that has it, and the milliseconds that the answer took. */
 export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => undefined): LeaseStore => ({
-  async join({ name, incarnation, capacity, load, draining, version }, ms, former) {
+  async join({ name, incarnation, capacity, load, draining, version, bus = null }, ms, former) {
     await database.rows(leaseStatements.forget, []);
-    const values = [name, incarnation, former, ms, capacity, load, draining, version];
+    const values = [name, incarnation, former, ms, capacity, load, draining, version, bus];
     if (await isDone(database, noteTime, leaseStatements.join, values)) return null;
     const [holder] = await database.rows<NameHolder>(leaseStatements.holder, [name]);
     // The holder has left meanwhile.
     return holder ?? { incarnation: '', until: 0 };
   },
-  renew: ({ name, incarnation, capacity, load, draining, astray }, ms) =>
-    isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining, astray]),
+  renew: ({ name, incarnation, capacity, load, draining, astray, bus = null }, ms) =>
+    isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining, astray, bus]),
   end: async ({ incarnation, until }) => (await database.rows(leaseStatements.end, [incarnation, until])).length > 0,
   leave: async (incarnation) => void (await database.rows(leaseStatements.leave, [incarnation])),
   async look() {

@@ -6,6 +6,7 @@ export const ofNodes = {
   node_gone: 'gone',
   nodeLoad: '{owned} of {capacity}',
   nodeLoadOf: 'Sessions of {name}',
+  nodeNoBus: 'NATS is away',
   nodeAstray: '{n} astray',
   nodeLease: 'Lease left',
   nodeRenewed: 'Since renewal',

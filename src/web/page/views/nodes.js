@@ -17,6 +17,7 @@ import { Shell } from '../ui/shell.js';
  * @property {number} owned
  * @property {number} capacity
  * @property {number} astray
+ * @property {boolean} [bus] Whether it reaches NATS.
  * @property {number} age
  * @property {number} leaseMs
  * @property {number} renewedMs
@@ -37,7 +38,7 @@ const takenText = ({ taken }) =>
 /** @param {{ node: Node, onDrained: () => Promise<void> }} props */
 const Row = ({ node, onDrained }) => {
   const busy = useSignal(false);
-  const { name, state, owned, capacity, astray } = node;
+  const { name, state, owned, capacity, astray, bus } = node;
   const drain = async () => {
     if (!(await ask({ title: t('drainTitle', { name }), text: t('drainText'), yes: t('drain'), danger: true }))) return;
     busy.value = true;
@@ -48,7 +49,12 @@ const Row = ({ node, onDrained }) => {
   return html`
     <tr>
       <th scope="row">${name}</th>
-      <td><${StateBadge} state=${groups[state]} word=${t(`node_${state}`)} /></td>
+      <td>
+        <${StateBadge}
+          state=${groups[state]}
+          word=${t(`node_${state}`)}
+        />${bus === false && html` <span class="because">${t('nodeNoBus')}</span>`}
+      </td>
       <td>
         <span class="load">
           <meter min="0" max=${Math.max(1, capacity)} value=${owned} aria-label=${t('nodeLoadOf', { name })}></meter>

@@ -1,0 +1,12 @@
+/** Whether a node reaches the bus, for people who look. */
+import { Migration } from '@mikro-orm/migrations';
+
+export class NodesBus extends Migration {
+  override up(): void {
+    this.addSql('alter table node add column bus boolean null');
+  }
+
+  override down(): void {
+    this.addSql('alter table node drop column bus');
+  }
+}
