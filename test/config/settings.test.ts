@@ -193,6 +193,16 @@ for (const [file, pattern] of naming)
     );
   });
 
+for (const name of ['docker-compose.yml', 'docker-compose.cluster.yml'])
+  test(`settings: ${name} asks for a password of the database, and leaves the embedded server out of the image`, () => {
+    const text = fileOf(name);
+    const asked = text.match(/\$\{POSTGRES_PASSWORD:\?[^}]+\}/g) ?? [];
+    // In the address of the database, and at the database itself.
+    assert.equal(asked.length, 2);
+    assert.equal(text.split('${POSTGRES_PASSWORD').length - 1, asked.length, 'no place has a password of its own');
+    assert.match(text, /args: \{ WITH_POSTGRES: 'false' \}/);
+  });
+
 test('settings: the compose file of several nodes passes on all settings of nodes and of the bucket', () => {
   const passed = new Set([...namesIn('docker-compose.cluster.yml', composed), 'NODE_NAME']);
   const wanted = Object.entries(table).filter(([key, { group }]) => group === 'Several nodes' || key.startsWith('filesBucket'));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Account } from '#test/support/account.ts';
+import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -99,6 +100,29 @@ test('account: with allowAccountChange the instance begins empty, tells it, and 
   const read = scene.readBy(contact);
   assert.ok(!read.has(`queued by ${account.number}`) && !read.has(`campaign of ${account.number}`));
   assert.equal((await textsOf(now)).length, 2);
+});
+
+test('account: an answer of an agent that waits for the account before is shown as failed, and the new account never sends it', async (t) => {
+  const desk = await ChatwootStandIn.open();
+  t.after(() => desk.close());
+  const account = await scene.paired();
+  await desk.connect(account);
+  await scene.write(account, 'hello from a customer');
+  await until(() => desk.texts().includes('hello from a customer'), 'the conversation is there');
+  assert.equal((await account.call('POST', '/instance/disconnect')).status, 200);
+  await account.reaches('disconnected');
+  const answer = `for the customer of ${account.number}`;
+  const written = desk.write(desk.world.messages[0]?.conversationId ?? 0, answer);
+  await desk.told();
+  // It waits for the session.
+  await wait(500);
+  assert.notEqual(written.status, 'failed');
+  const other = otherPhone(account);
+  await scanned(account, other, { allowAccountChange: true });
+  await account.reaches('connected');
+  await until(() => written.status === 'failed', 'the agent sees that it was not sent');
+  await scene.works(Account.of(scene.gateway, other, account.token));
+  assert.equal(scene.readBy(contact).has(answer), false);
 });
 
 test('account: events of the account before that no receiver took, also those in quick retries, are not told under the new one', async (t) => {

@@ -106,6 +106,7 @@ const kinds: readonly (readonly [fields: object, kind: string])[] = [
   [{ type: 'text', text: 'Hi' }, 'extendedTextMessage'],
   [{ type: 'contact', fullName: 'Ana', phoneNumber: '5511999999999' }, 'contactMessage'],
   [{ type: 'location', latitude: -23.5, longitude: -46.6 }, 'locationMessage'],
+  [{ type: 'button', text: 'Replies beside a link', choices: ['Yes|1', 'No|2', 'Shop|https://shop.example'] }, 'interactiveMessage'],
   [{ type: 'poll', text: 'Which?', choices: ['a', 'b'] }, 'pollCreationMessageV3'],
   [{ type: 'document', file: `data:text/plain;base64,${Buffer.from('hello').toString('base64')}`, docName: 'a.txt' }, 'documentMessage'],
 ];

@@ -58,6 +58,30 @@ test('nodes: a file that one node took is sent by the other', withNats, async ()
   await until(() => nodes.scene.readBy(contact).has(text), 'the contact gets the document');
 });
 
+test(
+  'nodes: a file on the disk of the owner is read through the other node, whole and in part, and stays with the owner',
+  withNats,
+  async () => {
+    const through = await other();
+    const owner = through === owned ? asked : owned;
+    const text = Array.from({ length: 60_000 }, (_, at) => `${at},`).join('');
+    const file = `data:text/plain;base64,${Buffer.from(text).toString('base64')}`;
+    const sent = await owner.call('POST', '/send/media', { number: contact, type: 'document', file, docName: 'numbers.txt' });
+    assert.equal(sent.status, 200, JSON.stringify(sent.body));
+    const downloaded = await owner.call('POST', '/message/download', { id: sent.body['messageid'] });
+    assert.equal(downloaded.status, 200, JSON.stringify(downloaded.body));
+    const { pathname } = new URL(String(downloaded.body['fileURL']));
+    const read = async ({ gateway }: Account, headers: Readonly<Record<string, string>> = {}) => {
+      const response = await fetch(`${gateway.address}${pathname}`, { headers });
+      return [response.status, await response.text()] as const;
+    };
+    assert.deepEqual(await read(through), [200, text]);
+    // More than one piece of an answer between nodes.
+    assert.deepEqual(await read(through, { range: 'bytes=10-299999' }), [206, text.slice(10, 300_000)]);
+    assert.deepEqual(await read(owner), [200, text], 'the owner still has it');
+  },
+);
+
 test('nodes: what one changes, the others soon know', withNats, async () => {
   const made = await nodes.scene.create();
   const elsewhere = nodes.at(second, made);

@@ -51,6 +51,42 @@ test('sessions: a command that loses its connection records its end before the s
 test('sessions: one that does not come to an end is not waited for for ever', async () =>
   assert.deepEqual(await stepsOf(5_000), ['closed', 'stored', 'ended', 'recorded']));
 
+test('sessions: a close waits for a post under way as long as the post may take, beyond the grace of the stop', async () => {
+  const [time, steps] = [new FakeTime(), [] as (readonly [what: string, at: number])[]];
+  const began = time.now();
+  const note = (what: string): void => void steps.push([what, time.now() - began]);
+  let isQuiet = false;
+  time.setTimeout(() => {
+    isQuiet = true;
+    note('posted');
+  }, 8_000);
+  const cell = {
+    record: { id: 'r1' },
+    close: async () => undefined,
+    stored: async () => undefined,
+    courier: () => ({ isQuiet }),
+    end: () => note('ended'),
+  };
+  const sessions = new ClusterSessions({
+    ports: { time },
+    policy: { stopGrace: 3_000, postTimeout: 10_000 },
+    registry: { cells: new Map([['r1', cell]]), drop: () => undefined },
+    dispatcher: { webhooks: { receiving: () => [{ id: 'w1' }] } },
+    campaigns: { forget: () => undefined },
+    uses: new Uses(time),
+    forgetBeside: () => undefined,
+    left: async () => undefined,
+  } as never);
+  const closing = sessions.close('r1', false);
+  await time.pass(20_000);
+  await closing;
+  assert.deepEqual(
+    steps.map(([what]) => what),
+    ['posted', 'ended'],
+  );
+  assert.ok((steps[1]?.[1] ?? 0) < 9_000, 'it ends soon after the post');
+});
+
 test('sessions: of a batch with a damaged row the others are begun, and the row is stored as offline', async () => {
   const time = new FakeTime();
   const all = [
