@@ -1,9 +1,10 @@
 /** Readers of streams in a simulated cluster: what each of them got, compared with what was committed. */
 import type { InstanceId } from '#actors/model.ts';
 import type { ExploredNode } from './explored-node.ts';
+import { mostLate } from './simulated-chaos.ts';
 import type { World } from './simulated-world.ts';
 
-interface ReadersWorld extends Pick<World, 'instances' | 'database'> {
+interface ReadersWorld extends Pick<World, 'instances' | 'database' | 'time'> {
   /** Null when there is none. */
   running(): ExploredNode | null;
   one<T>(items: readonly T[]): T;
@@ -24,8 +25,8 @@ interface Reader {
 export class Readers {
   readonly #world: ReadersWorld;
   readonly all: Reader[] = [];
-  /** Events of which their owner knew while it reached the bus. Nobody learns of others: the owner was killed before, or cut off from the bus. */
-  readonly sent = new Set<string>();
+  /** Events of which their owner knew while it reached the bus, and since when. Nobody learns of others: the owner was killed before, or cut off from the bus. */
+  readonly sent = new Map<string, number>();
 
   constructor(world: ReadersWorld) {
     this.#world = world;
@@ -74,11 +75,13 @@ export class Readers {
     const lastGap = got.lastIndexOf(gap);
     let last = got.length === 0 ? -1 : all.indexOf(got.find((one) => one !== gap) ?? '') - 1;
     let lastPosition = -1;
+    // What was sent later may be on its way, to the server or from there.
+    const arrived = this.#world.time.now() - 2 * mostLate;
     for (const [position, one] of got.entries()) {
       if (one === gap) continue;
       const at = all.indexOf(one);
       if (at <= last) return this.#world.violated(`a reader of ${id} at ${node.name} got ${one} after ${all[last] ?? ''}`);
-      const missing = all.slice(last + 1, at).filter((event) => this.sent.has(event));
+      const missing = all.slice(last + 1, at).filter((event) => (this.sent.get(event) ?? Infinity) < arrived);
       if (lastGap < lastPosition && missing.length > 0)
         return this.#world.violated(`a reader of ${id} at ${node.name} was not told that ${missing.join(' ')} are missing`);
       last = at;

@@ -7,7 +7,7 @@ import { ExploredNode } from './explored-node.ts';
 import { faults, type FaultName } from './exploration-faults.ts';
 import { Readers } from './exploration-readers.ts';
 import { BusServer } from './simulated-bus.ts';
-import { calm, Chaos } from './simulated-chaos.ts';
+import { calm, Chaos, mostLate } from './simulated-chaos.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { SessionHost, World } from './simulated-world.ts';
 
@@ -47,6 +47,8 @@ export class Exploration implements World {
   readonly #inVain = new Map<InstanceId, readonly number[]>();
   /** Second processes of a name that have not started yet. */
   readonly #rivals = new Map<string, ExploredNode>();
+  /** Events of the last moments. */
+  readonly #noted = new Map<string, { readonly node: SessionHost; readonly at: number }>();
   readonly #executions = new Map<string, string[]>();
   readonly #asked = new Map<string, Asked>();
   readonly #withReaders: boolean;
@@ -88,6 +90,7 @@ export class Exploration implements World {
   }
 
   kill(node: ExploredNode): void {
+    this.#unsent(node);
     node.process.kill();
     node.bus.kill();
     for (const [id, owner] of this.#logins) if (owner === node) this.#logins.delete(id);
@@ -157,8 +160,19 @@ export class Exploration implements World {
     this.#givenBy.set(id, node);
   }
 
-  noted(event: string, isReached: boolean): void {
-    if (isReached) this.readers.sent.add(event);
+  noted(event: string, node: SessionHost): void {
+    if (!node.bus.keeps) return;
+    this.readers.sent.set(event, this.time.now());
+    this.#noted.set(event, { node, at: this.time.now() });
+  }
+
+  /** What was on its way to the bus when its node was killed never arrives. */
+  #unsent(node: ExploredNode): void {
+    for (const [event, noted] of this.#noted) {
+      const isLate = this.time.now() - noted.at <= mostLate;
+      if (isLate && noted.node === node) this.readers.sent.delete(event);
+      if (!isLate || noted.node === node) this.#noted.delete(event);
+    }
   }
 
   logout(id: InstanceId, node: SessionHost): void {

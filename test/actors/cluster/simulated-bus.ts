@@ -12,6 +12,14 @@ interface Subscription {
   readonly client: SimulatedClient;
 }
 
+/** Messages of one connection in one direction. */
+interface Direction {
+  /** When the last one arrives. */
+  at: number;
+  /** Late ones that have not arrived. */
+  waiting: number;
+}
+
 export class BusServer {
   readonly time: FakeTime;
   readonly chaos: Chaos;
@@ -40,9 +48,8 @@ export class SimulatedClient implements Bus {
   readonly #own = new Set<Subscription>();
   readonly #waiting = new Set<(answer: BusAnswer) => void>();
   #connected = true;
-  /** When the last message of each direction arrives. */
-  #sentAt = 0;
-  #receivedAt = 0;
+  readonly #toServer: Direction = { at: 0, waiting: 0 };
+  readonly #fromServer: Direction = { at: 0, waiting: 0 };
 
   constructor(server: BusServer, process: SimulatedProcess) {
     this.#server = server;
@@ -135,20 +142,24 @@ export class SimulatedClient implements Bus {
 
   /** To the server. What is on its way when the connection breaks is lost. */
   send(arrive: () => void): void {
-    if (this.#connected) this.#sentAt = this.#deliver(this.#sentAt, arrive);
+    if (this.#connected) this.#deliver(this.#toServer, arrive);
   }
 
   /** From the server. */
   receive(arrive: () => void): void {
-    for (let left = this.#server.chaos.arrivals(); left > 0; left -= 1)
-      this.#receivedAt = this.#deliver(this.#receivedAt, () => this.#process.enter(arrive));
+    for (let left = this.#server.chaos.arrivals(); left > 0; left -= 1) this.#deliver(this.#fromServer, () => this.#process.enter(arrive));
   }
 
-  #deliver(last: number, arrive: () => void): number {
+  #deliver(direction: Direction, arrive: () => void): void {
     const { time, chaos } = this.#server;
-    const at = Math.max(last, time.now() + chaos.lateness());
-    if (at <= time.now()) void Promise.resolve().then(arrive);
-    else time.setTimeout(() => this.#connected && arrive(), at - time.now());
-    return at;
+    direction.at = Math.max(direction.at, time.now() + chaos.lateness());
+    // A message that is not late stays behind one that arrives in the same millisecond.
+    if (direction.at <= time.now() && direction.waiting === 0) return void Promise.resolve().then(arrive);
+    direction.waiting += 1;
+    const deliver = (): void => {
+      direction.waiting -= 1;
+      if (this.#connected) arrive();
+    };
+    time.setTimeout(deliver, direction.at - time.now());
   }
 }

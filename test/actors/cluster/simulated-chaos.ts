@@ -17,7 +17,8 @@ export interface Odds {
 export const calm: Odds = { refused: 0, unanswered: 0, slow: 0, unsubscribed: 0, late: 0, lost: 0, doubled: 0 };
 
 /** Milliseconds. */
-const most = { slow: 3_000, late: 1_500 };
+export const mostLate = 1_500;
+const most = { slow: 3_000, late: mostLate };
 
 export class Chaos {
   odds: Odds = calm;

@@ -105,7 +105,7 @@ export class SimulatedSession {
       try {
         await world.database.execute(connection, () => world.database.commit(this.record.id, this.record.epoch, { id, node: name }));
         const event: GatewayEvent = { ...sampleEvent, id, instanceId: this.record.id };
-        world.noted(id, this.#node.bus.keeps);
+        world.noted(id, this.#node);
         cluster.streams?.reader.note(event, this.record.epoch);
         return true;
       } catch (error) {

@@ -21,7 +21,7 @@ export interface World {
   /** The session is closed in order, which its node does for another node. */
   given(id: InstanceId, node: SessionHost): void;
   /** The process of the node knows that the event is stored; if the bus is away, its readers elsewhere cannot learn of it. */
-  noted(event: string, isReached: boolean): void;
+  noted(event: string, node: SessionHost): void;
   /** A frame of the command left. */
   executed(command: string, node: string): void;
 }
