@@ -86,8 +86,8 @@ export class NodeLease {
   }
 
   /**
-   * Joins, and renews from then on. Rejects with a sentence for the operator when a live node has the name. The lease of a killed node ends when it is
-   * not renewed for its whole length by the clock of this node, or of another one. The clock of the database says nothing: it may have stepped.
+   * Joins the cluster and renews from then on. Rejects with a sentence for the operator if a live node has the same name. Waits for the lease of a
+   * killed node. That lease ends by the clock of the database, or after a full lease without renewal by the clock of this node.
    */
   async start(): Promise<void> {
     const { store, time, policy, node } = this.#input;

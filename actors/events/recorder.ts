@@ -132,8 +132,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves with its commit when the entry is committed, which other entries may share. Rejects when it never will be: bad data, or (`StorageFailure`, at once) a database that is away or busy; then
-   * the entry is not stored later.
+   * Resolves when the entry is committed. Rejects if the entry is refused for its content. Rejects at once with `StorageFailure` if the database is
+   * unavailable or busy. A rejected entry is not stored later.
    */
   append(entry: Entry): Promise<Committed> {
     if (this.#away) return Promise.reject(this.#away);

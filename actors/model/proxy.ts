@@ -77,7 +77,7 @@ export interface ProxyCountry {
 
 export type ProxyCatalogue = readonly ProxyCountry[];
 
-/** What the next connection goes through. `nowhere`: it needs a proxy and has none. `unreadable`: the stored proxy does not open. `managed`: the proxy is the operator's, and may lie anywhere. */
+/** The route of the next connection. `nowhere`: a proxy is required and none is known. `managed`: the operator's proxy, whose address may be private. */
 export type Route =
   | { readonly via: 'direct' }
   | { readonly via: 'nowhere' }

@@ -97,9 +97,8 @@ export const labelled = (
 });
 
 /**
- * Stores a message before anything is written. When that fails it is not sent: a statement whose answer was lost may have stored it all the same,
- * and what is recorded next keeps it from being sent at some later start. `key`: stored with it, and free again when that fails. Resolves with the
- * message as it is stored: its short id may have been taken.
+ * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
+ * be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
  */
 export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<Message> {
   try {

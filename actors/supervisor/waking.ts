@@ -37,7 +37,7 @@ export class Waking {
     if (!cell) return unknownInstance;
     const objection = damageOf(cell);
     if (objection) return objection;
-    await cell.waitFor((other) => !other.closing, timeout); // on its way to sleep, perhaps
+    await cell.waitFor((other) => !other.closing, timeout); // The session may be about to hibernate.
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
       const full = capacity.objection(id) ?? (await this.#wake(cell));

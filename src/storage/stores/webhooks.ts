@@ -5,7 +5,7 @@ import type { Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Opener } from '../vault/opener.ts';
-import { placeOf, type Place } from '../vault/sealing.ts';
+import { privatePlace } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 /** The sealed part of a webhook. */
