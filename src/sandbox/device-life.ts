@@ -1,4 +1,5 @@
 /** The life of a linked device: it goes live after its login, it is unlinked, and pages are notified of both. */
+import { announceDevice } from './device-lists.ts';
 import { applyFault, liveKinds } from './live-faults.ts';
 import { sendHistory } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';
@@ -39,7 +40,7 @@ export function unlink(parts: Parts, device: Device): void {
     parts.people.dropDevice(device);
     parts.links.forget(device);
   });
-  parts.pairing.announceDevice(device, 'remove');
+  announceDevice(parts, device, 'remove');
   connection?.finish(deviceRemoved());
   emitPerson(parts, device.number);
 }

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { Curve, proto } from '@whiskeysockets/baileys';
 import { jidOf } from './address.ts';
 import { versionOf, type ClientVersions } from './client-versions.ts';
+import { announceDevice, rawIdOf } from './device-lists.ts';
 import { SandboxError, type Digits, type History } from './face.ts';
 import type { Faults } from './faults.ts';
 import type { Links } from './links.ts';
@@ -293,7 +294,7 @@ export class Pairing {
     const number = this.#parts.people.nextDevice(person);
     const keyIndex = number;
     const { identity } = this.#parts.phones.keysOf(person);
-    const rawId = this.#parts.random.bytes(4).readUInt32BE(0);
+    const rawId = rawIdOf(this.#parts, person);
     const now = Date.now();
     const details = proto.ADVDeviceIdentity.encode({
       rawId,
@@ -346,21 +347,7 @@ export class Pairing {
     this.#parts.people.saveDevice({ ...given, noiseKey: connection.clientStatic, identity, registrationId, signedPreKey, pushName });
     this.#parts.counters.pairings += 1;
     const device = this.#parts.people.device(given.number, given.device);
-    if (device) this.announceDevice(device, 'add');
-  }
-
-  /** Notifies the clients that have cached the person's device list. */
-  announceDevice(device: Device, change: 'add' | 'remove'): void {
-    const person = this.#parts.people.ensure(device.number);
-    const devices = (['pn', 'lid'] as const).map((one) =>
-      node('device', { jid: jidOf(person, one, device.device), 'key-index': change === 'add' ? String(device.keyIndex) : undefined }),
-    );
-    for (const connection of this.#parts.links.all()) {
-      const reader = this.#parts.people.deviceByKey(connection.deviceKey);
-      if (!reader || !connection.knows.has(person.number)) continue;
-      const attrs = { from: jidOf(person, 'pn'), type: 'devices', id: this.#parts.random.id(), t: unixSeconds(Date.now()) };
-      this.#parts.links.deliver(reader, node('notification', attrs, [node(change, {}, devices)]));
-    }
+    if (device) announceDevice(this.#parts, device, 'add');
   }
 
   /** Resolves with the client's next stanza that fits. Rejects when none comes in time. */

@@ -9,6 +9,7 @@ import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
 import { ChannelList, unlisted } from './channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses, silenceOf } from './close-cause.ts';
+import { followAcks } from './device-lists.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
 import { type Directory, mappingKeysOf } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
@@ -219,7 +220,7 @@ class LiveSession implements Session {
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
-    sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
+    followAcks({ sock, transmissions: this.#transmissions, groups: this.#groups, stumbled: (error) => this.#stumbled('devices', error) });
     return sock;
   }
 

@@ -6,6 +6,7 @@ import { statusJid } from '../jid.ts';
 import { watchSharedKeys } from '../app-state/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
+import { createDeviceCache } from './device-lists.ts';
 import { browserOf } from './device-name.ts';
 import { historyWanted } from './history-wanted.ts';
 import type { KeyJudge } from '../keys/forged-keys.ts';
@@ -70,7 +71,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   cachedGroupMetadata: (jid) => parts.groups.metadata(jid),
   getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,
-  userDevicesCache: createTtlCache(5 * minute, 5_000),
+  userDevicesCache: createDeviceCache(),
   msgRetryCounterCache: createTtlCache(60 * minute, 500),
   callOfferCache: createTtlCache(5 * minute, 50),
   placeholderResendCache: createTtlCache(60 * minute, 200),

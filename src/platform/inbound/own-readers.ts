@@ -1,6 +1,7 @@
 /** The gateway's own readers of arriving stanzas, in front of the library. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
+import { withDeviceNotices } from './device-notices.ts';
 import { withOwnNotifications } from './group-notifications.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
 import type { Identities } from './identity-notices.ts';
@@ -17,10 +18,11 @@ export interface OwnReaders extends Readers {
 
 export const withOwnReaders = (
   handlers: Handlers,
-  sock: Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'uploadPreKeys'>,
+  sock: Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys' | 'userDevicesCache'>,
   readers: OwnReaders,
 ): Handlers => {
-  const withKeys = withPreKeyNotices(withStatusReceipts(handlers, readers.tell), sock, readers.spentKeys);
+  const withDevices = withDeviceNotices(withStatusReceipts(handlers, readers.tell), sock);
+  const withKeys = withPreKeyNotices(withDevices, sock, readers.spentKeys);
   const withIdentities = readers.identities.withNotices(withKeys);
   const withGroups = withOwnNotifications(withIdentities, sock, readers.tell);
   return withChannelPosts(withSharedNotices(withGroups, sock, readers.refresh), sock, readers);

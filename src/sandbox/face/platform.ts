@@ -42,6 +42,7 @@ export interface Fault {
     | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
     | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
     | 'identityUntold' // the next phone that is set up anew is not announced; `number` is that of the phone
+    | 'silentDevices' // nobody is told of the next device that the account links or unlinks
     | 'corruptFrame' // a transport frame that does not decrypt
     | 'noLogin' // the next login is never answered, pings are
     | 'closeAfterLogin' // the socket closes right after <success>

@@ -1,6 +1,7 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
 import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, type Addressing } from '../address.ts';
+import { devicesOf, hashOf, staleHash } from '../device-lists.ts';
 import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
@@ -58,11 +59,28 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
   }
 }
 
-/** The optional fields of an ack: the error code of a refusal, or the number of a post. */
+/** The optional fields of an ack: the error code of a refusal, the number of a post, or the hash of a list of devices that the client has wrong. */
 async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
   const error = await deliver(parts, device, stanza);
-  return error === undefined ? {} : { error };
+  if (error !== undefined) return { error };
+  const phash = staleHashOf(parts, device, stanza);
+  return phash === undefined ? {} : { phash };
+}
+
+/** The hash of the devices that there are, if a client wrote to others. Of a group the client tells the hash, of a person it lists the devices. */
+function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string | undefined {
+  const { to = '', participant, phash } = stanza.attrs;
+  const group = isGroupJid(to) ? parts.groups.find(to) : undefined;
+  if (group) {
+    const members = group.members.flatMap(({ number }) => devicesOf(parts, parts.people.ensure(number)));
+    const hash = hashOf(members, group.addressing);
+    return phash === undefined || participant || phash === hash ? undefined : hash;
+  }
+  const listed = children(child(stanza, 'participants'), 'to').flatMap(({ attrs: { jid } }) => parts.people.resolve(jid) ?? []);
+  const recipient = isRoomJid(to) ? undefined : parts.people.resolve(to)?.person;
+  if (listed.length === 0 || !recipient) return undefined;
+  return staleHash(parts, device, listed, [recipient, parts.people.ensure(device.number)], to.endsWith('@lid') ? 'lid' : 'pn');
 }
 
 /** Returns the error code when the message is refused, else `undefined`. */

@@ -28,6 +28,7 @@ export const faultKinds = {
   forgedKeys: { label: 'Forge keys', help: 'The next keys of a contact were not signed by that contact.', fields: { times: 1 } },
   keysUsedUp: { label: 'Use up one-time keys', help: 'Other contacts took all one-time keys but five before the next one asks.', fields: { times: 1 } },
   identityUntold: { label: 'Lose the notice of a new phone', help: 'The next phone that is set up anew is announced to nobody.', fields: { times: 1 } },
+  silentDevices: { label: 'Tell nobody of a device', help: 'Clients are not told of the next device that the account links or unlinks.', fields: { times: 1 } },
   corruptFrame: { label: 'Corrupt frame', help: 'A frame arrives that does not decrypt.', fields: {} },
   noLogin: { label: 'Never answer the next login', help: 'Pings are answered all the while.', fields: { times: 1 } },
   closeAfterLogin: { label: 'Close right after the login', help: 'The next login succeeds, then the socket closes.', fields: { times: 1 } },

@@ -35,6 +35,7 @@ const faultKinds = Object.keys({
   forgedKeys: 0,
   keysUsedUp: 0,
   identityUntold: 0,
+  silentDevices: 0,
   corruptFrame: 0,
   noLogin: 0,
   closeAfterLogin: 0,

@@ -1,0 +1,112 @@
+/** The lists of people's devices: their hash, the list of key indexes that the phone signs, and the notices of changes. */
+import { createHash } from 'node:crypto';
+import { proto } from '@whiskeysockets/baileys';
+import { jidOf, type Addressing } from './address.ts';
+import type { Faults } from './faults.ts';
+import type { Links } from './links.ts';
+import { node, unixSeconds, type BinaryNode } from './nodes.ts';
+import type { Device, People, Person } from './people.ts';
+import type { Random } from './random.ts';
+import type { Phones } from './signal/phones.ts';
+import { sign } from './signatures.ts';
+
+interface ListParts {
+  readonly people: People;
+  readonly phones: Phones;
+  readonly links: Links;
+  readonly random: Random;
+  readonly faults: Faults;
+}
+
+/** One device of a person; 0 is the phone. */
+export interface OneDevice {
+  readonly person: Person;
+  readonly device: number;
+}
+
+/** What the phone puts before a list of key indexes when it signs the list (vinikjkkj/zapo `src/signal/attestation/constants.ts`). */
+const listPrefix = Buffer.from([6, 2]);
+
+/** The phone and the linked devices of a person. */
+export const devicesOf = ({ people }: Pick<ListParts, 'people'>, person: Person): OneDevice[] =>
+  [0, ...people.devices(person.number).map(({ device }) => device)].map((device) => ({ person, device }));
+
+/**
+ * Returns the hash of a list of devices: `2:` and the first six bytes of SHA-256 over the sorted addresses, in unpadded base64 (tulir/whatsmeow
+ * `send.go:682`). An address has an agent, which is 0 (`types/jid.go`, `ADString`).
+ */
+export function hashOf(devices: readonly OneDevice[], addressing: Addressing): string {
+  const names = devices.map(({ person, device }) => jidOf(person, addressing).replace('@', `.0:${device}@`)).toSorted();
+  return `2:${createHash('sha256').update(names.join('')).digest().subarray(0, 6).toString('base64')}`;
+}
+
+/** Returns the id that all device identities of an account share. It is made at the first pairing. */
+export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>, { number }: Person): number {
+  const known = people.devices(number)[0];
+  const rawId = known && proto.ADVDeviceIdentity.decode(known.account.details).rawId;
+  return rawId ?? random.bytes(4).readUInt32BE(0);
+}
+
+/** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */
+export function keyIndexList(parts: ListParts, person: Person): BinaryNode {
+  const devices = parts.people.devices(person.number);
+  const { identity } = parts.phones.keysOf(person);
+  // The list is as old as the newest device. A list that is made anew for each look-up has the same time.
+  const ts = Math.floor(Math.max(0, ...devices.map(({ linkedAt }) => linkedAt)) / 1000);
+  const details = proto.ADVKeyIndexList.encode({
+    rawId: rawIdOf(parts, person),
+    timestamp: ts,
+    currentIndex: person.nextDevice - 1,
+    validIndexes: [0, ...devices.map(({ keyIndex }) => keyIndex)],
+    accountType: 0,
+  }).finish();
+  const accountSignature = sign(identity.private, Buffer.concat([listPrefix, details]));
+  const signed = proto.ADVSignedKeyIndexList.encode({ details, accountSignature, accountSignatureKey: identity.public }).finish();
+  return node('key-index-list', { ts: String(ts) }, signed);
+}
+
+/**
+ * Notifies the clients that have looked the person's devices up. The form is the one that tulir/whatsmeow reads (`notification.go:116`): one device
+ * with both addresses, and both hashes of the list after the change.
+ */
+export function announceDevice(parts: ListParts, device: Device, change: 'add' | 'remove'): void {
+  const { people, links, random } = parts;
+  if (parts.faults.take('silentDevices', device.number)) return;
+  const person = people.ensure(device.number);
+  const lid = person.withoutLid ? undefined : jidOf(person, 'lid');
+  const all = devicesOf(parts, person);
+  const hashes = { device_hash: hashOf(all, 'pn'), device_lid_hash: lid && hashOf(all, 'lid') };
+  const added = change === 'add';
+  const changed = node('device', {
+    jid: jidOf(person, 'pn', device.device),
+    lid: lid && jidOf(person, 'lid', device.device),
+    'key-index': added ? String(device.keyIndex) : undefined,
+  });
+  const list = added ? keyIndexList(parts, person) : node('key-index-list', { ts: unixSeconds(Date.now()) });
+  for (const connection of links.all()) {
+    const reader = people.deviceByKey(connection.deviceKey);
+    if (!reader || !connection.knows.has(person.number)) continue;
+    const attrs = { from: jidOf(person, 'pn'), lid, type: 'devices', id: random.id(), t: unixSeconds(Date.now()) };
+    links.deliver(reader, node('notification', attrs, [node(change, hashes, [changed, list])]));
+  }
+}
+
+const keyOf = ({ person, device }: OneDevice): string => `${person.number}:${device}`;
+
+/**
+ * Returns the hash that an ack carries when the sender has other devices in mind than there are; `undefined` when the lists agree (tulir/whatsmeow
+ * `send.go:454`). `listed`: the devices that the stanza names. `people`: whoever the message is for, with the sender, whose own device is in the hash
+ * and in no stanza.
+ */
+export function staleHash(
+  parts: Pick<ListParts, 'people'>,
+  sender: Device,
+  listed: readonly OneDevice[],
+  people: readonly Person[],
+  addressing: Addressing,
+): string | undefined {
+  const all = [...new Set(people)].flatMap((person) => devicesOf(parts, person));
+  const named = new Set(listed.map(keyOf)).add(`${sender.number}:${sender.device}`);
+  const agrees = named.size === all.length && all.every((one) => named.has(keyOf(one)));
+  return agrees ? undefined : hashOf(all, addressing);
+}
