@@ -1,6 +1,6 @@
 /** The lists of people's devices: their hash, the list of key indexes that the phone signs, and the notices of changes. */
 import { createHash } from 'node:crypto';
-import { proto } from '@whiskeysockets/baileys';
+import { proto, type KeyPair } from '@whiskeysockets/baileys';
 import { jidOf, type Addressing } from './address.ts';
 import type { Faults } from './faults.ts';
 import type { Links } from './links.ts';
@@ -47,11 +47,23 @@ export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>
   return rawId ?? random.bytes(4).readUInt32BE(0);
 }
 
+/** The last list of each person with what it was made of. The phone signs a list once, not for each look-up. */
+const signedLists = new WeakMap<Person, { readonly devices: readonly Device[]; readonly identity: object; readonly list: BinaryNode }>();
+
 /** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */
 export function keyIndexList(parts: ListParts, person: Person): BinaryNode {
   const devices = parts.people.devices(person.number);
   const { identity } = parts.phones.keysOf(person);
-  // The list is as old as the newest device. A list that is made anew for each look-up has the same time.
+  const known = signedLists.get(person);
+  if (known?.devices === devices && known.identity === identity) return known.list;
+  const list = signList(parts, person, identity);
+  signedLists.set(person, { devices, identity, list });
+  return list;
+}
+
+function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNode {
+  const devices = parts.people.devices(person.number);
+  // The list is as old as the newest device.
   const ts = Math.floor(Math.max(0, ...devices.map(({ linkedAt }) => linkedAt)) / 1000);
   const details = proto.ADVKeyIndexList.encode({
     rawId: rawIdOf(parts, person),

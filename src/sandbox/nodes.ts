@@ -19,6 +19,8 @@ export const child = (parent: BinaryNode | undefined, tag: string): BinaryNode |
 
 export const children = (parent: BinaryNode | undefined, tag: string): BinaryNode[] => getBinaryNodeChildren(parent, tag);
 
+export const allChildren = (parent: BinaryNode): BinaryNode[] => (Array.isArray(parent.content) ? parent.content.filter(isNode) : []);
+
 export const firstChild = (parent: BinaryNode): BinaryNode | undefined =>
   Array.isArray(parent.content) && isNode(parent.content[0]) ? parent.content[0] : undefined;
 

@@ -1,8 +1,9 @@
 /** Requests about pre-keys: their count, uploads, and the bundles from which sessions start. */
+import { createHash } from 'node:crypto';
 import { Curve } from '@whiskeysockets/baileys';
 import { deviceKey } from '../address.ts';
 import { SandboxError } from '../face.ts';
-import { child, childBytes, childNumber, children, node, unixSeconds } from '../nodes.ts';
+import { child, childBytes, childNumber, children, node, uint, unixSeconds } from '../nodes.ts';
 import { verify, withType } from '../signatures.ts';
 import { type Bundle, bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
@@ -45,9 +46,32 @@ export const keyQueries: DeviceQueries = {
     return undefined;
   },
 
-  'encrypt/get/digest': ({ device }) => {
+  // The list and the hash as vinikjkkj/zapo checks them (`src/signal/api/SignalDigestSyncApi.ts`).
+  'encrypt/get/digest': ({ parts, device }) => {
     const { registrationId, identity, signedPreKey } = device;
-    return [node('digest', {}, bundleNodes({ registrationId, identity, signedPreKey }))];
+    const preKeys = parts.keys.preKeys(deviceKey(device.number, device.device));
+    const hash = createHash('sha1');
+    for (const part of [identity, signedPreKey.value, signedPreKey.signature, ...preKeys.map(({ value }) => value)]) hash.update(part);
+    const ids = preKeys.map(({ id }) => node('id', {}, uint(id, 3)));
+    const bundle = bundleNodes({ registrationId, identity, signedPreKey });
+    return [node('digest', {}, [...bundle, node('list', {}, ids), node('hash', {}, hash.digest())])];
+  },
+
+  // Keys of single devices (vinikjkkj/zapo `src/transport/node/builders/prekeys.ts`, `buildMissingPreKeysFetchIq`).
+  'encrypt/get/key_fetch': ({ parts, request }) => {
+    const users = children(request, 'user')
+      .slice(0, maxBundles)
+      .map((user) => {
+        const { jid } = user.attrs;
+        const person = parts.people.resolve(jid)?.person;
+        if (!person) return node('user', { jid }, [node('error', { code: '404', text: 'item-not-found' })]);
+        const devices = children(user, 'device').flatMap(({ attrs: { id } }) => {
+          const bundle = parts.bundles.of(person, Number(id));
+          return bundle ? [node('device', { id }, bundleNodes(bundle))] : [];
+        });
+        return node('user', { jid }, devices);
+      });
+    return [node('list', {}, users)];
   },
 
   'encrypt/get/key': ({ parts, device, request }) => {

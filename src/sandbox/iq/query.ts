@@ -8,7 +8,7 @@ export interface Query {
   readonly parts: Parts;
   readonly connection: Connection;
   readonly stanza: BinaryNode;
-  /** The only child of the stanza, which says what is asked. */
+  /** The child of the stanza that says what is asked. */
   readonly request: BinaryNode | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Dispatches requests of clients by `xmlns/type/child`. An unknown request is refused, logged and counted. */
 import { SandboxError } from '../face.ts';
-import { firstChild, node, type BinaryNode } from '../nodes.ts';
+import { allChildren, firstChild, node, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
 import type { Connection } from '../wire/connection.ts';
@@ -15,7 +15,7 @@ import { mexQueries } from './mex.ts';
 import { passkeyQueries } from './passkey.ts';
 import { pairingQueries } from './pairing.ts';
 import { postQueries } from './posts.ts';
-import { Silence, type Answer, type DeviceQueries, type OpenQueries } from './query.ts';
+import { Silence, type Answer, type DeviceQueries, type OpenQueries, type Query } from './query.ts';
 import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
 
@@ -38,9 +38,9 @@ const deviceQueries: DeviceQueries = {
 const openQueries: OpenQueries = { ...pairingQueries, ...passkeyQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
 
 export function answerQuery(parts: Parts, connection: Connection, device: Device | undefined, stanza: BinaryNode): void {
-  const { id, type = 'get', xmlns = '' } = stanza.attrs;
-  const request = firstChild(stanza);
-  const name = `${xmlns}/${type}/${request?.tag ?? ''}`;
+  const { id } = stanza.attrs;
+  const request = requestOf(stanza);
+  const name = nameOf(stanza, request);
   const reply = (kind: 'result' | 'error', content?: BinaryNode[]): void => {
     const from = (stanza.attrs['to'] ?? 's.whatsapp.net').replace(/^@/, '');
     connection.send(node('iq', { from, type: kind, id }, content));
@@ -54,7 +54,7 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
     reply('error', [node('error', { code, text: known ? error.message : 'internal-server-error' })]);
   };
   try {
-    const answer = ask(parts, connection, device, name, stanza);
+    const answer = ask({ parts, connection, stanza, request }, device, name);
     if (answer instanceof Promise) answer.then(answered, failed);
     else answered(answer);
   } catch (error) {
@@ -62,8 +62,19 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
   }
 }
 
-function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer | Promise<Answer> {
-  const query = { parts, connection, stanza, request: firstChild(stanza) };
+const nameOf = ({ attrs: { type = 'get', xmlns = '' } }: BinaryNode, request: BinaryNode | undefined): string =>
+  `${xmlns}/${type}/${request?.tag ?? ''}`;
+
+/**
+ * Returns the child that says what is asked: the first one that makes a known request. Children come in any order. The library begins an upload of keys
+ * with `<registration>`, tulir/whatsmeow too (`prekeys.go`), and vinikjkkj/zapo with `<identity>` (`src/transport/node/builders/prekeys.ts`).
+ */
+const requestOf = (stanza: BinaryNode): BinaryNode | undefined =>
+  allChildren(stanza).find((one) => [openQueries, deviceQueries].some((queries) => Object.hasOwn(queries, nameOf(stanza, one)))) ??
+  firstChild(stanza);
+
+function ask(query: Query, device: Device | undefined, name: string): Answer | Promise<Answer> {
+  const { parts } = query;
   const refused = parts.faults.take('refuseQuery', device?.number, name);
   if (refused) throw new SandboxError(refused.code ?? 403, 'refused');
   const open = Object.hasOwn(openQueries, name) ? openQueries[name] : undefined;

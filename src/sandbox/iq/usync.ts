@@ -1,9 +1,11 @@
 /** Requests about people (usync): identifiers, devices, and whether a number has an account. */
 import { proto } from '@whiskeysockets/baileys';
 import { SandboxError } from '../face.ts';
-import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
+import { devicesOf, hashOf, keyIndexList } from '../device-lists.ts';
+import { type Addressing, isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
-import type { Device, Person } from '../people.ts';
+import type { Parts } from '../parts.ts';
+import type { Person } from '../people.ts';
 import { maySee } from '../privacy.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
@@ -28,10 +30,10 @@ const protocols: Readonly<Record<string, Protocol>> = {
   contact: (_query, { person, reachable, asked }) =>
     node('contact', { type: person || reachable ? 'in' : 'out' }, asked && Buffer.from(asked)),
   lid: (_query, { person, byLid }) => (person && !byLid && !person.withoutLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
-  devices: ({ parts, connection }, { person }) => {
+  devices: ({ parts, connection }, { person, byLid }) => {
     if (!person) return undefined;
     connection.knows.add(person.number);
-    return deviceList(parts.people.devices(person.number));
+    return deviceList(parts, person, byLid ? 'lid' : 'pn');
   },
   status: ({ parts, device }, { person }) => {
     const hidden = person && !maySee(parts, person, parts.people.ensure(device.number), 'status');
@@ -65,9 +67,13 @@ const isReachable = (jid: string): boolean => {
   return isNumber(user) && !isMissingNumber(user);
 };
 
-function deviceList(devices: readonly Device[]): BinaryNode {
+/** A phone without linked devices has published no list of key indexes. */
+function deviceList(parts: Parts, person: Person, addressing: Addressing): BinaryNode {
+  const devices = parts.people.devices(person.number);
   const linked = devices.map((one) => node('device', { id: String(one.device), 'key-index': String(one.keyIndex) }));
-  return node('devices', {}, [node('device-list', { hash: '2:simulated' }, [node('device', { id: '0' }), ...linked])]);
+  const hash = hashOf(devicesOf(parts, person), addressing);
+  const list = node('device-list', { hash }, [node('device', { id: '0' }), ...linked]);
+  return node('devices', {}, devices.length === 0 ? [list] : [list, keyIndexList(parts, person)]);
 }
 
 export const usyncQueries: DeviceQueries = {

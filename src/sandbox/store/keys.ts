@@ -20,6 +20,7 @@ export class KeyStore {
   readonly #db: Database;
   readonly #add;
   readonly #take;
+  readonly #list;
   readonly #count;
   readonly #clear;
   readonly #get;
@@ -35,6 +36,7 @@ export class KeyStore {
     this.#take = sql.prepare(
       'DELETE FROM prekey WHERE owner = ?1 AND id = (SELECT min(id) FROM prekey WHERE owner = ?1) RETURNING id, value',
     );
+    this.#list = sql.prepare('SELECT id, value FROM prekey WHERE owner = ? ORDER BY id');
     this.#count = sql.prepare('SELECT count(*) AS n FROM prekey WHERE owner = ?');
     this.#clear = sql.prepare('DELETE FROM prekey WHERE owner = ?');
     this.#get = sql.prepare('SELECT value FROM signal WHERE owner = ? AND type = ? AND id = ?');
@@ -61,6 +63,11 @@ export class KeyStore {
   takePreKey(owner: string): PreKey | undefined {
     const row = this.#take.get(owner);
     return row && { id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) };
+  }
+
+  /** The one-time keys that nobody took yet, in the order of their ids. */
+  preKeys(owner: string): PreKey[] {
+    return this.#list.all(owner).map((row) => ({ id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) }));
   }
 
   countPreKeys(owner: string): number {
