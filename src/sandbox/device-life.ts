@@ -8,8 +8,9 @@ import type { Digits } from './face.ts';
 import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 
-/** The device is ready after its login. Sends what is stored for it, and at the first login the history of its phone. */
+/** The device is ready after its login, once. Sends what is stored for it, and at the first login the history of its phone. */
 export function goLive(parts: Parts, connection: Connection, device: Device): void {
+  if (connection.active) return;
   parts.links.activate(connection);
   const routing = node('routing_info', {}, parts.random.bytes(8));
   connection.send(node('ib', { from: platformJid }, [node('edge_routing', {}, [routing])]));

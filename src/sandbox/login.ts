@@ -6,7 +6,7 @@ import { answerQuery } from './iq/table.ts';
 import { confirmationKey } from './links.ts';
 import { acceptReceipt } from './messages/client-receipts.ts';
 import { routeMessage } from './messages/router.ts';
-import { emitPerson } from './device-life.ts';
+import { emitPerson, goLive } from './device-life.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Connection, ConnectionHandler } from './wire/connection.ts';
@@ -29,7 +29,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
         else if (faults.take('earlySuccess')) connection.send(node('success', { t: unixSeconds(Date.now()) }));
         return;
       }
-      login(parts, connection, String(payload.username ?? ''), payload.device ?? 0);
+      login(parts, connection, payload);
     },
     onNode(connection, stanza) {
       accept(parts, connection, stanza);
@@ -58,9 +58,10 @@ const isRetired = ({ webInfo }: proto.ClientPayload): boolean => webInfo?.webSub
 const failure = (reason: number, more: Record<string, string | undefined> = {}): BinaryNode =>
   node('failure', { reason: String(reason), location: 'lla', ...more });
 
-function login(parts: Parts, connection: Connection, number: string, deviceNumber: number): void {
+function login(parts: Parts, connection: Connection, payload: proto.ClientPayload): void {
   const { counters, faults, links, people } = parts;
-  const device = people.device(number, deviceNumber);
+  const number = String(payload.username ?? '');
+  const device = people.device(number, payload.device ?? 0);
   const fault = faults.take('loginFailure', number);
   const known = device && connection.clientStatic.equals(Buffer.from(device.noiseKey));
   if (fault || !known) {
@@ -78,6 +79,8 @@ function login(parts: Parts, connection: Connection, number: string, deviceNumbe
   const attrs = { t: unixSeconds(Date.now()), lid: `${person.lid}:${device.device}@lid`, props: '27', location: 'lla', abprops: '7' };
   connection.send(node('success', attrs));
   if (faults.take('closeAfterLogin', number)) connection.close(1000);
+  // A client that says that it is passive goes live when it asks for it, with `<active/>` (vinikjkkj/zapo `src/transport/noise/WaClientPayload.ts`).
+  else if (!payload.passive) goLive(parts, connection, device);
 }
 
 function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void {

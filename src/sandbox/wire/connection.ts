@@ -7,7 +7,7 @@ import type { Faults } from '../faults.ts';
 import { node, type BinaryNode } from '../nodes.ts';
 import { decodeNode, encodeNode, maxFrame } from './codec.ts';
 import { frame, FrameReader, intro } from './frames.ts';
-import { NoiseResponder, type Transport } from './noise.ts';
+import { NoiseResponder, type Resumption, type Transport } from './noise.ts';
 
 /** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */
 const handshakeFrame = 16 * 1024;
@@ -52,7 +52,7 @@ export class Connection {
   #silent = false;
   #stage: Stage = 'hello';
   #transport: Transport | undefined;
-  readonly #noise = new NoiseResponder(intro);
+  #noise = new NoiseResponder(intro);
   readonly #reader = new FrameReader(handshakeFrame);
   readonly #deadline: NodeJS.Timeout;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -164,8 +164,8 @@ export class Connection {
   }
 
   #hello(data: Buffer): void {
-    const ephemeral = proto.HandshakeMessage.decode(data).clientHello?.ephemeral;
-    if (ephemeral?.length !== 32) throw new Error('no client hello');
+    const hello = proto.HandshakeMessage.decode(data).clientHello;
+    if (hello?.ephemeral?.length !== 32) throw new Error('no client hello');
     this.#stage = 'finish';
     if (this.#faults.take('silentHandshake')) {
       this.#silent = true;
@@ -176,17 +176,47 @@ export class Connection {
       this.#ws.send(frame(Buffer.from([0xff, 0xff, 0xff, 0x07, 0x42])));
       return;
     }
-    this.#noise.readHello(ephemeral);
+    const { ephemeral, static: sealedStatic, payload } = hello;
     const wrong = this.#faults.take('badCertificate');
+    if (sealedStatic?.length && payload?.length) {
+      // A wrong certificate can be shown in a whole handshake only.
+      if (!wrong && this.#resume({ ephemeral, static: sealedStatic, payload })) return;
+      this.#noise = new NoiseResponder(intro, 'XXfallback');
+    }
+    this.#noise.readHello(ephemeral);
     const { chain, staticKey } = this.#identity;
-    const serverHello = this.#noise.writeHello(staticKey, wrong ? this.#identity.forge(wrong.forgery ?? 'issuer') : chain);
+    this.#sayHello(this.#noise.writeHello(staticKey, wrong ? this.#identity.forge(wrong.forgery ?? 'issuer') : chain));
+  }
+
+  #sayHello(serverHello: proto.HandshakeMessage.IServerHello): void {
     this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
+  }
+
+  /** Answers a client that knows the server's key, by Noise IK. Returns false if the client has an old key: it is answered in full then. */
+  #resume(hello: Resumption): boolean {
+    const noise = new NoiseResponder(intro, 'IK');
+    const { chain, staticKey } = this.#identity;
+    try {
+      const { clientStatic, payload } = noise.readResumption(staticKey, hello);
+      this.#noise = noise;
+      this.#sayHello(noise.writeResumption(clientStatic, chain));
+      this.#open(clientStatic, payload);
+      return true;
+    } catch (error) {
+      // What was read before is authentic: the failure is another one.
+      if (this.#noise === noise) throw error;
+      return false;
+    }
   }
 
   #finish(data: Buffer): void {
     const finish = proto.HandshakeMessage.decode(data).clientFinish;
     if (!finish?.static || !finish.payload) throw new Error('no client finish');
     const { clientStatic, payload } = this.#noise.readFinish(finish.static, finish.payload);
+    this.#open(clientStatic, payload);
+  }
+
+  #open(clientStatic: Buffer, payload: Uint8Array): void {
     this.clientStatic = clientStatic;
     this.#transport = this.#noise.split();
     this.#stage = 'open';

@@ -1,4 +1,7 @@
-/** The server's side of the Noise XX handshake (25519, AES-GCM, SHA-256) and of the encrypted transport after it. */
+/**
+ * The server's side of the Noise handshakes (25519, AES-GCM, SHA-256) and of the encrypted transport after them. The form of IK and of XXfallback is the
+ * one of vinikjkkj/zapo (`src/transport/noise/WaNoiseSession.ts`).
+ */
 import { aesDecryptGCM, aesEncryptGCM, Curve, hkdf, NOISE_MODE, sha256, type KeyPair } from '@whiskeysockets/baileys';
 
 const empty = Buffer.alloc(0);
@@ -15,17 +18,58 @@ export interface Transport {
   open(ciphertext: Uint8Array): Uint8Array;
 }
 
-/** Order of calls: `readHello`, `writeHello`, `readFinish`, `split`. Reading throws when the bytes are not authentic. */
+/** Names of the patterns as the first hash: 32 bytes as they are, a longer name hashed. */
+const patterns = {
+  XX: Buffer.from(NOISE_MODE),
+  IK: Buffer.from('Noise_IK_25519_AESGCM_SHA256\0\0\0\0'),
+  XXfallback: sha256(Buffer.from('Noise_XXfallback_25519_AESGCM_SHA256')),
+};
+
+/** The first frame of a client that knows the server's key. */
+export interface Resumption {
+  readonly ephemeral: Uint8Array;
+  readonly static: Uint8Array;
+  readonly payload: Uint8Array;
+}
+
+interface Opened {
+  readonly clientStatic: Buffer;
+  readonly payload: Buffer;
+}
+
+/**
+ * Order of calls for XX and XXfallback: `readHello`, `writeHello`, `readFinish`, `split`; for IK: `readResumption`, `writeResumption`, `split`. Reading
+ * throws when the bytes are not authentic.
+ */
 export class NoiseResponder {
-  #hash: Buffer = Buffer.from(NOISE_MODE);
-  #salt: Uint8Array = this.#hash;
-  #key: Uint8Array = this.#hash;
+  #hash: Buffer;
+  #salt: Uint8Array;
+  #key: Uint8Array;
   #counter = 0;
   #clientEphemeral: Uint8Array = empty;
   readonly #ephemeral = Curve.generateKeyPair();
 
-  constructor(header: Uint8Array) {
+  constructor(header: Uint8Array, pattern: keyof typeof patterns = 'XX') {
+    this.#hash = patterns[pattern];
+    this.#salt = this.#hash;
+    this.#key = this.#hash;
     this.#mixHash(header);
+  }
+
+  readResumption(staticKey: KeyPair, hello: Resumption): Opened {
+    this.#mixHash(staticKey.public);
+    this.readHello(hello.ephemeral);
+    this.#mixKey(Curve.sharedKey(staticKey.private, hello.ephemeral));
+    const clientStatic = this.#decrypt(hello.static);
+    this.#mixKey(Curve.sharedKey(staticKey.private, clientStatic));
+    return { clientStatic, payload: this.#decrypt(hello.payload) };
+  }
+
+  writeResumption(clientStatic: Uint8Array, chain: Uint8Array): { ephemeral: Uint8Array; payload: Uint8Array } {
+    this.#mixHash(this.#ephemeral.public);
+    this.#mixKey(Curve.sharedKey(this.#ephemeral.private, this.#clientEphemeral));
+    this.#mixKey(Curve.sharedKey(this.#ephemeral.private, clientStatic));
+    return { ephemeral: this.#ephemeral.public, payload: this.#encrypt(chain) };
   }
 
   readHello(clientEphemeral: Uint8Array): void {
@@ -41,7 +85,7 @@ export class NoiseResponder {
     return { ephemeral: this.#ephemeral.public, static: sealedStatic, payload: this.#encrypt(chain) };
   }
 
-  readFinish(sealedStatic: Uint8Array, payload: Uint8Array): { clientStatic: Buffer; payload: Buffer } {
+  readFinish(sealedStatic: Uint8Array, payload: Uint8Array): Opened {
     const clientStatic = this.#decrypt(sealedStatic);
     this.#mixKey(Curve.sharedKey(this.#ephemeral.private, clientStatic));
     return { clientStatic, payload: this.#decrypt(payload) };
