@@ -54,6 +54,8 @@ export interface Person {
   /** True: the phone sends delivery receipts by itself. */
   autoDeliver: boolean;
   about: string;
+  /** The name by which others find the account; absent for none. */
+  username?: string;
   /** The name of a verified business; absent for everybody else. */
   businessName?: string;
   nextDevice: number;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { after, before, test } from 'node:test';
+import { getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import sharp from 'sharp';
 import { fetch } from 'undici';
 import type { AccountView } from '#src/sandbox/face.ts';
@@ -133,6 +134,54 @@ test('calls: the client refuses one, the caller’s client hears it, and the oth
   assert.match((await second.sock.createCallLink('audio')) ?? '', /./);
   assert.equal(sandbox.sandbox.callLog().find((one) => one.id === id)?.steps.length, 2);
   await twin.end();
+});
+
+const mex = async (client: Client, id: string, variables: object): Promise<unknown> => {
+  const content = [{ tag: 'query', attrs: { query_id: id }, content: Buffer.from(JSON.stringify({ variables })) }];
+  const answer = (await client.sock.query({
+    tag: 'iq',
+    attrs: { type: 'get', to: 's.whatsapp.net', xmlns: 'w:mex' },
+    content,
+  })) as BinaryNode;
+  const { data, errors } = JSON.parse(String(getBinaryNodeChild(answer, 'result')?.content)) as { data: unknown; errors?: unknown };
+  return errors ?? data;
+};
+
+test('queries in JSON: the about text is set and read, and hidden from those who may not see it', async () => {
+  const set = (input: object) => mex(first, '9152604461510864', { input });
+  const read = () => mex(second, '24535500086059408', { user: { user_id: jid(ana) } });
+  await sandbox.sandbox.changeAccount(ana, { privacy: { status: 'all' } });
+  const done = { xwa2_update_text_status: { result: 'SUCCESS' } };
+  assert.deepEqual(await set({ text: 'at work', emoji: { content: '🚀' }, ephemeral_duration_sec: 3600 }), done);
+  assert.deepEqual(await read(), { xwa2_users_updates_since: [{ updates: [{ text: 'at work' }] }] });
+  assert.deepEqual(await set({ text: 7, ephemeral_duration_sec: 0 }), [{ message: 'bad-request', extensions: { error_code: 400 } }]);
+  await sandbox.sandbox.changeAccount(ana, { privacy: { status: 'none' } });
+  assert.deepEqual(await read(), { xwa2_users_updates_since: [{ updates: [] }] });
+  assert.deepEqual(await set({ text: null, ephemeral_duration_sec: 0 }), done);
+  assert.equal(account().about, '');
+});
+
+test('queries in JSON: usernames are read and looked up, reports of channels are none', async () => {
+  const own = () => mex(first, '25347099718279209', {});
+  const free = (client: Client, input: string) => mex(client, '26122779627399568', { input, session_id: 's', source: 'USER_INPUT' });
+  assert.deepEqual(await own(), { xwa2_username_get: { username_info: null } });
+  await sandbox.sandbox.changeAccount(ana, { username: 'ana.sea' });
+  assert.deepEqual(await own(), { xwa2_username_get: { username_info: { username: 'ana.sea', state: 'SET' } } });
+  assert.deepEqual(await free(second, 'ana.sea'), { xwa2_username_check: { suggestions: ['ana.sea.1'] } });
+  assert.deepEqual(await free(second, 'bia.sea'), { xwa2_username_check: { result: 'SUCCESS', suggestions: [] } });
+  await sandbox.sandbox.changeAccount(ana, { username: '' });
+  assert.deepEqual(await own(), { xwa2_username_get: { username_info: null } });
+  assert.deepEqual(await mex(first, '35936238352686172', { locale: 'en' }), { xwa2_channels_reports: { channels_reports: [] } });
+});
+
+test('about: a platform of new forms answers the old request and changes nothing', async () => {
+  await sandbox.sandbox.changeAccount(ana, { about: 'stays' });
+  sandbox.sandbox.requireVersion({ newForms: true });
+  await first.sock.updateProfileStatus('changes');
+  assert.equal(account().about, 'stays');
+  sandbox.sandbox.requireVersion({});
+  await first.sock.updateProfileStatus('changes');
+  assert.equal(account().about, 'changes');
 });
 
 test('addresses: the platform tells where a connection came from', async () => {

@@ -21,6 +21,8 @@ export interface AccountFace {
     number: Digits,
     change: {
       readonly about?: string;
+      /** '' for none. */
+      readonly username?: string;
       readonly privacy?: Readonly<Record<string, string>>;
       readonly blocked?: readonly Digits[];
       readonly picture?: string;

@@ -149,7 +149,7 @@ export interface VersionRules {
   readonly current?: string;
   /** Versions that are refused with 405 however new they are. */
   readonly broken?: string;
-  /** True: requests in the form that clients used before the summer of 2026 are refused (look-ups, new groups) or not delivered (typing). */
+  /** True: requests in the form that clients used before the summer of 2026 are refused (look-ups, new groups) or lead to nothing (typing, about texts). */
   readonly newForms?: boolean;
   readonly connect?: string;
   readonly link?: string;

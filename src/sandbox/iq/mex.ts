@@ -3,6 +3,7 @@ import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
 import { cappingOf, timeLockOf } from '../restrictions.ts';
 import { channelMex } from './channels.ts';
+import { profileMex } from './profile-mex.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
 
 /** The quota of new chats of an account. Each query uses its own word for it. */
@@ -25,7 +26,7 @@ const standing: MexQueries = {
   },
 };
 
-const queries: MexQueries = { ...standing, ...channelMex };
+const queries: MexQueries = { ...standing, ...channelMex, ...profileMex };
 
 /** Largest text of variables, in bytes. A picture of a channel is the largest thing in them. */
 const maxVariables = 2 * 1024 * 1024;

@@ -12,11 +12,13 @@ export function accountRoom(parts: Parts): AccountFace {
   const { db, people } = parts;
   return {
     account: (number) => view(parts, knownPerson(parts, number)),
-    async changeAccount(number, { about, privacy = {}, blocked, picture }) {
+    async changeAccount(number, { about, username, privacy = {}, blocked, picture }) {
       const person = people.ensure(number);
       if (about !== undefined && about.length > maxAbout) throw new SandboxError(400, `about: at most ${maxAbout} characters`);
       db.atomically(() => {
         if (about !== undefined) person.about = about;
+        if (username === '') delete person.username;
+        else if (username !== undefined) person.username = username;
         people.save(person);
         changePrivacy(parts, person, privacy);
         if (blocked)

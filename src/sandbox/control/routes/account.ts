@@ -20,6 +20,9 @@ const View = Type.Unsafe<AccountView>(
 
 const Change = Type.Object({
   about: Type.Optional(Type.String({ maxLength: 500 })),
+  username: Type.Optional(
+    Type.String({ maxLength: 35, description: 'the name by which others find the account; an empty one removes it' }),
+  ),
   privacy: Type.Optional(
     Type.Record(Type.String(), Type.Enum(['all', 'contacts', 'contact_blacklist', 'none', 'match_last_seen', 'known'])),
   ),
@@ -47,7 +50,7 @@ export const account: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (a
       bodyLimit: mediaBodyLimit,
       schema: {
         tags,
-        summary: 'The owner of the phone changes about text, picture, privacy or blocked people; what is absent stays',
+        summary: 'The owner of the phone changes about text, username, picture, privacy or blocked people; what is absent stays',
         params: NumberParams,
         body: Change,
         response: answers(View),
