@@ -1,16 +1,13 @@
 /** Forged signatures on the way that real connections take: each ends with its own reason, and nothing is believed. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { createServer } from 'node:tls';
 import { Curve } from '@whiskeysockets/baileys';
-import { generate } from 'selfsigned';
 import type { Log, PlatformFact } from '#actors/ports.ts';
 import type { Message } from '#actors/model.ts';
 import { type Forgery, forgeries } from '#src/sandbox/certificates.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, quietLog, startBench } from './setup.ts';
+import { openFront } from './tls-front.ts';
 
 let bench: Bench;
 let instance: Instance;
@@ -55,26 +52,11 @@ for (const forgery of forgeries) {
 }
 
 test('certificate: the chain of another platform is refused where the real one is expected', async (t) => {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
-  const front = createServer({ key, cert }, (socket) => {
-    const back = connect(bench.running.port, '127.0.0.1');
-    socket.pipe(back).pipe(socket);
-    for (const [one, other] of [
-      [socket, back],
-      [back, socket],
-    ] as const)
-      one.on('error', () => other.destroy());
-  });
-  await once(front.listen(0, '127.0.0.1'), 'listening');
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-  t.after(() => {
-    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    front.close();
-  });
-  // The roots of this process are the simulated platform's by now: the chain is made under another one.
+  const front = await openFront(bench.running.port);
+  t.after(() => front.close());
+  // The roots of this process are the simulated platform's by now: the chain is made under another one. `compiled-root.test.ts` needs no forgery.
   await bench.running.sandbox.fault({ kind: 'badCertificate', forgery: 'root' });
-  const url = `wss://localhost:${(front.address() as AddressInfo).port}/ws/chat`;
-  const { message, data } = await closed(bench.instance({}, undefined, { url }));
+  const { message, data } = await closed(bench.instance({}, undefined, { url: front.url }));
   assert.deepEqual(data, { reason: 'certificateRefused' }, message);
   assert.match(message, said.root);
 });
