@@ -36,6 +36,11 @@ test('new forms: a group is created', async () => {
   assert.equal(status, 200, JSON.stringify(body));
 });
 
+test('new forms: a community is created', async () => {
+  const { status, body } = await account.call('POST', '/community/create', { name: 'town' });
+  assert.equal(status, 200, JSON.stringify(body));
+});
+
 test('new forms: typing is seen', async () => {
   const seen: string[] = [];
   const stop = scene.platform.sandbox.subscribe((event) => {

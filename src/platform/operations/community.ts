@@ -1,12 +1,12 @@
 /** Operations on communities. The library's own methods drop what the platform answers about each group. */
-import { generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
+import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
 import { refuse, type Entry } from '#actors/model.ts';
 import type { CommunityOperations } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { createdEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode } from '../events/group-nodes.ts';
 import { answered, refused } from '../outcomes.ts';
-import { anyGroup, ask, element } from './group-queries.ts';
+import { anyGroup, ask, element, firstSettings } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
 import { notCarried } from '../stanza-codec.ts';
 import { meant, notCreated, type Meanings } from './meanings.ts';
@@ -19,8 +19,11 @@ const ofCommunity: Meanings = {
   404: refuse('notFound', 'Community not found'),
 };
 
+/** States what the request for a group states since 2026-08-06. People ask to join a community, so that the mode of approval is on. */
 const createElement = (name: string): BinaryNode =>
-  element('create', { subject: name, key: generateMessageIDV2() }, [
+  element('create', { subject: name }, [
+    ...firstSettings.filter(({ tag }) => tag !== 'membership_approval_mode'),
+    element('membership_approval_mode', {}, [element('group_join', { state: 'on' })]),
     element('parent', { default_membership_approval_mode: 'request_required' }),
     element('allow_non_admin_sub_group_creation'),
     element('create_general_chat'),
