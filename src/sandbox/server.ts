@@ -41,7 +41,7 @@ import { PostStore } from './store/posts.ts';
 import { QueueStore } from './store/queue.ts';
 import { SentStore } from './store/sent.ts';
 import { maxFrame } from './wire/codec.ts';
-import { Connection } from './wire/connection.ts';
+import { Connection, type Tap } from './wire/connection.ts';
 import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
@@ -55,6 +55,8 @@ export interface SandboxOptions {
   readonly log?: Logger | undefined;
   /** False: messages are acknowledged without being decrypted, for benchmarks. */
   readonly decrypt?: boolean | undefined;
+  /** Called with every stanza as it was decrypted or before it is encrypted, for tests. */
+  readonly tap?: Tap | undefined;
 }
 
 export interface RunningSandbox {
@@ -90,7 +92,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   // The control interface refuses requests without a host by itself, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerHttpErrors(http);
-  const clients = acceptClients(http, parts, identity);
+  const clients = acceptClients(http, parts, identity, options.tap);
   const https = createMediaHost(certificates, parts);
   const sockets = new Set<Socket>();
   const tcp = listenOnce(http, https, sockets);
@@ -164,7 +166,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
 }
 
 /** Makes a connection of every upgrade to `/ws/chat`. Returns the set of open ones. */
-function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity): Set<Connection> {
+function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity, tap?: Tap): Set<Connection> {
   const clients = new Set<Connection>();
   const handler = createHandler(parts);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrame, perMessageDeflate: false, autoPong: false });
@@ -181,6 +183,7 @@ function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity)
       parts.counters.arrived('sockets', request.socket.remoteAddress);
       const connection: Connection = new Connection(ws, request.socket, identity, parts.faults, {
         ...handler,
+        ...(tap ? { tap } : {}),
         onClosed(one) {
           clients.delete(one);
           handler.onClosed(one);

@@ -8,7 +8,7 @@ import { until } from '#test/support/until.ts';
 let scene: Scene;
 let account: Account;
 before(async () => {
-  scene = await Scene.open();
+  scene = await Scene.strict();
   account = await scene.paired();
   scene.platform.sandbox.requireVersion({ newForms: true });
 });

@@ -7,7 +7,7 @@ import { until } from '#test/support/until.ts';
 
 let scene: Scene;
 before(async () => {
-  scene = await Scene.open();
+  scene = await Scene.strict();
 });
 after(() => scene.close());
 

@@ -7,7 +7,7 @@ import { Scene } from '#test/support/scene.ts';
 
 let scene: Scene;
 before(async () => {
-  scene = await Scene.open();
+  scene = await Scene.strict();
 });
 after(() => scene.close());
 

@@ -9,7 +9,7 @@ import type { LinkHost, Log, OpenOptions, PlatformFact, PlatformLink } from '#ac
 import type { Previews } from '#src/platform/connection/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines, type PlatformOptions } from '#src/platform/platform.ts';
-import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
+import { startSandbox, type RunningSandbox, type SandboxOptions } from '#src/sandbox/server.ts';
 import { after } from 'node:test';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
@@ -177,9 +177,10 @@ const hostOf = (recorder: Instance['recorder'], surprises: unknown[], forged: st
   surprise: (error) => void surprises.push(error),
 });
 
-export const startBench = async (): Promise<Bench> => {
+/** `tap`: called with every stanza, encoded. */
+export const startBench = async (tap?: SandboxOptions['tap']): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
-  const running = await startSandbox({ port: 0, dataDir });
+  const running = await startSandbox({ port: 0, dataDir, tap });
   const platforms: BaileysPlatform[] = [];
   const links: PlatformLink[] = [];
   const instance: Bench['instance'] = (own = {}, port = running.port, more = {}) => {

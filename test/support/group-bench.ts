@@ -37,7 +37,7 @@ export class GroupBench {
   joined = '';
 
   async open(): Promise<void> {
-    this.scene = await Scene.open();
+    this.scene = await Scene.strict();
     this.account = await this.scene.paired();
     const { sandbox } = this.scene.platform;
     await sandbox.putPerson({ number: shy });

@@ -52,7 +52,7 @@ export class Operations {
   led = '';
 
   async open(): Promise<void> {
-    this.scene = await Scene.open();
+    this.scene = await Scene.strict();
     this.account = await this.scene.paired();
     const webhook = {
       url: this.scene.receiver.url,

@@ -1,6 +1,6 @@
 /** The simulated platform inside the test's process: it outlives every gateway that is killed, and its counters are the oracle. */
 import type { History, Sandbox } from '#src/sandbox/face.ts';
-import { startSandbox } from '#src/sandbox/server.ts';
+import { type SandboxOptions, startSandbox } from '#src/sandbox/server.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
@@ -13,10 +13,11 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-export const openPlatform = async (): Promise<TestPlatform> => {
+/** `tap`: called with every stanza, encoded. */
+export const openPlatform = async (tap?: SandboxOptions['tap']): Promise<TestPlatform> => {
   silenceSignal();
   const dataDir = temporaryFolder();
-  const { port, sandbox, stop } = await startSandbox({ port: 0, dataDir });
+  const { port, sandbox, stop } = await startSandbox({ port: 0, dataDir, tap });
   return {
     url: `ws://127.0.0.1:${port}/ws/chat`,
     sandbox,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Account } from './account.ts';
 import { GatewayProcess } from './gateway.ts';
 import { openPlatform, type TestPlatform } from './platform.ts';
+import { StanzaPeer } from '#test/second-opinion/stanza-peer.ts';
 import { openReceiver, type Receiver } from './receivers.ts';
 import { until } from './until.ts';
 
@@ -24,6 +25,8 @@ export class Scene {
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
   readonly gateway: GatewayProcess;
+  /** Present: refuses stanzas in a wrong form. */
+  #peer: StanzaPeer | null = null;
   #people = 0;
 
   private constructor(platform: TestPlatform, receiver: Receiver, gateway: GatewayProcess) {
@@ -32,9 +35,20 @@ export class Scene {
     this.gateway = gateway;
   }
 
+  /** A scene with a strict listener between gateway and platform, which `close` asks for what it refused. */
+  static async strict(): Promise<Scene> {
+    const peer = new StanzaPeer();
+    const scene = await Scene.#on(await openPlatform((from, stanza) => peer.hear(from, stanza)));
+    scene.#peer = peer;
+    return scene;
+  }
+
   /** `env`: settings beside the shortened clock. `dataDir`: the data folder of the gateway, which the caller removes. */
   static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
-    const platform = await openPlatform();
+    return Scene.#on(await openPlatform(), env, dataDir);
+  }
+
+  static async #on(platform: TestPlatform, env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
     const receiver = await openReceiver();
     const scene = new Scene(platform, receiver, new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } }, dataDir));
     const { gateway } = scene;
@@ -122,5 +136,6 @@ export class Scene {
     await this.gateway.close();
     await this.receiver.close();
     await this.platform.close();
+    await this.#peer?.finished();
   }
 }

@@ -24,7 +24,11 @@ export interface ConnectionHandler {
   /** The client sent something malformed. The connection is being closed. */
   onBroken(connection: Connection, error: unknown): void;
   onHandshake(): void;
+  readonly tap?: Tap;
 }
+
+/** `stanza`: encoded. */
+export type Tap = (from: 'client' | 'platform', stanza: Uint8Array) => void;
 
 type Stage = 'hello' | 'finish' | 'open' | 'closed';
 
@@ -141,6 +145,7 @@ export class Connection {
       this.#ws.terminate();
       return;
     }
+    this.#handler.tap?.('platform', encoded);
     this.#ws.send(frame(this.#transport.seal(encoded)));
   }
 
@@ -160,7 +165,12 @@ export class Connection {
   #accept(data: Buffer): void {
     if (this.#stage === 'hello') this.#hello(data);
     else if (this.#stage === 'finish') this.#finish(data);
-    else if (this.#transport) this.#handler.onNode(this, decodeNode(this.#transport.open(data)));
+    else if (this.#transport) this.#take(this.#transport.open(data));
+  }
+
+  #take(stanza: Uint8Array): void {
+    this.#handler.tap?.('client', stanza);
+    this.#handler.onNode(this, decodeNode(stanza));
   }
 
   #hello(data: Buffer): void {
