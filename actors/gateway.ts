@@ -164,8 +164,8 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
   const { made, refresh, version, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
-  // The chatbot uses the same commands as HTTP, so an idempotency key applies to both. A send ends before its instance moves to another node.
-  const once = new SendOnce(ports, policy.sendKeyAge);
+  // The chatbot uses the same commands as HTTP: a key of a send counts for both. A send is done before its instance goes to another node.
+  const once = new SendOnce(ports);
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));
   const commands = { ...sends, send, ...leadCommands(supervisor), ...labelCommands(supervisor), ...chatCommands(supervisor) };

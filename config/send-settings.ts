@@ -8,7 +8,7 @@ export const sendSettings = {
   idempotencyKeyMs: sends(
     age(60_000),
     86_400_000,
-    'How long an `Idempotency-Key` counts: within this time the same key gives the first answer and sends nothing. A day, as integrators know it from other services; a key costs the database 2 KB.',
+    'How long an `Idempotency-Key` counts at least: until its row is removed, some minutes later, the same key gives the first answer and sends nothing. A day, as integrators know it from other services; a key costs the database 2 KB.',
   ),
   lookupsAtOnce: sends(
     integer(1, 10_000),

@@ -7,6 +7,7 @@
 import type { GivenKey } from '../face.ts';
 import { done, refuse, type DoneOnce, type InstanceId, type Message, type Result, type SendKey, type UsedSendKey } from '../model.ts';
 import type { Ports } from '../ports.ts';
+import { freedAt } from '../session/send-keys.ts';
 
 type Perform<T extends DoneOnce> = (key: SendKey | null) => Promise<Result<T>>;
 
@@ -21,14 +22,11 @@ const otherRequest = refuse('conflict', 'the Idempotency-Key was used with anoth
 const left: ReadonlySet<string> = new Set(['Sent', 'Delivered', 'Read', 'Played']);
 
 export class SendOnce {
-  readonly #ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest' | 'time'>;
-  /** The lifetime of a key. In milliseconds. */
-  readonly #age: number;
+  readonly #ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest'>;
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor(ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest' | 'time'>, age: number) {
+  constructor(ports: Pick<Ports, 'sendKeys' | 'messages' | 'digest'>) {
     this.#ports = ports;
-    this.#age = age;
   }
 
   /** Calls `perform` at most once, with null if there is no key. The request names its call, so a stored answer has the right type. */
@@ -45,8 +43,9 @@ export class SendOnce {
   }
 
   async #answer<T extends DoneOnce>(id: InstanceId, key: SendKey, perform: Perform<T>): Promise<Result<T>> {
+    // A stored key counts whatever its age. The expiry alone decides that a key is too old, and it trusts no clock that jumped.
     const used = await this.#ports.sendKeys.find(id, key.hash);
-    if (used === null || used.at <= this.#ports.time.now() - this.#age) return perform(key);
+    if (used === null || used.at === freedAt) return perform(key);
     if (used.request !== key.request) return otherRequest;
     return (used.answer ?? (await this.#stateOf(id, used))) as Result<T>;
   }

@@ -10,9 +10,12 @@ export const usedBy = (key: SendKey, message: Message, at: number, answer: Resul
   answer: answer?.ok ? { ok: true, value: { ...answer.value, raw: null, queuedSend: null } } : answer,
 });
 
-/** Frees a key, because nothing left the process. The client may retry under the same key. Resolves after the first attempt to record that. */
+/** The time of a key that counts no more. The expiry removes its row at the next turn. */
+export const freedAt = 0;
+
+/** The client may try again under the same key: nothing left the process. Resolves after the first try to record it. */
 export const free = async (cell: Cell, key: UsedSendKey | null): Promise<void> => {
-  if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: 0, answer: null } });
+  if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: freedAt, answer: null } });
 };
 
 /**

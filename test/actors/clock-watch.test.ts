@@ -111,3 +111,18 @@ test('clock: while it is in doubt queued sends wait and none grows too old, and 
   await world.time.pass(2 * minute);
   assert.equal(stage.link().sent.length, 2, 'a clock that stays where it is holds nothing back for longer than an hour');
 });
+
+test('clock: one that jumps two days forward does not set used keys of sends free', async () => {
+  const { world, gateway, link } = await staged().then((stage) => ({ ...stage, link: () => stage.link() }));
+  const once = { key: 'k', request: 'hello' };
+  const send = () => world.answerOf(gateway.send('r1', text(), { ...options, once }));
+  const first = await send();
+  assert.ok(first.ok);
+  world.time.stepWall(2 * day);
+  await world.time.pass(30 * minute);
+  const again = await send();
+  assert.ok(again.ok);
+  assert.deepEqual([again.value.messageId, again.value.timestamp], [first.value.messageId, first.value.timestamp]);
+  assert.equal(link().sent.length, 1);
+  await gateway.stop();
+});

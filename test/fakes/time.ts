@@ -12,7 +12,10 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 
 /** A clock that stands still until it is told to go on. */
 export class FakeTime implements Time {
+  /** By the monotonic clock, by which timers ring. */
   #now: number;
+  /** Milliseconds by which the wall clock is ahead of the monotonic one. */
+  #stepped = 0;
   #order = 0;
   readonly #timers = new Map<number, Timer>();
 
@@ -21,7 +24,7 @@ export class FakeTime implements Time {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#stepped;
   }
 
   monotonic(): number {
@@ -41,6 +44,11 @@ export class FakeTime implements Time {
   /** Nothing else runs in simulated time. */
   turn(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Sets the wall clock forward by `ms`, or back. Neither the monotonic clock nor the timers move. */
+  stepWall(ms: number): void {
+    this.#stepped += ms;
   }
 
   /** Timers that are armed. */
