@@ -286,7 +286,7 @@ export class Supervisor {
 
   /** Warnings for a person while the server works. */
   get warnings(): readonly string[] {
-    return [this.clock.trouble, this.ports.disk.warning].filter((warning) => warning !== '');
+    return [...this.clock.warnings, this.ports.disk.warning].filter((warning) => warning !== '');
   }
 
   /** The progress of the restore. */

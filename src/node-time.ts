@@ -17,6 +17,7 @@ export const nodeTime = (system: Time, log: Log): NodeTime => {
   return {
     ...system,
     now: () => system.now() + correction,
+    correction: () => correction,
     noteDatabaseTime(now, tripMs) {
       const difference = Math.round(now + tripMs / 2 - system.now());
       const most = tolerated + tripMs;

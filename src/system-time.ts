@@ -23,6 +23,7 @@ class LongTimer {
 export const systemTime: Time = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  correction: () => 0,
   turn: () => turn(),
   setTimeout: (fn, ms) => (ms <= longest ? setTimeout(fn, ms) : new LongTimer(fn, ms)),
   clearTimeout: (id) => (id instanceof LongTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),

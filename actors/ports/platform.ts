@@ -182,10 +182,20 @@ export interface SmallPicture {
   readonly tag: string;
 }
 
+/** The platform's time. */
+export interface HeardTime {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** When the platform named that time, by `Time.monotonic`. */
+  readonly heardAt: number;
+}
+
 export interface Platform {
   /** Returns the picture of the instance's account from memory; null if there is none. Sends no request. */
   picture(instance: InstanceId): SmallPicture | null;
   link(host: LinkHost): PlatformLink;
   /** Returns the client version for the next connection. */
   clientVersion(): ClientVersionView;
+  /** The time that the platform named last to any session: at a login, with a live message or an acknowledgement. Null before the first. */
+  heardTime(): HeardTime | null;
 }

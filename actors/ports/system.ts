@@ -72,7 +72,9 @@ export interface Time {
   now(): number;
   /** Returns the milliseconds since an arbitrary moment. Changes of the system's clock do not affect it. */
   monotonic(): number;
-  /** Sets a timer of any length. A delay beyond the limit of one system timer uses several. */
+  /** Milliseconds by which the machine's clock is behind the database's, negative if it is ahead. `now` is corrected by them. 0: no correction. */
+  correction(): number;
+  /** Of any length: a delay that one timer of the system cannot hold takes several. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
   /** Resolves when all ready tasks have had their turn. */

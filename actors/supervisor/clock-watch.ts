@@ -1,34 +1,47 @@
 /**
- * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends after a
- * day, in which the operator can correct the clock, or when the clock agrees again. If the jump was right, the pause costs nothing.
+ * Watches the clock of the machine. A clock that jumped forward makes everything look old, so nothing is removed for its age while the clock is in
+ * doubt. The pause costs nothing where the jump was right.
+ *
+ * The platform is the witness: it names its time at each login and with each live message. A doubt ends when the clock agrees with that time, and
+ * lasts as long as it does not. Where no session hears the platform, the doubt ends after a day, in which a person can put the clock right.
  */
-import { StorageFailure, type Log, type SettingStore, type Time } from '../ports.ts';
+import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platform, type SettingStore, type Time } from '../ports.ts';
 
 /** Tolerated difference between the clock and the monotonic clock. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 60_000;
-/** Time after which a clock that jumped counts as right. In milliseconds. */
+/** Milliseconds by which the clock may differ from the platform's. A quartz without a time service drifts so far in a few months. */
+const agreement = 300_000;
+/** Milliseconds after which a clock that jumped counts as right where the platform did not name its time. */
 const acceptedAfter = 86_400_000;
 /**
  * Time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock
  * was corrected. In milliseconds.
  */
 const heldFor = 3_600_000;
-/** Longest time since the last run that raises no doubt. In milliseconds. */
+/** Milliseconds between the last run and this one that need no doubt, and by which the platform's time alone may differ. */
 const longestAbsence = 86_400_000;
 
 const seenKey = 'clock.seen';
 
+/** Such as `3 minutes`, `26 hours`, `200 days`. */
 const inWords = (ms: number): string => {
   const minutes = Math.round(Math.abs(ms) / 60_000);
-  const amount =
-    minutes < 120 ? `${minutes} minutes` : minutes < 2_880 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / 1_440)} days`;
-  return `${amount} ${ms < 0 ? 'back' : 'forward'}`;
+  if (minutes < 120) return `${minutes} minutes`;
+  return minutes < 2_880 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / 1_440)} days`;
 };
 
 export interface ClockWatchInput {
-  readonly time: Pick<Time, 'now' | 'monotonic'>;
+  readonly time: Pick<Time, 'now' | 'monotonic' | 'correction'>;
   readonly log: Log;
   readonly settings: SettingStore;
+  readonly messages: Pick<MessageStore, 'newestAt'>;
+  readonly platform: Pick<Platform, 'heardTime'>;
+}
+
+/** A doubt, with the monotonic time at which it began. `offset`: milliseconds by which the clock is ahead of the platform's, null where it is not known. */
+interface Doubt {
+  readonly since: number;
+  readonly offset: number | null;
 }
 
 export class ClockWatch {
@@ -37,6 +50,8 @@ export class ClockWatch {
   #monotonic: number;
   /** Start of the doubt, by the monotonic clock; null if there is no doubt. */
   #doubtSince: number | null = null;
+  /** By the monotonic clock. What the platform said before is not used: the machine may have slept since. */
+  #ignoredBefore = -Infinity;
 
   constructor(input: ClockWatchInput) {
     this.#input = input;
@@ -44,11 +59,14 @@ export class ClockWatch {
     this.#monotonic = input.time.monotonic();
   }
 
-  /** Compares the clock with the stored time of the last run. The caller calls this method once, before anything expires. */
+  /** Compares the clock with that of the last run, or with the newest message where no run noted it. To be called once, before anything is removed. */
   async begin(): Promise<void> {
-    const seen = Number((await this.#input.settings.get(seenKey)) ?? Number.NaN);
-    const since = this.#input.time.now() - seen;
-    // The reference becomes the clock of the last run, as if no time had passed.
+    const { settings, messages, time } = this.#input;
+    const noted = await settings.get(seenKey);
+    const seen = noted === null ? await messages.newestAt() : Number(noted);
+    if (seen === null) return;
+    const since = time.now() - seen;
+    // The clock of the last run is what this one is compared with, as if no time had passed.
     if (since > longestAbsence || since < -tolerated) this.#wall -= since;
   }
 
@@ -60,31 +78,31 @@ export class ClockWatch {
 
   /** Reason why nothing expires now, or '' if the clock is not in doubt. */
   get trouble(): string {
-    const { ahead } = this;
-    const monotonic = this.#input.time.monotonic();
-    if (Math.abs(ahead) <= tolerated) {
-      if (this.#doubtSince !== null) this.#input.log.info({}, 'clock.agrees');
-      this.#doubtSince = null;
-      return '';
-    }
-    if (this.#doubtSince === null) this.#input.log.error({ byMs: Math.round(ahead) }, 'clock.jumped');
-    this.#doubtSince ??= monotonic;
-    if (monotonic - this.#doubtSince < acceptedAfter)
-      return `the clock of the machine jumped ${inWords(ahead)}: nothing is removed for its age${monotonic - this.#doubtSince < heldFor ? ', and queued sends and campaigns wait' : ''}`;
-    this.#accept();
-    return '';
+    const doubt = this.#look();
+    if (doubt === null) return '';
+    const waits = this.#holds(doubt) ? ', and queued sends and campaigns wait' : '';
+    return `${this.#reason(doubt)}: nothing is removed for its age${waits}`;
   }
 
   /** Reason why queued sends and campaigns wait now, or '' if they continue. */
   get hold(): string {
-    const { trouble } = this;
-    const since = this.#doubtSince ?? -Infinity;
-    return this.#input.time.monotonic() - since < heldFor ? trouble : '';
+    const doubt = this.#look();
+    return doubt !== null && this.#holds(doubt) ? this.trouble : '';
+  }
+
+  /** Sentences about the clock that a person should read while everything works. */
+  get warnings(): readonly string[] {
+    const behind = this.#input.time.correction();
+    const corrected =
+      Math.abs(behind) > tolerated
+        ? `the clock of the machine is ${inWords(behind)} ${behind > 0 ? 'behind' : 'ahead of'} the database's, which counts`
+        : '';
+    return [this.trouble, corrected].filter((warning) => warning !== '');
   }
 
   /** Stores the time for the next run, and accepts slow drift of the clock. The caller calls this method periodically. */
   async note(): Promise<void> {
-    if (this.trouble !== '') return;
+    if (this.#look() !== null) return;
     this.#accept();
     try {
       await this.#input.settings.set(seenKey, String(this.#wall));
@@ -93,9 +111,53 @@ export class ClockWatch {
     }
   }
 
+  /** Begins a doubt, or ends one. Null when there is none. */
+  #look(): Doubt | null {
+    const { time, log } = this.#input;
+    const monotonic = time.monotonic();
+    const heard = this.#heard();
+    const isJump = Math.abs(this.ahead) > tolerated;
+    const isWrong = heard !== null && Math.abs(this.#offsetTo(heard)) > longestAbsence;
+    if (this.#doubtSince === null) {
+      if (!isJump && !isWrong) return null;
+      // Where wall clock and monotonic clock agree, the machine did not sleep since the platform named its time.
+      this.#doubtSince = isJump || heard === null ? monotonic : heard.heardAt;
+      log.error({ byMs: Math.round(isJump || heard === null ? this.ahead : this.#offsetTo(heard)) }, 'clock.jumped');
+    }
+    const since = this.#doubtSince;
+    const offset = heard === null || heard.heardAt < since ? null : this.#offsetTo(heard);
+    const isRight = offset === null ? !isJump && !isWrong : Math.abs(offset) <= agreement;
+    if (isRight) log.info(offset === null ? {} : { byPlatform: true }, 'clock.agrees');
+    else if (offset !== null || monotonic - since < acceptedAfter) return { since, offset };
+    else this.#ignoredBefore = monotonic;
+    if (isJump) this.#accept();
+    this.#doubtSince = null;
+    return null;
+  }
+
+  #heard(): HeardTime | null {
+    const heard = this.#input.platform.heardTime();
+    return heard === null || heard.heardAt < this.#ignoredBefore ? null : heard;
+  }
+
+  /** Milliseconds by which the clock is ahead of the platform's. */
+  #offsetTo({ at, heardAt }: HeardTime): number {
+    const { time } = this.#input;
+    return time.now() - at - (time.monotonic() - heardAt);
+  }
+
+  /** A clock that is known to be ahead holds sends and campaigns back for as long: it would make them fail as too old, or begin early. */
+  #holds({ since, offset }: Doubt): boolean {
+    return (offset ?? 0) > 0 || this.#input.time.monotonic() - since < heldFor;
+  }
+
+  #reason({ offset }: Doubt): string {
+    if (offset === null) return `the clock of the machine jumped ${inWords(this.ahead)} ${this.ahead < 0 ? 'back' : 'forward'}`;
+    return `the clock of the machine is ${inWords(offset)} ${offset < 0 ? 'behind' : 'ahead of'} the platform's`;
+  }
+
   #accept(): void {
     this.#wall = this.#input.time.now();
     this.#monotonic = this.#input.time.monotonic();
-    this.#doubtSince = null;
   }
 }

@@ -34,6 +34,7 @@ import type { Deadlines } from './connection/deadlines.ts';
 import { problemOf } from './connection/passkey.ts';
 import { openSession } from './connection/session.ts';
 import type { Session } from './connection/session-face.ts';
+import type { PlatformClock } from './connection/platform-clock.ts';
 import type { Previews } from './connection/live-connection.ts';
 import { platformAddress } from './proxy/check.ts';
 import { directRoute, proxyRoute, type LiveRoute, type ProxyParts } from './proxy/route.ts';
@@ -64,6 +65,7 @@ export interface LinkParts {
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
   readonly small: SmallPictures;
+  readonly clock: PlatformClock;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;
   readonly followsDeletions: boolean;

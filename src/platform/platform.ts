@@ -15,6 +15,7 @@ import type { Deadlines } from './connection/deadlines.ts';
 import type { Previews } from './connection/live-connection.ts';
 import { boundInflation } from './connection/bounded-inflation.ts';
 import { checkSignatures, type SignatureRules } from './connection/signatures.ts';
+import { PlatformClock } from './connection/platform-clock.ts';
 import { createTrust } from './connection/trust.ts';
 import { SmallPictures } from './connection/small-pictures.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
@@ -113,12 +114,17 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const turns = makeTurns();
   const pictures = createPicturePace(delays, options.now);
   const small = new SmallPictures(options.smallPictureBytes ?? 1e7);
+  const clock = new PlatformClock(() => performance.now());
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
     link: (host: LinkHost) =>
-      new BaileysLink({ ...parts, followsDeletions, versions, uploads, guarded, inboundBytes, trust, turns, pictures, small, newId }, host),
+      new BaileysLink(
+        { ...parts, followsDeletions, versions, uploads, guarded, inboundBytes, trust, turns, pictures, small, clock, newId },
+        host,
+      ),
     picture: (instance) => small.of(instance),
     clientVersion: () => versions.view(),
+    heardTime: () => clock.heard,
     proxies: proxyChecks(options),
     close: async () => {
       await trust.close();

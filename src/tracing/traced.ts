@@ -63,6 +63,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
 const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): Platform => ({
   picture: (instance) => platform.picture(instance),
   clientVersion: () => platform.clientVersion(),
+  heardTime: () => platform.heardTime(),
   link(host) {
     const link = platform.link(tracedHost(host, arrivals));
     const perform: PlatformLink['perform'] = (operation, control) =>

@@ -2,18 +2,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
-import { World } from '#test/fakes/world.ts';
+import { expiry } from '#actors/supervisor/expiry.ts';
+import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { message } from '#test/contract/samples.ts';
+import { testPolicy, World } from '#test/fakes/world.ts';
 import { options, staged, text } from './stage.ts';
 
 const [minute, day] = [60_000, 86_400_000];
 
 const watched = () => {
   const world = new World();
-  const clock = { wall: 1_800_000_000_000, monotonic: 5 };
-  const time = { now: () => clock.wall, monotonic: () => clock.monotonic };
-  const watch = () => new ClockWatch({ time, log: world.log, settings: world.ports.settings });
+  const clock = { wall: 1_800_000_000_000, monotonic: 5, correction: 0 };
+  const time = { now: () => clock.wall, monotonic: () => clock.monotonic, correction: () => clock.correction };
+  const { settings, messages, platform } = world.ports;
+  const watch = () => new ClockWatch({ time, log: world.log, settings, messages, platform });
   const pass = (ms: number): void => void ((clock.wall += ms), (clock.monotonic += ms));
-  return { world, clock, watch, pass };
+  /** The platform names its time: that of the wall clock without the jumps. */
+  const hear = (ahead = 0): void => void (world.platform.heard = { at: clock.wall - ahead, heardAt: clock.monotonic });
+  return { world, clock, watch, pass, hear };
 };
 
 for (const [title, jump, words] of [
@@ -37,6 +43,156 @@ for (const [title, jump, words] of [
     assert.equal(one.trouble, '', 'nobody put it right, so it is right');
     assert.equal(world.log.of('clock.jumped').length, 2);
   });
+
+/** `ahead`: by how much the wall clock is ahead of the platform's time, which the platform names then. */
+type Step =
+  | { readonly jump: number }
+  | { readonly pass: number }
+  | { readonly ahead: number }
+  | { readonly expect: 'right' | 'doubt' | 'held' | RegExp };
+
+const witnessed: readonly (readonly [title: string, steps: readonly Step[]])[] = [
+  ['a jump with which the platform agrees is right at once', [{ jump: 30 * day }, { expect: 'held' }, { ahead: 0 }, { expect: 'right' }]],
+  [
+    'so is one with which it agrees but for some minutes',
+    [{ jump: 3 * day }, { expect: 'held' }, { ahead: 4 * minute }, { expect: 'right' }],
+  ],
+  [
+    'a jump that the platform contradicts stays in doubt, and holds sends back, for as long',
+    [
+      { jump: 200 * day },
+      { expect: 'held' },
+      { ahead: 200 * day },
+      { expect: /200 days ahead of the platform's: .* wait$/ },
+      { pass: 30 * day },
+      { expect: 'held' },
+      { ahead: 200 * day },
+      { expect: 'held' },
+      { jump: -200 * day },
+      { expect: 'right' },
+    ],
+  ],
+  [
+    'a jump back that the platform contradicts stays in doubt, and holds nothing back after an hour',
+    [
+      { jump: -2 * day },
+      { expect: 'held' },
+      { ahead: -2 * day },
+      { expect: 'held' },
+      { pass: 61 * minute },
+      { expect: 'doubt' },
+      { pass: 30 * day },
+      { expect: 'doubt' },
+    ],
+  ],
+  [
+    'what the platform said before a jump is no word on it: the machine may have slept',
+    [
+      { ahead: 0 },
+      { pass: minute },
+      { jump: 2 * day },
+      { expect: 'held' },
+      { pass: day / 2 },
+      { expect: /jumped 2 days forward/ },
+      { pass: day },
+      { expect: 'right' },
+      { pass: day },
+      { expect: 'right' },
+    ],
+  ],
+  [
+    'a clock that comes back to where the platform contradicts it stays in doubt',
+    [
+      { jump: 2 * day },
+      { expect: 'held' },
+      { ahead: 3 * day },
+      { jump: -2 * day },
+      { expect: /24 hours ahead/ },
+      { jump: -day },
+      { expect: 'right' },
+    ],
+  ],
+  [
+    'a clock that was always wrong by days is in doubt by the word of the platform alone',
+    [{ ahead: 2 * day }, { expect: 'held' }, { pass: 9 * day }, { expect: /2 days ahead/ }],
+  ],
+  ['one that is wrong by hours without a jump is not', [{ ahead: 5 * 60 * minute }, { expect: 'right' }]],
+];
+
+for (const [title, steps] of witnessed)
+  test(`clock: ${title}`, () => {
+    const { world, clock, watch, pass, hear } = watched();
+    const one = watch();
+    for (const [at, step] of steps.entries()) {
+      if ('jump' in step) clock.wall += step.jump;
+      else if ('pass' in step) pass(step.pass);
+      else if ('ahead' in step) hear(step.ahead);
+      else if (step.expect instanceof RegExp) assert.match(one.trouble, step.expect, `step ${at}`);
+      else {
+        const [trouble, hold] = [one.trouble !== '', one.hold !== ''];
+        assert.deepEqual([trouble, hold], [step.expect !== 'right', step.expect === 'held'], `step ${at}: ${one.trouble}`);
+      }
+    }
+    assert.ok(world.log.of('clock.jumped').length <= 1, 'a doubt is told once');
+  });
+
+/** How old the newest message is at the first start of a release that notes the time. */
+for (const [title, age, isInDoubt] of [
+  ['a message of an hour ago needs no doubt', 60 * minute, false],
+  ['one of 200 days ago does', 200 * day, true],
+  ['one of the future does', -60 * minute, true],
+] as const)
+  test(`clock: where no run noted its time the newest message counts: ${title}`, async () => {
+    const { world, clock, watch, hear } = watched();
+    for (const [messageId, timestamp] of [
+      ['old', clock.wall - age - day],
+      ['new', clock.wall - age],
+    ] as const)
+      world.db.putMessage({ ...message, instanceId: 'r1', messageId, timestamp });
+    const one = watch();
+    await one.begin();
+    assert.equal(one.trouble !== '', isInDoubt);
+    hear();
+    assert.equal(one.trouble, '', 'the platform agrees');
+    await one.note();
+    const next = watch();
+    world.db.messages.clear();
+    await next.begin();
+    assert.equal(next.trouble, '', 'the last run noted its time');
+  });
+
+test("clock: a correction by the database's clock is a warning", () => {
+  const { clock, watch } = watched();
+  const one = watch();
+  assert.deepEqual(one.warnings, []);
+  clock.correction = 30_000;
+  assert.deepEqual(one.warnings, []);
+  clock.correction = -60 * minute;
+  assert.deepEqual(one.warnings, ["the clock of the machine is 60 minutes ahead of the database's, which counts"]);
+  clock.correction = 3 * day;
+  assert.deepEqual(one.warnings, ["the clock of the machine is 3 days behind the database's, which counts"]);
+});
+
+test('clock: one that jumps while messages are removed ends their removal before the next table', async () => {
+  const { world, clock, watch } = watched();
+  const one = watch();
+  const removed: string[] = [];
+  const perishables = ['first', 'second'].map((name) => ({
+    name,
+    age: day,
+    expire: async () => {
+      removed.push(name);
+      clock.wall += 200 * day;
+      return 0;
+    },
+  }));
+  const { time, log } = world;
+  const worker = expiry({ perishables, time, log, workers: supervisedWorkers(world.ports, testPolicy, {}), clock: one });
+  worker.start();
+  await time.pass(11 * minute);
+  worker.stop();
+  assert.deepEqual(removed, ['first']);
+});
 
 test('clock: what it drifts slowly is no jump', async () => {
   const { clock, watch, pass } = watched();

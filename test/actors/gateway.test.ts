@@ -357,7 +357,7 @@ test('gateway: what an earlier run left goes on though the storage is away while
   world.register({ ...paired, id: 'r1' });
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
   world.db.outbox.set(1, { ...sampleRow, instanceId: 'r1' });
-  const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
+  const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: world.time.now() - 2_000 } as const;
   world.db.putMessage({ ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
   world.db.putMessage({ ...old, messageId: 'b' });
   const gateway = await world.start();

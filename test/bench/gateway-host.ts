@@ -33,6 +33,7 @@ const refuse = (): never => {
 const platform: Platform = {
   picture: () => null,
   clientVersion: () => ({ version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' }),
+  heardTime: () => null,
   link(host) {
     hosts.set(host.id, host);
     return {
@@ -81,6 +82,7 @@ const portsOf = (stores: Storage): Ports => {
     time: {
       now: () => Date.now(),
       monotonic: () => performance.now(),
+      correction: () => 0,
       turn: () => new Promise((resolve) => setImmediate(resolve)),
       setTimeout: (fn, ms) => setTimeout(fn, ms),
       clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),

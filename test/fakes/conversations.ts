@@ -108,6 +108,11 @@ export class FakeMessages implements MessageStore {
       return [...counts].map(([id, queued]) => ({ id, queued }));
     });
 
+  newestAt = () =>
+    this.#db.run('messages.newestAt', () =>
+      this.#db.messages.size === 0 ? null : Math.max(...[...this.#db.messages.values()].map(({ timestamp }) => timestamp)),
+    );
+
   queued = (instance: string, limit: number) =>
     this.#db.run('messages.queued', () => this.#waiting(instance, ({ queuedSend }) => queuedSend !== null).slice(0, limit));
 

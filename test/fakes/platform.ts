@@ -3,6 +3,7 @@ import { done, refuse, type Message, type Result, type Send, type SendContent } 
 import type {
   AnswerOf,
   Close,
+  HeardTime,
   Identity,
   LinkHost,
   OpenOptions,
@@ -59,6 +60,10 @@ export class FakePlatform implements Platform {
   }
 
   picture = () => null;
+
+  /** What the platform said last of its time. */
+  heard: HeardTime | null = null;
+  heardTime = () => this.heard;
 
   clientVersion = () => ({ version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' }) as const;
 
@@ -220,6 +225,9 @@ export class FakeLink implements PlatformLink {
 
   /** The usual way to a live session with credentials. */
   login(): void {
+    // The platform's clock is right, whatever the wall clock of the test says.
+    const now = this.#time.monotonic();
+    this.#platform.heard = { at: now, heardAt: now };
     this.say({ type: 'platform.handshaken' }, { type: 'platform.opened', identity });
   }
 

@@ -31,6 +31,10 @@ export class FakeTime implements Time {
     return this.#now;
   }
 
+  correction(): number {
+    return 0;
+  }
+
   setTimeout(fn: () => void, ms: number): unknown {
     const id = (this.#order += 1);
     this.#timers.set(id, { at: this.#now + Math.max(0, ms), order: id, fn });

@@ -72,6 +72,21 @@ test('inbound: a text by phone number and one by LID stand in the same chat', as
   assert.equal(byLid.senderName, 'Friend');
 });
 
+test('heard time: the platform names its time at the login, with each acknowledgement and with each live message', async () => {
+  const heard = () => {
+    const time = instance.platform.heardTime();
+    assert.ok(time);
+    assert.ok(Math.abs(time.at - Date.now() + performance.now() - time.heardAt) < 3_000, 'the simulated platform has the same clock');
+    return time.heardAt;
+  };
+  const login = heard();
+  await sent({ text: 'what time is it' });
+  const acknowledgement = heard();
+  assert.ok(acknowledgement > login);
+  await arrival({ kind: 'text', text: 'late' });
+  assert.ok(heard() > acknowledgement);
+});
+
 test('outbound: a text is acknowledged, decrypted, delivered and read', async () => {
   const message = await sent({ text: 'hello' });
   assert.equal(message.status, 'Queued');

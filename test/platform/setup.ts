@@ -87,6 +87,7 @@ export interface Bench {
 
 export interface Instance {
   readonly link: PlatformLink;
+  readonly platform: BaileysPlatform;
   readonly vault: FakeVault;
   /** Of all connections, in order. */
   readonly facts: Happenings<PlatformFact>;
@@ -206,6 +207,7 @@ export const startBench = async (tap?: SandboxOptions['tap']): Promise<Bench> =>
     let from = 0;
     return {
       link,
+      platform,
       vault,
       facts,
       entries,

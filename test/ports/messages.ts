@@ -104,6 +104,21 @@ const declareNames = (bench: () => Bench): void => {
   });
 };
 
+const declareNewest = (bench: () => Bench): void => {
+  test('the time of the newest message of all instances is known', async () => {
+    const { stores } = bench();
+    const one = await benchOf(async () => stores, 'rnewest');
+    const before = await stores.messages.newestAt();
+    assert.ok(before !== null && before >= 15);
+    for (const [messageId, ahead] of [
+      ['new', 70],
+      ['old', -1],
+    ] as const)
+      await one.commit(arrived({ ...sample, messageId, timestamp: before + ahead }));
+    assert.equal(await stores.messages.newestAt(), before + 70);
+  });
+};
+
 const declareQueue = (bench: () => Bench): void => {
   test('those that wait come oldest first', async () => {
     const { stores, record } = bench();
@@ -166,6 +181,7 @@ export const messageStoreSuite = (kind: string, open: Open): void => {
     });
 
     declareNames(() => opened[1]);
+    declareNewest(() => opened[0]);
     declareQueue(() => opened[0]);
   });
 };

@@ -128,8 +128,9 @@ const logOut = async (storage: Storage): Promise<string> => {
 
 const jump = async (storage: Storage): Promise<string> => {
   const clock = { ahead: 0 };
-  const time = { now: () => Date.now() + clock.ahead, monotonic: () => performance.now() };
-  const watch = new ClockWatch({ time, log: quiet, settings: storage.settings });
+  const time = { now: () => Date.now() + clock.ahead, monotonic: () => performance.now(), correction: () => 0 };
+  const platform = { heardTime: () => null };
+  const watch = new ClockWatch({ time, log: quiet, settings: storage.settings, messages: storage.messages, platform });
   await watch.begin();
   clock.ahead = 200 * day;
   const told = watch.trouble;

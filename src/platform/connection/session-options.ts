@@ -8,6 +8,7 @@ import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { StoredChannels } from './channel-list.ts';
+import type { PlatformClock } from './platform-clock.ts';
 import type { SmallPictures } from './small-pictures.ts';
 import type { StoredGroups } from './group-cache.ts';
 import type { Previews } from './live-connection.ts';
@@ -24,6 +25,7 @@ export interface SessionOptions {
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
   readonly small: Pick<SmallPictures, 'learn'>;
+  readonly clock: Pick<PlatformClock, 'follow'>;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;

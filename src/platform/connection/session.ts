@@ -105,7 +105,8 @@ class LiveSession implements Session {
       stumbled: (error) => this.#stumbled('pairing', error),
     });
     this.#gate = this.#makeGate();
-    this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
+    options.clock.follow(this.#sock.ws);
+    this.#picture = this.#makePicture();
     this.connection = {
       sock: this.#sock,
       directory: this.#directory,

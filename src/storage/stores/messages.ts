@@ -76,6 +76,12 @@ export const messageStatements = {
     name: 'message-queueing',
     text: `select instance_id as id, count(queued_send)::int as queued from message where status = 'Queued' group by instance_id`,
   },
+  /** One step down the index of each instance. */
+  newest: {
+    name: 'message-newest',
+    text: `select max(newest.timestamp)::float8 as at from instance cross join lateral (
+      select timestamp from message where message.instance_id = instance.id order by timestamp desc, seq desc limit 1) as newest`,
+  },
   queued: { name: 'message-queued', text: waitingStatement(`queued_send is not null`) },
   interrupted: { name: 'message-interrupted', text: waitingStatement(`queued_send is null and timestamp <= $3`) },
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -166,6 +172,7 @@ export const makeMessageStore = (database: Database): MessageStore => {
     },
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
+    newestAt: async () => (await database.rows<{ readonly at: number | null }>(messageStatements.newest, []))[0]?.at ?? null,
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),
     interrupted: (instance, before, limit) => database.rows<Message>(messageStatements.interrupted, [instance, limit, before]),
   };

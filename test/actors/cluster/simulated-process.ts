@@ -25,6 +25,10 @@ export class SimulatedProcess implements Time {
     return this.#time.monotonic();
   }
 
+  correction(): number {
+    return 0;
+  }
+
   setTimeout(fn: () => void, ms: number): unknown {
     return this.#time.setTimeout(() => this.enter(fn), ms);
   }
