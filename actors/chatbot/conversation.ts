@@ -13,7 +13,7 @@ import type { Answer, Plan } from './answering.ts';
 
 /** The effects of a conversation. A rejection crashes only this conversation. */
 export interface ConversationHost {
-  readonly time: Pick<Time, 'now'>;
+  readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
   /** Plans an answer to the messages with these ids, or to all unanswered messages if there are none. */
   decide(asked: readonly string[]): Promise<Plan | null>;
@@ -37,12 +37,12 @@ interface Context {
   /** Ids of the current question, and of texts that came too late for it. */
   readonly asked: readonly string[];
   readonly later: readonly string[];
-  /** Time of the first text of the question. In Unix milliseconds. */
+  /** When the first text of the question came, by the monotonic clock. */
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;
   readonly restarts: number;
-  /** Times of the answers within the last minute. */
+  /** When it answered within the last minute, by the monotonic clock. */
   readonly answered: readonly number[];
   /** Answers since the conversation began. A minute of silence ends a conversation. */
   readonly inARow: number;
@@ -72,7 +72,7 @@ const kit = setup({
     waitsLonger: ({ context }, plan: Plan | null) => plan !== null && holdOf(context, plan) > 0,
     answersTooOften: ({ context: { host, answered, inARow } }, plan: Plan | null) =>
       plan !== null &&
-      (addTime(answered, host.time.now(), minuteMs).length > host.policy.answersPerMinute || inARow >= host.policy.answersInARow),
+      (addTime(answered, host.time.monotonic(), minuteMs).length > host.policy.answersPerMinute || inARow >= host.policy.answersInARow),
     isAnswer: (_, answer: Answer | null) => answer !== null,
     mayBeginAnew: ({ context: { plan, restarts } }) => restarts < restartsMost && plan?.acted === false,
     cameMeanwhile: ({ context: { later } }) => later.length > 0,
@@ -81,12 +81,12 @@ const kit = setup({
   actions: {
     noteText: assign(({ context: { host, asked } }, messageId: string) => ({ asked: noted(asked, messageId, host.policy.burst) })),
     noteLater: assign(({ context: { host, later } }, messageId: string) => ({ later: noted(later, messageId, host.policy.burst) })),
-    beginQuestion: assign(({ context }) => ({ since: context.host.time.now() })),
+    beginQuestion: assign(({ context }) => ({ since: context.host.time.monotonic() })),
     countRestart: assign(({ context }) => ({ restarts: context.restarts + 1 })),
     keepPlan: assign((_, plan: Plan | null) => ({ plan })),
     keepAnswer: assign((_, answer: Answer | null) => ({ answer })),
     noteAnswered: assign(({ context: { host, answered, inARow } }) => ({
-      answered: addTime(answered, host.time.now(), minuteMs),
+      answered: addTime(answered, host.time.monotonic(), minuteMs),
       inARow: inARow + 1,
     })),
     endQuestion: assign({ asked: [], later: [], plan: null, answer: null, restarts: 0 }),
@@ -96,7 +96,8 @@ const kit = setup({
     reportLimit: ({ context: { host, answered, inARow } }) => host.limited(answered.length, inARow),
   },
   delays: {
-    pause: ({ context: { host, since } }) => Math.max(0, Math.min(host.policy.pause, since + host.policy.longestPause - host.time.now())),
+    pause: ({ context: { host, since } }) =>
+      Math.max(0, Math.min(host.policy.pause, since + host.policy.longestPause - host.time.monotonic())),
     hold: ({ context }) => (context.plan ? holdOf(context, context.plan) : 0),
     rest: minuteMs,
   },
@@ -104,7 +105,7 @@ const kit = setup({
 
 /** Returns the remaining delay of the trigger. In milliseconds. */
 function holdOf({ host, since }: Context, { trigger }: Plan): number {
-  return Math.max(0, since + trigger.delaySeconds * 1000 - host.time.now());
+  return Math.max(0, since + trigger.delaySeconds * 1000 - host.time.monotonic());
 }
 
 type Came = { readonly event: { readonly messageId: string } };
@@ -130,7 +131,7 @@ export const conversation = kit.createMachine({
     host,
     asked: [],
     later: [],
-    since: host.time.now(),
+    since: host.time.monotonic(),
     plan: null,
     answer: null,
     restarts: 0,

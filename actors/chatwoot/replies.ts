@@ -64,7 +64,9 @@ const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unkn
 
 /** Back-off before the attempts after the first. The last value repeats. In milliseconds. */
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
-/** Limit of the attempts to tell Chatwoot that a message failed. */
+/** Milliseconds of the longest wait. A row that would wait longer was stored before the wall clock was put back, and is due. */
+const longestWait = 60_000;
+/** Tries to tell Chatwoot that a message failed. */
 const mostReports = 12;
 /** Limit of the checks of a message with an unknown outcome. A receipt may tell the outcome meanwhile. */
 const mostLooks = 3;
@@ -119,7 +121,8 @@ export class Replies {
     for (const head of heads) {
       // The instance may be gone, or may have moved to another node.
       if (this.#host.webhook(head.instanceId) === null) continue;
-      if (head.notBefore > time.now()) this.#alarm.set(head.notBefore);
+      const wait = head.notBefore - time.now();
+      if (wait > 0 && wait <= longestWait) this.#alarm.set(head.notBefore);
       else this.#begin(head);
     }
   }
@@ -315,7 +318,7 @@ export class Replies {
 
   #postpone({ claim }: InboxOf, { attempts, ...reply }: ChatwootReply, retryAfter = 0): Promise<void> {
     const { chatwootRows, time } = this.#host.ports;
-    const wait = Math.max(retryAfter * 1_000, waits[Math.min(attempts, waits.length) - 1] ?? 0);
+    const wait = Math.min(longestWait, Math.max(retryAfter * 1_000, waits[Math.min(attempts, waits.length) - 1] ?? 0));
     return chatwootRows.postponeReply(claim, { ...reply, attempts, notBefore: time.now() + wait });
   }
 

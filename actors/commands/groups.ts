@@ -10,15 +10,15 @@ type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
 
 export function groupCommands(supervisor: Supervisor): GroupCommands {
   const { ports, policy } = supervisor;
-  /** The time of the last forced request to the platform. In Unix milliseconds. */
+  /** When the platform was asked last because a client forced it, by the monotonic clock. */
   const forced = new WeakMap<Cell, number>();
-  const mayForce = (cell: Cell): boolean => ports.time.now() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
+  const mayForce = (cell: Cell): boolean => ports.time.monotonic() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {
     async listGroups(id, { force, ...query }) {
       const cell = supervisor.cell(id);
       if (!cell) return unknownInstance;
       const isForced = force && mayForce(cell);
-      if (isForced) forced.set(cell, ports.time.now());
+      if (isForced) forced.set(cell, ports.time.monotonic());
       if (isForced || (await ports.groups.listedAt(id)) === null) {
         const listed = await perform(supervisor, id, 'group.refresh', null);
         if (!listed.ok) return listed;

@@ -67,7 +67,7 @@ export const liveRow = (cell: Cell): LightRow => {
     linked: record.jid !== '',
     since: cell.steps.enteredAt(isCrash ? 'instance' : 'lifecycle') ?? record.created,
     ...whyOf(cell, state),
-    lastEvent: cell.activeAt,
+    lastEvent: cell.activity.at,
     queue: cell.queue.pending,
   };
 };

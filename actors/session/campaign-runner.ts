@@ -78,15 +78,15 @@ export class CampaignRunner {
   readonly #worker: SupervisedWorker;
   /** True if the recipients of an earlier run are settled. */
   #settled = false;
-  /** Time of the last message in Unix milliseconds (0: never), the pause after it, and the position of that pause between its bounds. */
-  #last = { at: 0, pause: 0, share: 0 };
-  /** End of the current wait. In Unix milliseconds. */
-  #until = 0;
-  /** True if storage had an active campaign at the last turn. */
+  /** When the last message left, by the monotonic clock (null: never), the pause after it, and where between its bounds that lies. */
+  #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
+  /** Until when it waits, by the monotonic clock. */
+  #until = -Infinity;
+  /** Campaigns were active when storage was asked last. */
   #active = false;
   /** Number of refusals of the platform in a row. */
   #refusals = 0;
-  /** Time since which the session is not live, in Unix milliseconds; null while it is live. */
+  /** Since when the session is not live, by the monotonic clock; null while it is. */
   #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {
@@ -103,7 +103,9 @@ export class CampaignRunner {
 
   /** Time of the next message, or null if there is no wait. In Unix milliseconds. */
   get nextAt(): number | null {
-    return this.#until > this.#host.time.now() ? this.#until : null;
+    const { time } = this.#host;
+    const left = this.#until - time.monotonic();
+    return left > 0 ? time.now() + left : null;
   }
 
   /** Returns null while no campaign is under way. */
@@ -126,8 +128,8 @@ export class CampaignRunner {
         next = storageRetryMs;
       }
       const wait = next === 'look' ? longestPause : (next ?? 0);
-      this.#until = next === 'look' ? 0 : this.#host.time.now() + wait;
-      // The wait is split, because the clock may step meanwhile, and a timer takes at most 24 days.
+      this.#until = next === 'look' ? -Infinity : this.#host.time.monotonic() + wait;
+      // The clock may step meanwhile, and a timer takes no more than 24 days.
       if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
     }
   }
@@ -140,7 +142,8 @@ export class CampaignRunner {
     this.#active = turn !== null;
     if (turn === null) return null;
     const { campaign, recipient } = turn;
-    const wait = campaign.scheduledFor - time.now();
+    // A campaign that has begun does not wait once more when the wall clock is put back.
+    const wait = campaign.startedAt > 0 ? 0 : campaign.scheduledFor - time.now();
     if (wait > 0) return wait;
     if (recipient === null) {
       await this.#host.mark(campaign, 'done');
@@ -166,22 +169,21 @@ export class CampaignRunner {
       return this.#send(campaign, recipient);
     }
     const next = wake() ?? 'look';
-    this.#awaySince ??= time.now();
-    // A short reconnect is not reported.
-    return time.now() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
+    this.#awaySince ??= time.monotonic();
+    // A short reconnect is no news.
+    return time.monotonic() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
   }
 
   /** Returns the rest before the next message. The rest follows from the quiet hours, the daily cap and the pace. */
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // After a restart, the last change of the campaign gives the time of the last message.
-    if (this.#last.at === 0 && campaign.startedAt > 0) this.#pace(campaign, campaign.updated);
+    // When an earlier run sent the last one is known by what it changed last.
+    if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
     // Between two campaigns the shorter pause counts. A slow campaign must not delay another one, and may have ended or stopped meanwhile.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
-    // A clock that was put back does not lengthen the pause.
-    const paced = Math.min(most, at + most - now);
+    const paced = at === null ? 0 : at + most - time.monotonic();
     const quiet = quietFor(policy, now);
     if (quiet > 0) return { ms: Math.max(quiet, paced), reason: restReasons.quiet };
     if (paced > 0 || policy.dailyCap === 0) return { ms: Math.max(0, paced), reason: '' };
@@ -196,7 +198,7 @@ export class CampaignRunner {
     if (typeof end === 'object') return this.#stopAll(end.stop);
     if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
-    this.#pace(campaign, this.#host.time.now());
+    this.#pace(campaign, this.#host.time.monotonic());
     this.#refusals = end === 'refused' ? this.#refusals + 1 : 0;
     if (this.#refusals < this.#host.policy.refusals) return 0;
     const times = this.#refusals;

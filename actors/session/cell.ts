@@ -14,6 +14,7 @@ import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { Committed, Identity, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
+import { Activity } from './activity.ts';
 import { changeNames } from './connection-changes.ts';
 import { HistoryRequests } from './history-requests.ts';
 import { proxyingOf, type Proxying } from './proxying.ts';
@@ -94,21 +95,20 @@ export class Cell {
   readonly steps: Steps;
   /** Supervises and restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
-  /** Time of the last traffic, in Unix milliseconds. Traffic is a message in either direction, or a call that needed the platform. */
-  activeAt: number;
+  readonly activity: Activity;
   presence: 'available' | 'unavailable' = 'unavailable';
   /** True if the connect that began the pairing allows another account than before. */
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. In Unix milliseconds. */
+  /** Until when, by the monotonic clock, calls wait for a session that is woken, or that begins after a restart or on another node. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
     const { record, ports, policy } = input;
     this.#input = input;
-    this.activeAt = record.lastActiveAt;
-    this.#wakingUntil = beginningOf(record) === 'online' ? ports.time.now() + beginningMs : 0;
+    this.activity = new Activity(ports.time, record.lastActiveAt);
+    this.#wakingUntil = beginningOf(record) === 'online' ? ports.time.monotonic() + beginningMs : 0;
     this.steps = new Steps(() => ports.time.now());
     this.vitals = new Vitals(() => ports.time.now(), input.since);
     this.workers = supervisedWorkers(ports, policy, { instance: record.id });
@@ -168,14 +168,14 @@ export class Cell {
 
   /** True if the session is becoming live, and calls wait for that. */
   get waking(): boolean {
-    return this.view.status === 'connecting' && this.#input.ports.time.now() < this.#wakingUntil;
+    return this.view.status === 'connecting' && this.#input.ports.time.monotonic() < this.#wakingUntil;
   }
 
   /** Connects the session. From hibernation this is a wake, for which calls wait. */
   connect(options: OpenOptions, by: Origin = 'api'): void {
     const { ports, policy } = this.#input;
     if (this.view.status === 'hibernated' && !this.closing) {
-      this.#wakingUntil = ports.time.now() + policy.wakeTimeout;
+      this.#wakingUntil = ports.time.monotonic() + policy.wakeTimeout;
       this.vitals.woken();
     }
     this.send({ type: 'instance.connect', options, by });
@@ -183,8 +183,7 @@ export class Cell {
 
   /** Notes traffic, which postpones hibernation. */
   touch(): void {
-    this.activeAt = this.#input.ports.time.now();
-    if (this.activeAt - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activeAt });
+    if (this.activity.note() - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activity.at });
   }
 
   get record(): InstanceRecord {
@@ -363,6 +362,7 @@ export class Cell {
       paired: () => this.record.jid !== '',
       hasRoom,
       now: () => ports.time.now(),
+      monotonic: () => ports.time.monotonic(),
       random: () => ports.chance.random(),
       note: (patch) => this.keeper.note(patch),
       announce: (change) => {
@@ -375,7 +375,7 @@ export class Cell {
       },
       live: () => {
         this.presence = 'unavailable';
-        this.activeAt = ports.time.now();
+        this.activity.note();
         const lostFor = this.vitals.live();
         if (lostFor !== null) ports.meter.reconnected(lostFor);
         this.proxying.live();

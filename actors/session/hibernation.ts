@@ -70,7 +70,7 @@ export class Hibernation {
     const due: Cell[] = [];
     for (const cell of registry.cells.values()) {
       const { status } = cell;
-      const idle = now - cell.activeAt;
+      const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
       // A session that was disconnected during its drain is connected by a person next, and then stays awake.

@@ -25,6 +25,8 @@ export interface Host extends Watcher {
   /** Returns true if this session may connect without exceeding the cap of connected sessions. */
   hasRoom(): boolean;
   now(): number;
+  /** See `Time`. */
+  monotonic(): number;
   random(): number;
   /** Changes the record in memory at once, and in storage soon, in order. */
   note(patch: InstancePatch): void;

@@ -214,8 +214,8 @@ export const kit = setup({
     /** True for another pairing than the one under way. A paired session has none. */
     asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
     asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
-    /** The limit keeps a client that polls connect from flooding the platform. */
-    mayCut: ({ context: { host, cutAt } }) => host.now() - cutAt >= host.policy.reconnect.cutEvery,
+    /** A client that polls connect would storm the platform otherwise. */
+    mayCut: ({ context: { host, cutAt } }) => host.monotonic() - cutAt >= host.policy.reconnect.cutEvery,
     storageFailed: (_, error: unknown) => error instanceof StorageFailure,
     isTrue: (_, answer: boolean) => answer,
     /** True if the suspension is over, and the cap has room. */
@@ -223,7 +223,7 @@ export const kit = setup({
   },
   actions: {
     rememberOptions: assign((_, options: OpenOptions) => ({ options, ...noFailures, ...noOffer })),
-    noteCut: assign(({ context }) => ({ cutAt: context.host.now() })),
+    noteCut: assign(({ context }) => ({ cutAt: context.host.monotonic() })),
     rememberRequest: assign((_, options: OpenOptions) => ({ options, ...noOffer })),
     pairByCode: sendTo('link', ({ context }): LinkRequest => ({ type: 'pairByCode', phone: context.options.phone ?? '' })),
     sendPasskeyStep: sendTo('link', (_, step: PasskeyStep): LinkRequest => ({ type: 'passkey', step })),

@@ -191,7 +191,7 @@ const chart = kit.createMachine({
     options: {},
     openedAt: 0,
     retryInMs: 0,
-    cutAt: 0,
+    cutAt: -Infinity,
     stillLinked: '',
     ...noOffer,
     ...noFailures,

@@ -4,12 +4,12 @@ import type { Time, TypingState } from '../ports.ts';
 
 /** Pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
-/** Time that a timer may fire early by the wall clock. In milliseconds. */
+/** Milliseconds that a timer may come early by the monotonic clock. */
 const early = 50;
 
 export interface TypingInput {
-  readonly time: Pick<Time, 'now' | 'setTimeout' | 'clearTimeout'>;
-  /** Limit of the chats with a renewed state. */
+  readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
+  /** Chats in which something may be kept up at once. */
   readonly atOnce: number;
   /** Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject. */
   readonly write: (chatId: string, state: TypingState, signal?: AbortSignal) => Promise<Result<null>>;
@@ -17,6 +17,7 @@ export interface TypingInput {
 
 interface Shown {
   readonly state: TypingState;
+  /** By the monotonic clock. */
   readonly until: number;
   timer: unknown;
 }
@@ -41,8 +42,8 @@ export class Typing {
     if (state === 'paused' || delay <= 0) return write(chatId, state, signal);
     if (this.#shown.size >= atOnce)
       return refuse('limited', `typing is kept up in ${atOnce} chats already`, { retryAfter: renewEvery / 1000 });
-    const shown: Shown = { state, until: time.now() + delay, timer: null };
-    // The state is registered before the write, so that a message that is sent meanwhile ends it.
+    const shown: Shown = { state, until: time.monotonic() + delay, timer: null };
+    // Before it is written: a message that is sent meanwhile ends it.
     this.#shown.set(chatId, shown);
     let kept = false;
     try {
@@ -77,12 +78,12 @@ export class Typing {
 
   #wait(chatId: string, shown: Shown): void {
     if (!this.#isCurrent(chatId, shown)) return;
-    const left = shown.until - this.#input.time.now();
+    const left = shown.until - this.#input.time.monotonic();
     shown.timer = this.#input.time.setTimeout(() => void this.#renew(chatId, shown), Math.max(0, Math.min(left, renewEvery)));
   }
 
   async #renew(chatId: string, shown: Shown): Promise<void> {
-    if (this.#input.time.now() >= shown.until - early) {
+    if (this.#input.time.monotonic() >= shown.until - early) {
       this.#drop(chatId, shown);
       await this.#input.write(chatId, 'paused');
       return;

@@ -44,14 +44,14 @@ export class CommonFaults {
     if (verdict.reaction !== 'backOff' || verdict.cause === 'proxyFailed') return;
     if (gate.barrier !== '') return gate.raise(gate.barrier, id);
     if (!wasLive) return;
-    if (this.#outage(time.now(), this.#liveWithout(cell))) gate.raise('outage', id);
+    if (this.#outage(time.monotonic(), this.#liveWithout(cell))) gate.raise('outage', id);
   }
 
   /** Returns the number of live sessions after the loss of this one. */
   #liveWithout(lost: Cell): number {
     const { registry, time } = this.#input;
-    if (time.now() - this.#countedAt >= recountMs) {
-      this.#countedAt = time.now();
+    if (time.monotonic() - this.#countedAt >= recountMs) {
+      this.#countedAt = time.monotonic();
       this.#live = 0;
       for (const cell of registry.cells.values()) if (cell !== lost && cell.status === 'connected') this.#live += 1;
     }

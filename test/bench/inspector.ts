@@ -56,6 +56,7 @@ const chartOf = async (logic: typeof lifecycle): Promise<(count: number) => Prom
     paired: () => true,
     hasRoom: () => true,
     now: () => time.now(),
+    monotonic: () => performance.now(),
     random: () => 0.5,
     note: nothing,
     announce: nothing,

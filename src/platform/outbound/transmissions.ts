@@ -6,6 +6,7 @@ import { lateAnswer, lostAnswer, notSent, refused } from '../outcomes.ts';
 export type Transmission = Outcome<{ readonly at: number; readonly serverId?: number }>;
 
 interface Waiting {
+  /** By the monotonic clock. */
   readonly until: number;
   readonly settle: (transmission: Transmission) => void;
   /** The frame left the process. */
@@ -47,8 +48,10 @@ export interface Transmissions {
   readonly closed: boolean;
 }
 
+/** `now`: the wall clock, for the time of an ack. The waiting goes by the monotonic clock, which no step of the wall clock prolongs. */
 export const createTransmissions = (options: { readonly timeoutMs: number; readonly now: () => number }): Transmissions => {
   const { timeoutMs, now } = options;
+  const monotonic = (): number => performance.now();
   /** Every message waits equally long, so that the order of insertion is the order of expiry and one timer serves all. */
   const waiting = new Map<string, Waiting>();
   let timer: NodeJS.Timeout | null = null;
@@ -63,19 +66,19 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
   const expire = (): void => {
     timer = null;
     for (const [id, { until }] of waiting) {
-      if (until > now()) return watch(until);
+      if (until > monotonic()) return watch(until);
       settle(id, lateAnswer);
     }
   };
 
   const watch = (until: number): void => {
-    timer ??= setTimeout(expire, Math.max(1, until - now()));
+    timer ??= setTimeout(expire, Math.max(1, until - monotonic()));
   };
 
   return {
     wait: (id) =>
       new Promise((resolve) => {
-        const until = now() + timeoutMs;
+        const until = monotonic() + timeoutMs;
         waiting.set(id, { until, settle: resolve, written: false });
         watch(until);
       }),

@@ -1,7 +1,7 @@
 /** Messages of agents that end the process: their tries are counted before they begin, so that such a message is set aside. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatwootReply } from '#actors/model.ts';
+import { refuse, type ChatwootReply } from '#actors/model.ts';
 import { Replies } from '#actors/chatwoot/replies.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/supervised-workers.ts';
@@ -107,4 +107,14 @@ test('replies: tries that end with an error of the storage do not count', async 
   await desk.process(() => Promise.reject(new StorageUnavailable('away')), 60_000);
   assert.ok(desk.sends > 10, `${desk.sends} tries`);
   assert.deepEqual([desk.row?.begun, desk.reports], [1, []]);
+});
+
+test('replies: a message that waits for its next try is tried within a minute after the clock was put back an hour', async () => {
+  const desk = new Desk();
+  const refused = async () => refuse('notSent', 'the session is away') as never;
+  await desk.process(refused, 100);
+  assert.equal(desk.sends, 1);
+  desk.time.stepWall(-3_600_000);
+  await desk.process(refused, 60_000);
+  assert.ok(desk.sends > 1, `${desk.sends} tries`);
 });

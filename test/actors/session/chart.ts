@@ -72,6 +72,7 @@ export class Chart {
       paired: () => (this.noted.jid !== undefined ? this.noted.jid !== '' : begin !== 'offline'),
       hasRoom: () => this.room,
       now: () => this.time.now(),
+      monotonic: () => this.time.monotonic(),
       random: () => chance.random(),
       note: (patch) => void this.notes.push(patch),
       announce: (news) => void this.news.push(news),

@@ -71,6 +71,7 @@ const host = {
   paired: () => false,
   hasRoom: () => true,
   now: () => 1_000_000,
+  monotonic: () => 1_000_000,
   random: () => 0.5,
   log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   note: nothing,

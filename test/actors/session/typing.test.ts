@@ -39,7 +39,7 @@ test('typing: the answer comes at once, and it is shown again every ten seconds 
 test('typing: a timer that comes a millisecond before the end of the delay does not show it once more', async () => {
   const time = new FakeTime();
   const early = {
-    now: () => time.now(),
+    monotonic: () => time.monotonic(),
     setTimeout: (fn: () => void, ms: number) => time.setTimeout(fn, Math.max(1, ms - 1)),
     clearTimeout: (id: unknown) => time.clearTimeout(id),
   };
