@@ -78,6 +78,32 @@ test('migrating: an index is built while others write, and the build is told', a
   assert.deepEqual(await run(`select indisvalid as valid from pg_index where indexrelid = 'large_text'::regclass`), [{ valid: true }]);
 });
 
+/** Takes at least two seconds on the large table, however fast the machine is. */
+const slowly = `create function slowly(id int, text text) returns text immutable language plpgsql as
+  $$begin if id % 1000 = 0 then perform pg_sleep(0.01); end if; return text; end$$`;
+class AddSlowIndex extends ConcurrentIndexes {
+  protected override readonly indexes = ['large_slowly on large (slowly(id, text))'];
+}
+
+test('migrating: how much of an index is built is told each second', async () => {
+  await run(slowly);
+  const told: MigrationProgress[] = [];
+  const options = withSteps(
+    { name: '9001-add-column', class: AddColumn },
+    { name: '9002-add-index', class: AddIndex },
+    { name: '9002-add-slow-index', class: AddSlowIndex },
+  );
+  await migrate(database.url, quietLog, { ...options, onProgress: (one) => void told.push(one) });
+  const percents = told.flatMap(({ name, percent }) => (name === '9002-add-slow-index' && percent !== null ? [percent] : []));
+  assert.ok(percents.length > 0, JSON.stringify(told));
+  assert.ok(
+    percents.some((percent) => percent > 0 && percent <= 100),
+    percents.join(),
+  );
+  await run('drop index large_slowly');
+  await run(`delete from mikro_orm_migrations where name = '9002-add-slow-index'`);
+});
+
 test('migrating: an index that a killed start left unfinished is made anew, and what was done is not done again', async () => {
   await run('drop index large_text');
   await run(`delete from mikro_orm_migrations where name = '9002-add-index'`);
