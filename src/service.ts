@@ -139,7 +139,7 @@ interface PortsInput {
   readonly log: Log;
   readonly version: string;
   readonly closers: Closers;
-  readonly told: Pick<StorageOptions, 'onTaken' | 'onMigrating'>;
+  readonly told: Pick<StorageOptions, 'onTaken' | 'onMigrating' | 'onRecovering'>;
 }
 
 const platformRules = (settings: Settings) => ({
@@ -268,7 +268,8 @@ export async function startService(
   try {
     checkNode(settings, log);
     const tracing = await openTracing(settings, version, closers);
-    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told: { onTaken, onMigrating: room.tell } });
+    const told = { onTaken, onMigrating: room.tell, onRecovering: () => room.tell('recovering') };
+    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told });
     const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();
     const ports = { ...opened, logLevels, meter };

@@ -1,4 +1,4 @@
-/** Answers while the database is migrated, which may take minutes: the process is alive, and not ready. The gateway takes the port over. */
+/** Answers while the database is migrated, or reads its log after a crash. Both may take minutes: the process is alive, and not ready. The gateway takes the port over. */
 import { createServer, type Server } from 'node:http';
 
 export interface Migrating {
@@ -8,13 +8,18 @@ export interface Migrating {
   readonly percent: number | null;
 }
 
+/** What a start waits for. `recovering`: the embedded server reads its log. */
+export type Waited = Migrating | 'recovering';
+
 export interface WaitingRoom {
   /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
-  readonly tell: (progress: Migrating) => void;
+  readonly tell: (waited: Waited) => void;
   readonly close: () => Promise<void>;
 }
 
-export const sentenceOf = ({ name, number, of, percent }: Migrating): string => {
+export const sentenceOf = (waited: Waited): string => {
+  if (waited === 'recovering') return 'the database reads its log after it was interrupted';
+  const { name, number, of, percent } = waited;
   if (name === '') return 'another process migrates the database';
   const part = percent === null ? '' : `, index built to ${percent} %`;
   return `the database is migrated: ${name}, ${number} of ${of}${part}`;
@@ -31,9 +36,10 @@ export const createWaitingRoom = (
   closers: { add(name: string, close: () => Promise<void>): void },
 ): WaitingRoom => {
   let server: Server | null = null;
-  let now: Migrating = { name: '', number: 0, of: 0, percent: null };
+  let now: Waited = { name: '', number: 0, of: 0, percent: null };
   const answer = (url: string): readonly [status: number, body: object] => {
-    if (alive.test(url)) return [200, { status: 'migrating', version, migration: now }];
+    const state = now === 'recovering' ? { status: now, version } : { status: 'migrating', version, migration: now };
+    if (alive.test(url)) return [200, state];
     return [503, { error: sentenceOf(now), ...(url.startsWith('/health/ready') ? { reasons: [sentenceOf(now)] } : {}) }];
   };
   const open = (): Server =>
@@ -46,8 +52,8 @@ export const createWaitingRoom = (
       .on('error', () => undefined)
       .listen(address.port, address.host);
   const room: WaitingRoom = {
-    tell(progress) {
-      now = progress;
+    tell(waited) {
+      now = waited;
       // Port 0 is another one each time.
       if (address.port !== 0) server ??= open();
     },

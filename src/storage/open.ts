@@ -66,6 +66,8 @@ export interface StorageOptions {
   readonly onTaken?: () => void;
   /** Called while the tables are brought up to date, or while another process does that. */
   readonly onMigrating?: (progress: MigrationProgress) => void;
+  /** See `EmbeddedOptions`. */
+  readonly onRecovering?: () => void;
   /** The process is one node of several, which share the database. */
   readonly shared?: boolean;
   /** The pace of the move to another form of sealed values, in a cluster. */

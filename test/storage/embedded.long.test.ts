@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openStorage, startEmbedded, type Storage } from '#src/storage/open.ts';
 import { instance, message, owner } from '#test/contract/samples.ts';
 import { quietLog } from '#test/support/database.ts';
+import { held, unwritten, writeLog } from '#test/support/recovery.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'dormouse-embedded-'));
 const settings = { fsync: 'off' };
@@ -196,6 +197,27 @@ test('embedded: a long path with spaces inside a closed folder is no obstacle', 
   await storage.settings.set('a', 'b');
   assert.equal(await storage.settings.get('a'), 'b');
   await storage.close();
+});
+
+test('embedded: a server that reads its log for longer than the deadline of a start is waited for', async () => {
+  const directory = join(folder, 'recovering');
+  const options = { dataDir: directory, log: quietLog, settings: unwritten };
+  const first = await startEmbedded(options);
+  await writeLog(first.url);
+  const killed = await pidOf(directory);
+  await first.close(false);
+  process.kill(killed, 'SIGKILL');
+  await until(() => !running(killed));
+  let told = 0;
+  const starting = startEmbedded({ ...options, startDeadlineMs: 500, onRecovering: () => (told += 1) });
+  const recovering = await held(directory, killed);
+  const outcome = await Promise.race([starting.then(() => 'up', String), wait(3_000, 'waits')]);
+  process.kill(recovering, 'SIGCONT');
+  assert.equal(outcome, 'waits');
+  assert.ok(told >= 2, `${told}`);
+  const second = await starting;
+  assert.equal(await pidOf(directory), recovering);
+  await second.close(true);
 });
 
 test('embedded: a folder of another version, or with something else in it, is refused with a sentence', async () => {

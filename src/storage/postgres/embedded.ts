@@ -25,6 +25,10 @@ export interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Milliseconds between two looks at the length of the server's log. */
   readonly logCheckMs?: number;
+  /** Milliseconds without a server that lives, after which a start fails. */
+  readonly startDeadlineMs?: number;
+  /** Called each second of a start, while the server does not take connections: it reads its log after a crash. */
+  readonly onRecovering?: () => void;
 }
 
 interface Place {
@@ -35,10 +39,14 @@ interface Place {
   readonly user: ServerUser;
   readonly binaries: Binaries;
   readonly settings: Readonly<Record<string, string>>;
+  /** Milliseconds. */
+  readonly startDeadline: number;
 }
 
 /** A server that reads its log, after a crash or in a restored folder, takes as long as there is log: it is waited for while it lives. */
-const startDeadline = 60_000;
+const usualStartDeadline = 60_000;
+/** Milliseconds. */
+const recoveryLook = 1_000;
 const stopDeadline = 15_000;
 const watchInterval = 250;
 const longestBackOff = 5_000;
@@ -202,11 +210,11 @@ const spawnServer = async (place: Place): Promise<number | null> => {
   let ended = false;
   child.on('error', () => (ended = true)).on('exit', () => (ended = true));
   child.unref();
-  for (let deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(10)) {
+  for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(10)) {
     const found = await findServer(place);
     if (found?.ready) return found.pid;
     if (ended && !found) return null;
-    if (found && !found.stopping) deadline = Date.now() + startDeadline;
+    if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
   }
   return null;
 };
@@ -218,10 +226,10 @@ const lastLines = async (place: Place): Promise<string> => {
 
 /** The id of the one server of this folder, adopted or started. */
 const ensureServer = async (place: Place): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
-  for (let deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(20)) {
+  for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(20)) {
     const found = await findServer(place);
     if (found?.ready) return { pid: found.pid, adopted: true };
-    if (found && !found.stopping) deadline = Date.now() + startDeadline;
+    if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
     if (found) continue;
     const pid = await spawnServer(place);
     if (pid !== null) return { pid, adopted: false };
@@ -251,7 +259,8 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   await mkdir(root, { recursive: true, mode: 0o700 });
   await sweep(root, 'init-');
   const first = await serverUser(data);
-  const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings: options.settings ?? {} };
+  const { settings = {}, startDeadlineMs: startDeadline = usualStartDeadline } = options;
+  const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings, startDeadline };
   await initialise(place);
   // Another process may have been quicker, and have given the folder to another user.
   const user = await serverUser(data);
@@ -271,14 +280,15 @@ const stopServer = async (place: Place): Promise<void> => {
   ] as const) {
     if (!alive(found.pid)) return;
     process.kill(found.pid, signal);
-    for (const deadline = Date.now() + patience; alive(found.pid) && Date.now() < deadline;) await wait(10);
+    for (const deadline = performance.now() + patience; alive(found.pid) && performance.now() < deadline;) await wait(10);
   }
 };
 
 /** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
-  let server = await ensureServer(place);
+  const looking = setInterval(() => options.onRecovering?.(), recoveryLook);
+  let server = await ensureServer(place).finally(() => clearInterval(looking));
   if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
   else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);

@@ -1,0 +1,33 @@
+/** A server whose crash recovery takes long: much log that no checkpoint has covered, and a server that stands still while it reads the log. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { quietLog } from './database.ts';
+import { databaseServers, signalTo } from './processes.ts';
+import { until } from './until.ts';
+
+/** Settings with which no checkpoint shortens the recovery. */
+export const unwritten = { fsync: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h' } as const;
+
+/** Writes some 50 MB of log. */
+export const writeLog = async (url: string): Promise<void> => {
+  const limits = { statement: 120_000, connection: 10_000 };
+  const database = await openDatabase({ url, log: quietLog, poolSize: 1, limits });
+  await database.rows(
+    { name: '', text: `create table log_of_test as select n, md5(n::text) as text from generate_series(1, 400000) as n` },
+    [],
+  );
+  await database.rows({ name: '', text: `create index on log_of_test (text)` }, []);
+  await database.close();
+};
+
+/** Stops the server that starts in this folder while it reads its log, and answers its id. SIGCONT lets it go on. */
+export const held = async (folder: string, before: number): Promise<number> => {
+  let pid = 0;
+  await until(() => {
+    pid = databaseServers(folder).find((one) => one !== before) ?? 0;
+    return pid !== 0;
+  }, 'a server starts');
+  signalTo(pid, 'SIGSTOP');
+  await wait(0);
+  return pid;
+};
