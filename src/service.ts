@@ -268,8 +268,7 @@ export async function startService(
   try {
     checkNode(settings, log);
     const tracing = await openTracing(settings, version, closers);
-    const told = { onTaken, onMigrating: room.tell, onRecovering: () => room.tell('recovering') };
-    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told });
+    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told: { onTaken, ...room.told } });
     const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();
     const ports = { ...opened, logLevels, meter };

@@ -14,6 +14,8 @@ export type Waited = Migrating | 'recovering';
 export interface WaitingRoom {
   /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
   readonly tell: (waited: Waited) => void;
+  /** What a start of the storage calls. */
+  readonly told: { onMigrating(progress: Migrating): void; onRecovering(): void };
   readonly close: () => Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export const createWaitingRoom = (
       // Port 0 is another one each time.
       if (address.port !== 0) server ??= open();
     },
+    told: { onMigrating: (progress) => room.tell(progress), onRecovering: () => room.tell('recovering') },
     close: () =>
       new Promise((resolve) => {
         if (server === null) return resolve();

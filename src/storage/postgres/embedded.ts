@@ -243,6 +243,12 @@ const ensureServer = async (place: Place): Promise<{ readonly pid: number; reado
   );
 };
 
+/** At a start: tells as long as the server does not take connections. */
+const firstServer = async (place: Place, onRecovering: EmbeddedOptions['onRecovering']): ReturnType<typeof ensureServer> => {
+  const looking = setInterval(() => onRecovering?.(), recoveryLook);
+  return ensureServer(place).finally(() => clearInterval(looking));
+};
+
 const socketFolder = (place: Place): { readonly path: string; release(): void } => {
   const fits = Buffer.byteLength(join(place.data, socketName)) <= longestSocketPath;
   if (fits) return { path: place.data, release: () => undefined };
@@ -287,8 +293,7 @@ const stopServer = async (place: Place): Promise<void> => {
 /** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
-  const looking = setInterval(() => options.onRecovering?.(), recoveryLook);
-  let server = await ensureServer(place).finally(() => clearInterval(looking));
+  let server = await firstServer(place, options.onRecovering);
   if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
   else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);
