@@ -68,7 +68,7 @@ class Strand {
 }
 
 export class Cable {
-  readonly #target: URL;
+  #target: URL;
   readonly #server: Server;
   readonly #strands = new Set<Strand>();
   #cut: Cut | null = null;
@@ -93,6 +93,13 @@ export class Cable {
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return this.#target.href.replace(this.#target.host, `127.0.0.1:${port}`);
+  }
+
+  /** Breaks every connection, and leads new ones to another server. */
+  turnTo(url: string): void {
+    for (const strand of this.#strands) strand.break();
+    this.#strands.clear();
+    this.#target = new URL(url);
   }
 
   cut(kind: Cut): void {

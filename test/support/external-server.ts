@@ -43,19 +43,29 @@ const prepare = async (folder: string): Promise<void> => {
   await appendFile(access, refused);
 };
 
+export interface ExternalOptions {
+  /** Settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Called with the folder of the server before its first start; the server is stopped. */
+  readonly prepared?: (folder: string) => Promise<void>;
+}
+
 export class ExternalServer {
   readonly #folder: string;
+  readonly #settings: Readonly<Record<string, string>>;
   #port = 0;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, settings: Readonly<Record<string, string>>) {
     this.#folder = folder;
+    this.#settings = settings;
     running.add(this);
   }
 
-  static async open(): Promise<ExternalServer> {
-    const server = new ExternalServer(temporaryFolder());
+  static async open({ settings = {}, prepared }: ExternalOptions = {}): Promise<ExternalServer> {
+    const server = new ExternalServer(temporaryFolder(), settings);
     try {
       await prepare(server.#folder);
+      await prepared?.(server.#folder);
       server.#port = await freePort();
       await server.start();
       return server;
@@ -75,7 +85,8 @@ export class ExternalServer {
 
   /** Resolves when it takes connections. */
   async start(): Promise<void> {
-    await startAlone(this.#folder, { listen_addresses: '127.0.0.1', port: String(this.#port), unix_socket_directories: '' });
+    const address = { listen_addresses: '127.0.0.1', port: String(this.#port), unix_socket_directories: '' };
+    await startAlone(this.#folder, { ...address, ...this.#settings });
   }
 
   /** Without a word to those that are connected. Resolves when it is gone. */
