@@ -37,12 +37,12 @@ interface Context {
   /** Ids of the current question, and of texts that came too late for it. */
   readonly asked: readonly string[];
   readonly later: readonly string[];
-  /** When the first text of the question came, by the monotonic clock. */
+  /** Time of the first text of the question. In Unix milliseconds. */
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;
   readonly restarts: number;
-  /** When it answered within the last minute, by the monotonic clock. */
+  /** Times of the answers within the last minute. */
   readonly answered: readonly number[];
   /** Answers since the conversation began. A minute of silence ends a conversation. */
   readonly inARow: number;

@@ -10,7 +10,7 @@ type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
 
 export function groupCommands(supervisor: Supervisor): GroupCommands {
   const { ports, policy } = supervisor;
-  /** When the platform was asked last because a client forced it, by the monotonic clock. */
+  /** The time of the last forced request to the platform. In Unix milliseconds. */
   const forced = new WeakMap<Cell, number>();
   const mayForce = (cell: Cell): boolean => ports.time.monotonic() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {

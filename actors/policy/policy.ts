@@ -44,7 +44,7 @@ export interface Policy {
   readonly pictures: PicturePolicy;
   /** The largest number of recipients of one status post. */
   readonly statusRecipients: number;
-  /** Milliseconds after which the key of a send is removed. It counts until then. */
+  /** The lifetime of an idempotency key. */
   readonly sendKeyAge: number;
   /** The largest number of chats of one instance with visible typing at once. */
   readonly typingAtOnce: number;

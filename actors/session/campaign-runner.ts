@@ -86,7 +86,7 @@ export class CampaignRunner {
   #active = false;
   /** Number of refusals of the platform in a row. */
   #refusals = 0;
-  /** Since when the session is not live, by the monotonic clock; null while it is. */
+  /** Time since which the session is not live, in Unix milliseconds; null while it is live. */
   #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {

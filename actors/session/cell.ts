@@ -101,7 +101,7 @@ export class Cell {
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** Until when, by the monotonic clock, calls wait for a session that is woken, or that begins after a restart or on another node. */
+  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. In Unix milliseconds. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {

@@ -4,7 +4,7 @@ import type { Time, TypingState } from '../ports.ts';
 
 /** Pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
-/** Milliseconds that a timer may come early by the monotonic clock. */
+/** Time that a timer may fire early by the wall clock. In milliseconds. */
 const early = 50;
 
 export interface TypingInput {

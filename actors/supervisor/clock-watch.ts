@@ -1,9 +1,6 @@
 /**
- * Watches the clock of the machine. A clock that jumped forward makes everything look old, so nothing is removed for its age while the clock is in
- * doubt. The pause costs nothing where the jump was right.
- *
- * The platform is the witness: it names its time at each login and with each live message. A doubt ends when the clock agrees with that time, and
- * lasts as long as it does not. Where no session hears the platform, the doubt ends after a day, in which a person can put the clock right.
+ * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends after a
+ * day, in which the operator can correct the clock, or when the clock agrees again. If the jump was right, the pause costs nothing.
  */
 import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platform, type SettingStore, type Time } from '../ports.ts';
 
@@ -18,7 +15,7 @@ const acceptedAfter = 86_400_000;
  * was corrected. In milliseconds.
  */
 const heldFor = 3_600_000;
-/** Milliseconds between the last run and this one that need no doubt, and by which the platform's time alone may differ. */
+/** Longest time since the last run that raises no doubt. In milliseconds. */
 const longestAbsence = 86_400_000;
 
 const seenKey = 'clock.seen';
@@ -59,7 +56,7 @@ export class ClockWatch {
     this.#monotonic = input.time.monotonic();
   }
 
-  /** Compares the clock with that of the last run, or with the newest message where no run noted it. To be called once, before anything is removed. */
+  /** Compares the clock with the stored time of the last run. The caller calls this method once, before anything expires. */
   async begin(): Promise<void> {
     const { settings, messages, time } = this.#input;
     const noted = await settings.get(seenKey);

@@ -106,7 +106,7 @@ class LiveSession implements Session {
     });
     this.#gate = this.#makeGate();
     options.clock.follow(this.#sock.ws);
-    this.#picture = this.#makePicture();
+    this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
     this.connection = {
       sock: this.#sock,
       directory: this.#directory,
