@@ -91,7 +91,12 @@ class LiveSession implements Session {
     this.#pipeline = this.#makePipeline();
     auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
-    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
+    this.#watchdog = setInterval(
+      () => {
+        if (this.#lastFrame.isOlderThan(deadlines.silence)) this.#fail(ownCloses.silence);
+      },
+      Math.ceil(deadlines.silence / 6),
+    );
     // A send fails at once while the database is away, instead of waiting for it.
     const learn: LiveConnection['learn'] = (jids) => auth.learn('lid-mapping', mappingKeysOf(jids), 'now');
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
@@ -267,10 +272,6 @@ class LiveSession implements Session {
     this.#deadline = setTimeout(() => this.#fail(close()), ms);
   }
 
-  #watch(): void {
-    if (this.#lastFrame.isOlderThan(this.#options.deadlines.silence)) this.#fail(ownCloses.silence);
-  }
-
   #onHandshake(): void {
     this.#expect(this.#options.deadlines.login, () => ownCloses.loginTimeout);
     this.#options.emit({ type: 'platform.handshaken' });
@@ -302,18 +303,16 @@ class LiveSession implements Session {
   }
 
   #onConnection(update: BaileysEventMap['connection.update']): void {
-    if (update.qr !== undefined) this.#onQr();
+    if (update.qr !== undefined) {
+      clearTimeout(this.#deadline);
+      this.offer.begin();
+    }
     if (update.isNewLogin) this.#onPaired();
     if (update.connection === 'open') this.#onOpen();
     if (update.connection === 'close') {
       this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error, this.#options.url));
       void this.#finalize(this.#cause);
     }
-  }
-
-  #onQr(): void {
-    clearTimeout(this.#deadline);
-    this.offer.begin();
   }
 
   #onPaired(): void {
@@ -368,12 +367,10 @@ class LiveSession implements Session {
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
     // The library tells the close when the socket is gone, which takes as long as the other side likes.
-    this.#deadlineForEnd(this.#cause);
-  }
-
-  #deadlineForEnd(close: Close): void {
+    const { deadlines } = this.#options;
+    const cause = this.#cause;
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => void this.#finalize(close), this.#options.deadlines.close * 0.6);
+    this.#deadline = setTimeout(() => void this.#finalize(cause), deadlines.close * 0.6);
   }
 
   async #finalize(close: Close): Promise<void> {
