@@ -6,7 +6,7 @@ export interface Kind<T> {
   readonly must: string;
   /** The value of a text that is not empty, or undefined when it makes no sense. */
   parse(text: string): T | undefined;
-  /** How a default is written in the environment. */
+  /** Writes a default as it stands in the environment. */
   show(value: T): string;
   /** Values of this kind are never shown, not even a default. */
   readonly secret?: true;

@@ -1,4 +1,4 @@
-/** Everything that keeps and fetches files, put together: the store, what downloads need, and what is made of sound. */
+/** Composes the parts that store and fetch files: the store, the ports of downloads, and the conversion of sound. */
 import { nodeNameOf } from '#src/cluster-parts.ts';
 import { join } from 'node:path';
 import type { Chance, FileRows, FileStore, RemovalStore, Sounds } from '#actors/ports.ts';

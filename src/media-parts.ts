@@ -1,4 +1,4 @@
-/** Everything that handles files, put together: the pool of threads, what takes files, what prepares them, and the folder between. */
+/** Composes the parts that handle files: the pool of threads, the intake, the workshop, and the folder between them. */
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';

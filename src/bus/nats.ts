@@ -32,11 +32,11 @@ type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: s
 /** Null: nobody waits for an answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
 
-/** What listens to a subject, also over several connections. */
+/** A listener of a subject, which may span several connections. */
 interface Listener {
   readonly subject: string;
   readonly answer: Answer;
-  /** When it began, on the monotonic clock: corrections of the other clock do not move it. */
+  /** The start of listening, on the monotonic clock, so that corrections of the wall clock do not move it. */
   readonly since: number;
 }
 

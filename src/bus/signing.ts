@@ -16,7 +16,7 @@ export interface Signed {
 /** `unsigned`: from a node of the last release, or from no node. */
 export type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
-/** How a message was received. */
+/** The state of a message's arrival. */
 export interface Receipt {
   /** It was published a while ago, and its age says nothing. */
   readonly kept?: boolean;

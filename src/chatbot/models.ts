@@ -201,7 +201,7 @@ const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 const onlySent = (headers: RequestInit['headers']): [string, string][] =>
   [...new Headers(headers).entries()].filter(([name]) => sentHeaders.includes(name));
 
-/** Everything else that the library would read from the environment is said here. */
+/** Makes a client. All of its options are set, so that the library reads none from the environment. */
 const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgent: string, dispatcher: Agent): OpenAI =>
   new Client({
     apiKey: key === '' ? 'none' : key,

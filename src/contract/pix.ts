@@ -22,7 +22,7 @@ const isChecked = (text: string, highest: number): boolean => {
   return new Set(text).size > 1 && first === expected && second === checkDigit([...body, expected], highest);
 };
 
-/** By type: returns the key as it is sent to the platform; null if the key is not valid. */
+/** Normalisers by type: each returns the key as it is sent to the platform, or null if the key is not valid. */
 const keys: Readonly<Record<PixKey['type'], (key: string) => string | null>> = {
   CPF: (key) => {
     const digits = key.replace(/[\s.-]/g, '');

@@ -57,7 +57,7 @@ export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, wit
   queues: queues.map(({ webhookId, ...queue }) => ({ webhook: webhookId, ...queue })),
 });
 
-/** Nothing of the answer but its status: its body may come from inside the operator's network. */
+/** Returns the status of an answer without its body, because the body may come from inside the operator's network. */
 export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ok: outcome.ok,
   id,

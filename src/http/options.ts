@@ -58,7 +58,7 @@ export interface StreamMeter {
 
 export interface HttpMetrics {
   readonly contentType: string;
-  /** Everything that is counted, as Prometheus reads it. */
+  /** Returns all metrics in the format of Prometheus. */
   text(): Promise<string>;
   readonly meter: StreamMeter & { answered(method: string, route: string, status: number, ms: number): void };
 }

@@ -72,7 +72,7 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
   };
 };
 
-/** How many tokens are remembered, the latest first: some 100 bytes each. */
+/** Tokens whose counts are kept, the latest ones first. Each takes some 100 bytes. */
 const remembered = 20_000;
 
 /**

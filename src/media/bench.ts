@@ -21,7 +21,7 @@ export interface MediaLimits {
   readonly pictureMs: number;
 }
 
-/** Everything of a prepared file but its owner. */
+/** A prepared file without its owner. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
 /** The facts of a file about which nothing is known. */
@@ -44,7 +44,7 @@ export interface Bench {
   readonly wishes: PrepareWishes;
   /** A path for a file, which is removed after the work unless it is the result. */
   newPath(): string;
-  /** Nothing was made there. */
+  /** Gives back a path at which no file was made. */
   unused(path: string): void;
 }
 

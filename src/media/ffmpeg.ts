@@ -44,7 +44,7 @@ const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
 /** Both programs read the file and nothing that it names. */
 const carefully = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', containers] as const;
 
-/** Everything rejects with the reason of the signal when that aborts; the program was killed and has ended by then. */
+/** Runs ffmpeg and ffprobe. When the signal aborts, each call rejects with the signal's reason after the program was killed and has ended. */
 export class Ffmpeg {
   readonly #options: FfmpegOptions;
   readonly #conversions: Slots;

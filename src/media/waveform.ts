@@ -1,7 +1,7 @@
 /** The picture of a voice message: how loud it is, in 64 steps. Memory is bounded for recordings of any length. */
 
 export const waveformSteps = 64;
-/** When so many are full, two neighbours become one. */
+/** The number of full bins at which two neighbours become one. */
 const mostBins = 4_096;
 const firstBin = 80;
 

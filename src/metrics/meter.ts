@@ -54,7 +54,7 @@ export class Histogram {
   }
 }
 
-/** Everything that is counted in this process. */
+/** The metrics of this process. */
 export class ProcessMeter implements Meter {
   readonly closes = new Counts();
   readonly events = new Counts();

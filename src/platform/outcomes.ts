@@ -7,7 +7,7 @@ type Failed = { readonly ok: false; readonly refusal: Refusal };
 
 export const answered = <T>(value: T, entries?: readonly Entry[]): Outcome<T> => ({ ok: true, value, ...(entries ? { entries } : {}) });
 
-/** Nothing left the process: trying again is safe. */
+/** The failure before any byte left the process. A retry is safe. */
 export const notSent: Failed = refuse('notSent', 'the connection was closed before anything was sent', { connectionLost: true });
 
 export const notKnown: Failed = refuse('notSupported', 'this version of the gateway does not know the operation');

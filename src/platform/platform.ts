@@ -71,7 +71,7 @@ export interface PlatformOptions {
   readonly chance?: Pick<Chance, 'hex'>;
   /** Memory for small pictures of all accounts together, in bytes. */
   readonly smallPictureBytes?: number;
-  /** When the account's picture is looked up. */
+  /** Delays of the look-ups of the account's picture. */
   readonly pictures?: PictureDelays;
   now(): number;
 }

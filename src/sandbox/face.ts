@@ -29,7 +29,7 @@ export type * from './face/platform.ts';
 export type * from './face/posts.ts';
 export type * from './face/settings.ts';
 
-/** Everything that can be done with the simulated platform, by area: a new capability stands in one of them. */
+/** The operations on the simulated platform, by area. A new capability belongs to one of them. */
 export interface Sandbox
   extends
     PeopleFace,

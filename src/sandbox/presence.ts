@@ -17,7 +17,7 @@ export class Presence {
   readonly #people: People;
   readonly #links: Links;
   readonly #groups: Groups;
-  /** When somebody went offline, in milliseconds. Absent while online. */
+  /** Times at which people went offline, in milliseconds. Absent while online. */
   readonly #seen = new Map<string, number>();
   readonly #online = new Set<string>();
 

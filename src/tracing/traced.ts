@@ -37,7 +37,7 @@ const tracedRequests = (spans: Spans): RequestTracing => ({
   },
 });
 
-/** When an entry arrived, in Unix milliseconds. */
+/** Arrival times of entries, in Unix milliseconds. */
 type Arrivals = WeakMap<Entry, number>;
 
 const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** What a module of the page may import beside its neighbours. All of them import `preact` by this name too, so that there is one of it. */
+/** Packages that a module of the page may import beside its neighbours. All of them import `preact` by this name too, so that there is one copy of it. */
 export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals'] as const;
 
 const types: Readonly<Record<string, string>> = {
@@ -62,7 +62,10 @@ const fileOf = async (type: string, bytes: Buffer): Promise<PageFile> => ({
   gzipped: type.startsWith('font/') ? null : await compress(bytes),
 });
 
-/** What the browser may run, load and ask: this server alone. The import map is the one inline script, and its hash names it. */
+/**
+ * Returns the content security policy: the browser may run and load files of this server, and send requests to it alone. The import map is the one inline
+ * script, and its hash names it.
+ */
 const policyOf = (importMap: string): string =>
   [
     "default-src 'none'",
@@ -106,7 +109,7 @@ ${icons}
 `;
 };
 
-/** What stands for the state of all files on the disk. */
+/** Returns a hash of the state of all files on the disk. */
 const versionOf = async (table: ReadonlyMap<string, URL>): Promise<string> => {
   const stats = await Promise.all([...table.values()].map((url) => stat(url)));
   const marks = [...table.keys()].map((name, at) => `${name} ${stats[at]?.mtimeMs} ${stats[at]?.size}`);

@@ -31,7 +31,7 @@ const flags = fields(
 
 export const groupExample = '120363153742561022@g.us';
 
-/** Everything of a group is optional: an answer leaves out what the platform did not tell. */
+/** A group. All fields are optional, because an answer leaves out the fields that the platform did not report. */
 export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
   Type.Object(
     {

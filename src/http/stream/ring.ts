@@ -17,7 +17,7 @@ export interface Ring {
   push(framed: Framed): void;
   /** Puts what was before in front; what is here already is left out. There must be no gap between the two. */
   precede(past: FramedPast): void;
-  /** Everything after the event with this id; null when it is not here any more. */
+  /** Returns all events after the event with this id; null if the ring no longer has it. */
   after(id: string): readonly Framed[] | null;
   /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
   since(pushed: number): readonly Framed[];

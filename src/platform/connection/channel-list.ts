@@ -11,7 +11,7 @@ import { ask } from './channel-queries.ts';
 export interface StoredChannels {
   /** Milliseconds after which they are listed again at a login. */
   readonly maxAgeMs: number;
-  /** When the platform listed them last, in Unix milliseconds; null for never. */
+  /** Returns the time at which the platform listed them last, in Unix milliseconds; null for never. */
   listedAt(): Promise<number | null>;
   /** Their ids. */
   known(): Promise<readonly string[]>;

@@ -69,7 +69,7 @@ const unreachable = (trouble: string, url: string | null): Close => ({
   data: { reason: url === null ? 'platformUnreachable' : 'addressUnreachable' },
 });
 
-/** Nothing came in time. `isOpen`: the connection is open, and the platform does not begin the handshake. `url`: as in `closeOf`. */
+/** Returns the close for a time-out. `isOpen`: the connection is open, and the platform does not begin the handshake. `url`: as in `closeOf`. */
 export const silenceOf = (isOpen: boolean, url: string | null): Close => (isOpen ? ownCloses.handshakeTimeout : unreachable(noAnswer, url));
 
 /** True if no connection came about in the time for it. */

@@ -1,4 +1,7 @@
-/** When the last frame came: by the wall clock for people, and by the monotonic clock for the watchdog, which a step of the clock must not wake. */
+/**
+ * The time of the last frame: by the wall clock for people, and by the monotonic clock for the watchdog. A step of the wall clock must not wake the
+ * watchdog.
+ */
 export class LastFrame {
   readonly #now: () => number;
   #at = 0;

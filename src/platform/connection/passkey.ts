@@ -131,7 +131,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Nothing is sent or reported after the call. */
+  /** Ends the link. The call sends and reports nothing afterwards. */
   end(): void {
     this.#ended = true;
     this.#handoff = null;

@@ -354,7 +354,7 @@ class LiveSession implements Session {
   }
 
   #stumbled(where: string, error: unknown): void {
-    // Everything that was under way fails when a connection ends.
+    // All operations under way fail when a connection ends.
     if (this.#cause !== null || !this.#sock.ws.isOpen) return;
     this.#options.log.warn({ instance: this.#options.host.id, where, detail: closeOf(error).message }, 'platform.stumbled');
   }

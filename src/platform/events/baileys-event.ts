@@ -3,8 +3,8 @@ import type { BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
 import type { SharedAction } from '../app-state/unread-action.ts';
 
 /**
- * One event with its name, as a union for a switch. The last members are not events of the library: a record of the shared state without an event, a contact
- * whose phone has new keys, notifications of groups and channels that the library reads in part, and stanzas of channel posts.
+ * One event with its name, as a union for a switch. The last members are not events of the library. Two of them are a contact whose phone has new keys, and a
+ * record of the shared state without an event. The others are channel posts, and notifications of groups and channels that the library reads in part.
  */
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]

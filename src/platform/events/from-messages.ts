@@ -57,9 +57,10 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
 };
 
 /**
- * Converts one arrived message. Omitted are placeholders for a message that could not be decrypted yet (the message follows under the same id), notices
- * about groups and calls (they have events of their own), and messages without content. `vote`: options that a poll's vote names. `marks`: of own messages.
- * `permitted`: see `Reading`.
+ * Converts one arrived message. Returns nothing for a placeholder of a message that could not be decrypted yet, because the message follows under the same
+ * id. Also omitted are messages without content, and notices about groups and calls, which have events of their own.
+ *
+ * `vote`: options that a poll's vote names. `marks`: of own messages. `permitted`: see `Reading`.
  */
 export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}, permitted = false): Entry[] => {
   const protocol = unwrapped(source.message)?.protocolMessage;

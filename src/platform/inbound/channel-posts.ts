@@ -15,7 +15,7 @@ export interface Readers {
 
 const isOfChannel = ({ attrs }: BinaryNode): boolean => isChannel(attrs['from'] ?? '');
 
-/** Everything else is passed on. */
+/** Handles the stanzas of channels, and passes all others on. */
 export const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, { tell, read }: Readers): Handlers => {
   // The tag of a notification is read once, to make its acknowledgement.
   const take = (tag: string, node: BinaryNode): Promise<void> => {

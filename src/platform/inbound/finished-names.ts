@@ -13,7 +13,7 @@ export const finishedType = 'inbound-finished';
 export interface Page {
   /** Counts up; the page with the largest number is the one that is being written. */
   readonly at: number;
-  /** When it was begun, Unix milliseconds. */
+  /** The time of the start, in Unix milliseconds. */
   readonly begun: number;
   readonly names: readonly string[];
 }

@@ -37,7 +37,7 @@ export interface HeldAcksOptions {
   released(nodes: readonly BinaryNode[]): void;
   /** Tells the platform that a stanza was received. Rejects when the connection has ended: then the stanza is repeated. */
   acknowledge(node: BinaryNode): Promise<void>;
-  /** Nothing is acknowledged any more. */
+  /** Reports an error, after which no stanza is acknowledged. */
   failed(error: unknown): void;
 }
 
@@ -60,7 +60,7 @@ export class HeldAcks {
     this.#working ??= this.#work();
   }
 
-  /** Nothing is acknowledged any more: the platform repeats it. Resolves when everything is stored that the stanzas led to. */
+  /** Stops acknowledging, so that the platform repeats the rest. Resolves when the consequences of all stanzas are stored. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;

@@ -1,7 +1,7 @@
 /**
- * Devices of contacts with other keys than before: a new phone, or somebody else with the number. The library keeps the sessions of the contact's other
- * devices, the old states of that of the phone, and counts the devices among those that have the own keys of groups. Here all of this goes first, so that
- * nothing is encrypted for keys that nobody has.
+ * Handles devices of contacts with other keys than before: a new phone, or another person with the number. The library keeps the sessions of the contact's
+ * other devices and the old states of the phone's session. It still counts the devices among those that have the own keys of groups. This module deletes all
+ * of this first, so that nothing is encrypted for keys that no device has.
  */
 import {
   areJidsSameUser,
@@ -81,7 +81,7 @@ const remembered = 500;
 /** A notice often comes together with the first message of the new phone. Whichever is handled first, the change is told once and the new session stays. */
 export class Identities {
   readonly #parts: IdentitiesParts;
-  /** When a message replaced the identity key of a phone, by user. */
+  /** Times at which a message replaced the identity key of a phone, by user. */
   readonly #replaced = createLruMap<number>(remembered);
   /** Users about whom a notice is being handled. */
   readonly #noticed = new Set<string>();

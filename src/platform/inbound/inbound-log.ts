@@ -38,7 +38,7 @@ export interface Logged {
   readonly seq: number;
   readonly node: BinaryNode;
   readonly name: string;
-  /** How often the library got the message before a crash of the session; null for a message that arrived since the last crash. */
+  /** The number of times that the library got the message before a crash of the session; null for a message that arrived since the last crash. */
   tries: number | null;
   /** It was handed over since then, and that try is counted in the storage. */
   counted: boolean;

@@ -49,7 +49,7 @@ export interface AuthState {
   durable(): Promise<void>;
   /** Resolves when everything is stored, also what finished messages led to, and the run is noted as ended. */
   settled(): Promise<void>;
-  /** Everything is stored. */
+  /** True if all changes are stored. */
   readonly clean: boolean;
   /** The keys made at pairing are uploaded: they need not stay in memory. */
   releaseFreshKeys(): void;
@@ -219,7 +219,7 @@ class SessionKeys {
     this.#held = run();
   }
 
-  /** Everything is stored, and noted to be. */
+  /** Waits until all changes are stored and marked as stored. */
   async settle(): Promise<void> {
     await this.#held;
     await this.inbound.settled();

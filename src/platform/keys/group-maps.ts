@@ -9,13 +9,13 @@ export const memoryType = 'sender-key-memory';
 /** Devices by address, such as `123:4@lid`. The library adds to the maps that it was given, so nobody else may change one in place. */
 export type DeviceMap = Readonly<Record<string, boolean>>;
 
-/** Which maps are read: those of the named groups, or those in which one of these people has a device (numbers and LIDs, without a server). */
+/** The maps to read: maps of the named groups, or maps in which one of these people has a device (numbers and LIDs, without a server). */
 export type WantedMaps = { readonly groups: readonly string[] } | { readonly people: ReadonlySet<string> };
 
 export interface MapSource {
   readonly vault: Pick<Vault, 'keys' | 'allKeys'>;
   readonly instance: string;
-  /** What memory knows of a map; undefined when only the vault knows. */
+  /** Returns a map from memory; undefined if only the vault has it. */
   peek(group: string): DeviceMap | null | undefined;
   /** Resolves when the vault has everything that was set before. */
   flush(): Promise<void>;

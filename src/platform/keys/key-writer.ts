@@ -33,7 +33,7 @@ export interface KeyWriter {
   /** Number of the last change, and of the last stored one. */
   readonly last: number;
   readonly stored: number;
-  /** Nothing waits and nothing is under way. */
+  /** True if no write waits or runs. */
   readonly idle: boolean;
   /** Resolves when everything put before is stored. Rejects when it never will be (`onLost`). */
   flush(): Promise<void>;

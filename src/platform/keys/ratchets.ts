@@ -42,7 +42,7 @@ export const hashOf = (content: Uint8Array | string): string => hash('sha256', c
 /** Types that belong to no step: they are stored at once. */
 const outsideSteps: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 
-/** What is read of a record of sessions as libsignal stores it. */
+/** The fields of a session record, as libsignal stores it, that this module reads. */
 interface StoredSessions {
   readonly _sessions: Readonly<Record<string, { readonly indexInfo: { readonly remoteIdentityKey: string } }>>;
 }

@@ -1,9 +1,10 @@
 /**
- * One-time keys that the platform gave out and nobody used. A first message that names one may still be under way, so each key stays for a while. Then it
- * goes: otherwise every refill would leave up to 400 keys behind for ever.
+ * Deletes one-time keys that the platform gave out and no contact used. A first message that names one may still be under way, so each key stays for a
+ * while. Without the deletion every refill would leave up to 400 keys behind for ever.
  *
- * The platform says how many keys it has, not which. It is taken to give out the oldest first, as the simulated one does. If the real one does not, a few
- * keys of each refill (as many as it had left) may go too early, and a first message with one of them needs a request to send it again.
+ * The platform tells the number of its keys, but not their ids. This module assumes that the oldest go out first, as the simulated platform does. If
+ * the real one does not, a few keys of each refill (as many as it had left) may be deleted too early. A first message with one of them needs a retry
+ * receipt.
  */
 import type { SignalDataSet } from '@whiskeysockets/baileys';
 import type { AuthState } from './auth-state.ts';

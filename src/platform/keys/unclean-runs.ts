@@ -122,7 +122,7 @@ export class Runs {
     return true;
   }
 
-  /** Everything that was sent is stored: the run counts as ended cleanly. */
+  /** Marks the run as ended cleanly, after all messages that were sent are stored. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;

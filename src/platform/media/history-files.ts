@@ -62,7 +62,7 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
   onResponseStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [controller, status] = given;
     if (status < 200) return;
-    // What stands at another address would not be checked.
+    // A file at another address would not be checked.
     if (status >= 300 && status < 400) controller.abort(new MediaForged('the media host leads to another address'));
     else this.#start = given;
   }
@@ -99,7 +99,7 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
 export class HistoryFiles {
   /** For the requests of the library. */
   readonly dispatcher: Dispatcher;
-  /** By address: what the file there must be sealed with. As long as the connection, since the library tries again; some dozens. */
+  /** The seals of files by address. An entry stays as long as the connection, since the library retries. A connection has some dozens. */
   readonly #seals = new Map<string, Seal>();
 
   /** `way`: absent for the one of the process. `failed`: a file was refused, or could not be fetched. */

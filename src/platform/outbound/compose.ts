@@ -151,7 +151,10 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
 /** The ids of a message that was accepted before, which the composed one keeps. */
 const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 
-/** Nothing is written. Refused (`invalid`) when the number makes no sense or the quoted message is unknown. `draft`: whose ids are kept. */
+/**
+ * Composes a message without any write. Refuses it (`invalid`) if the number is not valid or the quoted message is unknown. `draft`: the message whose ids
+ * are kept.
+ */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);
   if (!target.ok) return refuse('invalid', target.message);

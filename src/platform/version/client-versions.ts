@@ -1,6 +1,6 @@
 /**
- * The version that connections name. The platform refuses old versions (405). So the version of today's web client is looked up, stored in the database,
- * refreshed once a day and after each refusal, and rolled back if the new one is refused too.
+ * Finds the version that connections name. The platform refuses old versions (405). So the version of today's web client is looked up, stored in the
+ * database, and refreshed once a day and after each refusal. If the platform refuses the new version too, the old one comes back.
  */
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
 import type { ClientVersionView } from '#actors/model.ts';

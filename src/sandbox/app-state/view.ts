@@ -82,7 +82,7 @@ class Phone {
     return undefined;
   }
 
-  /** When the last of these messages came; undefined when the phone has none of them. */
+  /** Returns the time of the last of these messages; undefined if the phone has none of them. */
   latestOf(ids: readonly string[]): number | undefined {
     const times = ids.flatMap((id) => this.#known.messages.find(this.#owner, id)?.at ?? []);
     return times.length > 0 ? Math.max(...times) : undefined;

@@ -89,7 +89,7 @@ export interface Stats {
     /** Highest count within any one second. */
     readonly perSecondMax: number;
     readonly byNumber: Readonly<Record<Digits, number>>;
-    /** When the account logged in last, and when its last connection ended; 0: never. Unix milliseconds. */
+    /** Unix milliseconds of the account's last login and of the end of its last connection; 0 for never. */
     readonly times: Readonly<Record<Digits, { readonly loggedIn: number; readonly closed: number }>>;
   };
   readonly messages: {

@@ -31,7 +31,7 @@ export type Setting =
 export interface ChatSettings {
   readonly chat: string;
   readonly archived?: boolean;
-  /** When it was pinned. */
+  /** The time of the pin. */
   readonly pinnedAt?: number;
   /** True: the owner marked it as unread. False: as read. */
   readonly markedUnread?: boolean;

@@ -55,7 +55,7 @@ const isOfDatabase = (path: string): boolean => {
   return below.length === 0 || !emptied.includes(top);
 };
 
-/** Everything of the data folder beside the database: the key, kept files, and with `--sandbox` the simulated platform. */
+/** True for files of the data folder beside the database: the key, stored files, and with `--sandbox` the simulated platform. */
 const isOfFolder = (path: string): boolean => !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
 const under = (prefix: string, paths: readonly string[]): readonly string[] => paths.map((path) => `${prefix}/${path}`);

@@ -28,7 +28,7 @@ export const GroupEntity = defineEntity({
   ],
 });
 
-/** When the platform listed all groups of an instance last. */
+/** The time at which the platform listed all groups of an instance last. */
 export const GroupListEntity = defineEntity({
   name: 'GroupList',
   tableName: 'group_list',

@@ -34,7 +34,7 @@ export const RetiredCredentialEntity = defineEntity({
   properties: { instance: () => ofInstance().primary(), sealed: p.blob(), reason: p.text(), at: time() },
 });
 
-/** Nothing writes these rows any more: those of an older version go with the next session that ends. */
+/** Rows of an older version, without a writer today. They go with the next session that ends. */
 export const RetiredKeyEntity = defineEntity({
   name: 'RetiredKey',
   tableName: 'retired_key',

@@ -26,7 +26,7 @@ const attendantOf = ({ extra }: Chat): string => {
 
 type Section = keyof ChatStats;
 
-/** Everything under which one chat is counted. */
+/** Returns all places in which a chat is counted. */
 const placesOf = (chat: Chat): readonly (readonly [section: Section, name: string])[] => [
   ...chatKinds.filter((kind) => kinds[kind].of(chat)).map((kind) => ['kinds', kind] as const),
   ...chat.labels.map((label) => ['labels', label] as const),
@@ -117,7 +117,7 @@ interface Counts {
 export interface ChatCounts {
   /** Takes the chats of a commit. */
   note(instance: InstanceId, chats: readonly ChatOutcome[]): void;
-  /** Nothing is certain any more: a write failed, or may have. */
+  /** Invalidates the counts of the instance after a write that failed or may have failed. */
   forget(instance: InstanceId): void;
   /** `count` asks the database; its answer is kept unless a commit changed it meanwhile. */
   stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats>;

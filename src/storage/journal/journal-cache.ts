@@ -15,7 +15,7 @@ export interface JournalCache {
   known(instance: string, entries: readonly Entry[]): Known | null;
   /** Keeps the rows of a commit. */
   keep(instance: string, known: Known, outcome: Outcome): void;
-  /** Nothing of the instance is certain any more: a write failed, or may have. */
+  /** Invalidates the cache of the instance after a write that failed or may have failed. */
   forget(instance: string): void;
 }
 

@@ -69,7 +69,7 @@ const revisedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** Everything of a message that composing it decides. */
+/** Builds the rows of a message from all columns that its composition decides. */
 const composedRows = (first: number) => {
   const types = { messageId: 'text', chatId: 'text', ...composedColumns, status: 'text', error: 'text' } as const;
   const rows = makeRowSet(types, first);

@@ -112,7 +112,7 @@ export const explainedOfDriver = (error: unknown): unknown => {
 
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
 
-/** Everything was rolled back: doing it again at once is right. */
+/** True if the server rolled back the whole transaction. An immediate retry is right. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
 
 /** A lock was not free in time. */

@@ -20,7 +20,7 @@ export interface Finished {
   readonly output: string;
 }
 
-/** Nothing of our own environment reaches the server: it may hold keys and tokens. */
+/** The environment of the server. It has no variable of our own, because that may hold keys and tokens. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 /** Runs a program to its end. Never rejects: what cannot be started has code null and says why. */

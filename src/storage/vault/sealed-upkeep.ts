@@ -108,7 +108,7 @@ export class SealedUpkeep {
   /** Checks the key and begins. Rejects with a sentence for the operator when the data was sealed with another key. */
   async begin(): Promise<void> {
     const { settings, log } = this.#input;
-    // Nothing in an empty database is of an older release.
+    // An empty database has no values of an older release.
     if (await settings.swap(checkName, null, this.#check({ derived: true }))) await settings.set(formName, everywhere);
     try {
       this.sealer.open(checkPlace, Buffer.from(await this.#storedCheck(), 'base64'));

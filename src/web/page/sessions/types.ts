@@ -1,8 +1,8 @@
-/** What the server says of sessions, as far as the page reads it. Types only: the browser gets no file of this name. */
+/** The server's data about sessions, as far as the page reads them. Types only: the browser gets no file of this name. */
 
 export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
 
-/** What the page counts and filters by. `person`: disconnected until somebody does something. */
+/** The groups by which the page counts and filters. `person`: disconnected until a person acts. */
 export type Group = Status | 'person';
 
 /** One session in the list. Times in Unix milliseconds, 0 for never. */
@@ -20,7 +20,7 @@ export interface Row {
   /** It has credentials. */
   linked: boolean;
   since: number;
-  /** Why it is not connected; '' when nothing is wrong. */
+  /** The reason why the session is not connected; '' if nothing is wrong. */
   reason: string;
   cause: string;
   lastEvent: number;
@@ -41,16 +41,16 @@ export interface RowPage {
   readonly next: string;
   /** Nodes that did not answer. */
   readonly silent?: readonly string[];
-  /** What a person should look at on the server. */
+  /** Warnings about the server that a person should check. */
   readonly warnings?: readonly string[];
 }
 
-/** How far linking with a passkey is. */
+/** The progress of linking with a passkey. */
 export interface PasskeyNotice {
   readonly stage: 'assertion' | 'phone' | 'code';
   /** The code that the phone shows too; '' before there is one. */
   readonly code: string;
-  /** When the stage ends by itself, such as `2026-07-01 10:00:00.000Z`. */
+  /** The time at which the stage ends by itself, such as `2026-07-01 10:00:00.000Z`. */
   readonly expires: string;
 }
 

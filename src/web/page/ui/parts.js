@@ -102,7 +102,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
 };
 
 /**
- * Nothing is here yet: what it would be, and what to do about it. `heading`: `h1` where the view has no other.
+ * Shows an empty view: its purpose, and the next step. `heading`: `h1` if the view has no other.
  * @param {{ icon?: string, heading?: 'h1' | 'h2', title: string, text?: string, children?: ComponentChildren }} props
  */
 export const Empty = ({ icon = 'logo', heading = 'h2', title, text, children }) => html`
