@@ -1,4 +1,4 @@
-/** How the parts of the program are closed. */
+/** Tests the closing of the program's parts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Log } from '#actors/ports.ts';

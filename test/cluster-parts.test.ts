@@ -1,4 +1,4 @@
-/** Which settings make a gateway a node, and under what name. */
+/** Tests which settings make a gateway a node, and its name. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';

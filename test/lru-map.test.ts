@@ -1,4 +1,4 @@
-/** What was used last is remembered, and no more than twice the limit. */
+/** Tests that the map keeps the entries that were used last, and at most twice the limit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

@@ -7,7 +7,7 @@ import { quietLog } from '#test/support/database.ts';
 
 const hour = 3_600_000;
 
-/** What the database says, in milliseconds from the machine's clock, and how far the node's clock is from it after each answer. */
+/** Answers of the database in milliseconds from the machine's clock, and the distance of the node's clock from it after each answer. */
 const rows: readonly (readonly [title: string, said: readonly number[], correction: number])[] = [
   ['a machine that is an hour ahead is corrected', [-hour], -hour],
   ['one that is an hour behind as well', [hour], hour],

@@ -15,7 +15,7 @@ export interface SourceFileFacts {
   readonly path: string;
   readonly lines: number;
   readonly commentLines: number;
-  /** What it imports: a path of the project such as `src/http/app.ts`, `node:…`, or a package with its subpath. */
+  /** Imports: a path of the project such as `src/http/app.ts`, `node:…`, or a package with its subpath. */
   readonly imports: readonly (SourceFact & { readonly typeOnly: boolean })[];
   readonly functions: readonly (SourceFact & { readonly lines: number })[];
   /** Uses of `any`. */

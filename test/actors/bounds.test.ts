@@ -1,4 +1,4 @@
-/** Nothing hangs and nothing is left half done: storage that is away, removals, crashes, pairings that nobody finishes. */
+/** Tests that no command hangs and none is left half done: storage that is away, removals, crashes, pairings that are never finished. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done } from '#actors/model.ts';

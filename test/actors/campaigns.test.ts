@@ -169,7 +169,7 @@ test('campaigns: a hibernated session is woken when their time comes', async () 
   assert.deepEqual([sent(stage), await statusOf(stage)], [1, 'done']);
 });
 
-/** What the platform answers, and how the campaigns stand then. */
+/** Answers of the platform, and the states of the campaigns after them. */
 const stops: readonly (readonly [title: string, answer: ReturnType<typeof refused>, sends: number, states: string, reason: RegExp])[] = [
   ['a time-lock', refused(463, 'the account is locked'), 1, 'waiting waiting waiting waiting', /the account is locked/],
   ['the bound of new chats', refused(475, 'no more new chats'), 1, 'waiting waiting waiting waiting', /no more new chats/],

@@ -1,4 +1,4 @@
-/** Who looks after the files: the node on duty where all share a bucket, and each node where each has a folder of its own. */
+/** Tests which node cleans up files: the node on duty if all share a bucket, and each node if each has a folder of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { supervisedWorkers } from '#actors/supervised-workers.ts';

@@ -1,4 +1,4 @@
-/** What looks after the store of files: orphans after a start, the sum of bytes, a store that has no answer. */
+/** Tests the keeper of the file store: orphans after a start, the sum of bytes, a store that does not answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FilesUnavailable, type FileStore } from '#actors/ports.ts';

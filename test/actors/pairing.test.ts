@@ -15,7 +15,7 @@ const requests = { 'a QR': qr, 'a code for A': codeA, 'a code for B': codeB } as
 
 const codeFor = (phone: string): string => `CODE000${phone.at(-1)}`;
 
-/** What the platform shows on the newest connection: the code that was asked for last, or a QR that names the connection. */
+/** Shows the offer of the platform on the newest connection: the pairing code of the last request, or a QR code that names the connection. */
 const show = async (stage: Stage): Promise<void> => {
   const link = stage.link();
   const phone = link.codes.at(-1);
@@ -29,7 +29,7 @@ const begin = async (stage: Stage, options: OpenOptions): Promise<Promise<Result
   return calls;
 };
 
-/** How far the pairing that was asked for first has come when the second request comes. */
+/** Stages of the first pairing at which the second request arrives. */
 const points: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
   'waits for the gate': async () => undefined,
   'opens its connection': (stage) => stage.world.time.pass(1_000),
@@ -85,7 +85,7 @@ for (const [firstTitle, first] of Object.entries(requests)) {
           await show(stage);
         }
         assert.equal(shownTo(await stage.world.answerOf(joined)), wantedBy(stage, second));
-        // Whoever asked first is told what became of it, and never given what was made for somebody else.
+        // The first caller learns the result of its own request. It never gets the offer that was made for another request.
         const answers = offered ? [wantedBy(stage, first)] : same ? [wantedBy(stage, first)] : ['conflict'];
         if (opening && !reopened) assert.deepEqual([shownTo(await stage.world.answerOf(opening))], answers);
         assert.equal(stage.gateway.view('r1')?.status, 'connecting');

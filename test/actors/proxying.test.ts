@@ -1,4 +1,4 @@
-/** What proxies' failures lead to, and how managed ones are chosen. */
+/** Tests the consequences of failing proxies, and the choice of managed proxies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskedProxy, noProxy, type ProxyCatalogue, type ProxySettings } from '#actors/model.ts';

@@ -81,7 +81,7 @@ test('recipients: lookups are paced: a caller is told when to come back, the asy
   assert.ok(!third.ok);
   assert.equal(third.refusal.reason, 'limited');
   assert.ok((third.refusal.retryAfter ?? 0) > 25 && (third.refusal.retryAfter ?? 0) <= 30, `${third.refusal.retryAfter} s`);
-  // Whoever is known needs no lookup.
+  // A known number needs no lookup.
   assert.ok((await send(stage, '551')).ok);
   for (const number of ['554', '555']) await send(stage, number, { async: true });
   await stage.world.time.pass(1_000);
@@ -102,7 +102,7 @@ test('recipients: a 429 of the platform is told with its code, and nothing is lo
   assert.ok((await send(stage, '551')).ok);
 });
 
-/** What a lookup comes to, and what becomes of the message. */
+/** Outcomes of a lookup, and the fate of the message after each. */
 const others: readonly (readonly [title: string, outcome: Outcome<readonly LookedUp[]>, reason: string, sent: number])[] = [
   ['no answer in time: nothing was sent', lateAnswer, 'notSent', 0],
   ['the platform refuses to say: the message goes as it is written', refused(500, 'internal'), '', 1],

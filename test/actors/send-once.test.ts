@@ -41,7 +41,7 @@ test('send once: another request under the key is a conflict, also while the fir
   assert.deepEqual([count(stage), count(stage, 'r2')], [1, 1]);
 });
 
-/** What the platform answers to the message, what the caller gets, and how many messages leave when the same key comes again. */
+/** Answers of the platform, the result for the caller, and the number of messages that leave when the same key comes again. */
 const failures: readonly (readonly [title: string, outcome: Outcome<{ readonly at: number }>, reason: string, sent: number])[] = [
   ['nothing left: the key is free', notSent, 'notSent', 2],
   ['the platform refused it: that is the answer', refused(463, 'restricted'), 'refused', 1],

@@ -42,7 +42,7 @@ export class Stage {
     return this.world.platform.of(id);
   }
 
-  /** How often the instance's link was opened; one that rests has none. */
+  /** Returns the number of times that the instance's link was opened; 0 for an instance that rests. */
   opens(id = 'r1'): number {
     return this.world.platform.links.get(id)?.opens.length ?? 0;
   }
@@ -51,7 +51,7 @@ export class Stage {
     return this.gateway.view(id)?.status;
   }
 
-  /** As it is stored. */
+  /** Returns the wanted state of the instance as it is stored. */
   wanted(id = 'r1'): string | undefined {
     return this.world.db.instances.get(id)?.wanted;
   }

@@ -25,7 +25,7 @@ interface Side {
   /** The process where texts arrive in the end. */
   readonly end: Child;
   readonly database: number | null;
-  /** Where it runs; '' without a database. */
+  /** The folder of the database; '' without a database. */
   readonly folder: string;
 }
 

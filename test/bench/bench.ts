@@ -1,4 +1,4 @@
-/** What a bench gets and gives. */
+/** Types of benches: their options and their results. */
 import type { Figure } from './report.ts';
 import type { Workshop } from './workshop.ts';
 
@@ -20,14 +20,14 @@ export interface Bench {
 
 export type Readings = Readonly<Record<string, number>>;
 
-/** What is measured in rounds: alone, or in turns with the same of another checkout. */
+/** A measurement in rounds, alone or in turns with the same measurement of another checkout. */
 export interface Measure {
   readonly name: string;
   readonly about: string;
   readonly rounds: number;
   /** Rounds before the first that counts. */
   readonly warmUp: number;
-  /** By the names of a round's readings; others are not compared. */
+  /** Figures by the names of a round's readings. Other readings are not compared. */
   readonly figures: Readonly<Record<string, { readonly name: string; readonly unit: string; readonly better: 'more' | 'less' }>>;
   /** Starts what is measured, and answers with one round of it. */
   open(setting: Setting): Promise<() => Promise<Readings>>;

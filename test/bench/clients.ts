@@ -13,7 +13,7 @@ export interface Client extends Child {
 
 export interface GatewayClient extends Client {
   readonly address: string;
-  /** Where it runs; a later one may go on there. */
+  /** The working folder. A later process may continue in the same folder. */
   readonly folder: string;
   /** Process id of its database server. */
   readonly database: number | null;
@@ -52,7 +52,7 @@ const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox
   return token;
 };
 
-/** How fast sessions may be opened. `usual`: as fast as the program lets them by itself. */
+/** The rate at which sessions may be opened. `usual` is the program's own limit. */
 export type Gates = 'wide' | 'usual';
 
 const gatesOf: Readonly<Record<Gates, Readonly<Record<string, string>>>> = {

@@ -1,4 +1,4 @@
-/** What nodes share: a PostgreSQL server with its usual settings, a NATS server, and the simulated platform. */
+/** The surroundings that nodes share: a PostgreSQL server with its usual settings, a NATS server, and the simulated platform. */
 import { join } from 'node:path';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
@@ -15,7 +15,7 @@ const connections = '200';
 export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly gates?: Gates;
-  /** Where an earlier one ran. */
+  /** The folder of an earlier run. */
   readonly folder?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the comparison of two checkouts says of their readings, and what it leaves behind. */
+/** Tests the comparison of two checkouts: its verdict on their readings, and the files that it leaves behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -69,7 +69,7 @@ interface Side {
   readonly readings: Readings[];
 }
 
-/** Everything that has to be gone at the end, however that comes. */
+/** Resources that must be released at the end, also after an error or a signal. */
 const open: { checkout: Checkout | null; readonly workshops: Set<Workshop>; ended: boolean } = {
   checkout: null,
   workshops: new Set(),

@@ -1,4 +1,4 @@
-/** What work costs: processor time of processes that answer no questions, and profiles of those that do. */
+/** The cost of work: processor time of processes that answer no questions, and profiles of processes that do. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from './bench.ts';
@@ -30,7 +30,7 @@ export const databaseCpu = (server: number | null): number => {
   return sum;
 };
 
-/** What so many pieces of work cost. */
+/** The cost of a number of pieces of work. */
 export interface Spent {
   readonly perSecond: number;
   /** Milliseconds of processor time a piece: of the client, of its database server. */

@@ -10,7 +10,7 @@ import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Database } from '#src/storage/postgres/database.ts';
 
-/** Of each instance; a hundred of them hold 100,000 chats and a million messages. */
+/** Rows of each instance. A hundred instances have 100,000 chats and a million messages. */
 const perInstance = { chats: 1_000, messages: 10_000 };
 const others = { few: 99, many: 999 };
 /** Rounds of so many questions each, on either side. */

@@ -38,7 +38,7 @@ class Held {
     return Buffer.concat(taken);
   }
 
-  /** How many there are. */
+  /** Returns the number of frames. */
   frames(): number {
     this.#head = this.takeAll();
     let count = 0;
@@ -66,7 +66,7 @@ const endOfFrame = (bytes: Buffer): number => {
 const clients = new Map<Socket, Held>();
 let held = false;
 
-/** What clients say goes through at all times. */
+/** Connects a client to the platform. Frames of clients always pass. */
 const join = (client: Socket, platformPort: number): void => {
   const platform = connect(platformPort, '127.0.0.1');
   for (const [one, other] of [

@@ -20,7 +20,7 @@ const changesASecond = 100;
 /** A session that is woken and put to sleep again takes some four steps: waiting for its turn, opening, closing, asleep. */
 const pairsASecond = 40;
 const probes = 8;
-/** What a tenth of a second would hide is a long task. */
+/** Milliseconds from which a task of the page counts as long, as in the Long Tasks API of browsers. */
 const longTaskMs = 50;
 
 /** In the page: the times between frames, until it is asked. */
@@ -59,7 +59,7 @@ const longTasks = (trace: Buffer): Watched['tasks'] => {
     .map(({ dur = 0, tdur = dur }) => ({ wall: dur / 1000, cpu: tdur / 1000 }));
 };
 
-/** What the page's thread did while the work went on. */
+/** Measures the page's thread while the work runs. */
 const watch = async ({ page }: Dashboard, work: () => Promise<unknown>): Promise<Watched> => {
   const browser = page.context().browser();
   await browser?.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline'] });
@@ -148,7 +148,7 @@ const open = async (setting: Setting, count: number) => {
   await first.end();
   const { register } = (await import(pathToFileURL(join(workshop.checkout, 'test/bench/seed.ts')).href)) as typeof seed;
   await register(folder, count, 'hibernated');
-  // Nothing answers at the platform's address: what is woken tries, waits and sleeps again, and costs no handshake.
+  // The platform's address has no server. A woken session tries, waits and sleeps again, and costs no handshake.
   const gateway = await startGateway(workshop, sandbox, { folder, env: { PLATFORM_URL: 'ws://127.0.0.1:9/' } });
   const dashboard = await Dashboard.open(gateway.address);
   workshop.atEnd(() => dashboard.close());

@@ -11,7 +11,7 @@ const bytes = 1024;
 const rounds = 5;
 /** Rounds before the first that counts. */
 const warmUp = 2;
-/** As many posts to one host as the gateway allows itself. */
+/** The gateway's own limit of concurrent posts to one host. */
 const connections = 64;
 
 const perSecond = async (peers: Child, posts: number): Promise<number> => {
@@ -72,7 +72,7 @@ const open = async (setting: Setting, peers: Child, posts: number): Promise<Side
   const emptied = (): Promise<boolean> =>
     eventually(async () => ((await gateway.ask<number>('waiting')) === 0 ? true : null), 'an empty outbox');
   return {
-    // What is delivered waits in the outbox before the round begins, so that only deliveries are measured.
+    // Deliveries wait in the outbox before the round begins, so that the round measures deliveries alone.
     async gateway() {
       await gateway.ask('fill', { instances, each: posts / instances, bytes });
       return profiled(setting, gateway, 'deliveries-gateway', () =>

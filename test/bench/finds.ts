@@ -10,7 +10,7 @@ const chats = 100_000;
 const asks = 50;
 const page = { limit: 50 };
 
-/** What is asked, with a number that is another one each time. */
+/** The measured requests. Each takes a number that differs from call to call. */
 const questions: Readonly<Record<string, { readonly path: string; readonly body: (n: number) => object }>> = {
   chats: { path: '/chat/find', body: (n) => ({ ...page, offset: (n % 20) * 50 }) },
   unread: { path: '/chat/find', body: () => ({ ...page, wa_unreadCount: '>0' }) },

@@ -1,4 +1,4 @@
-/** What one session's flood costs another: answers about a quiet instance while its neighbour gets a thousand texts a second. */
+/** The cost of one session's flood for another: answers about a quiet instance while its neighbour receives a thousand texts a second. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
@@ -61,7 +61,7 @@ interface Stage {
   readonly sandbox: BenchSandbox;
   readonly dam: Child;
   readonly gateway: GatewayClient;
-  /** Of the quiet instance. */
+  /** The token of the quiet instance. */
   readonly token: string;
 }
 
@@ -73,7 +73,7 @@ const flooded = async ({ sandbox, dam, gateway, token }: Stage, most: number): P
   const [begun, cpu] = [performance.now(), await gateway.cpu()];
   let [ms, used] = [0, 0];
   const answers = await askDuring(gateway.address, token, async () => {
-    // What the platform says to the confirmations comes afterwards, since its frames have an order; it is a small part of the work.
+    // The platform's answers to receipts come later, because its frames have an order. They are a small part of the work.
     await gateway.ask('stalls.start');
     await dam.ask('trickle', pace);
     await eventually(async () => ((await acknowledged(sandbox)) >= before + count ? true : null), `${count} confirmations`);

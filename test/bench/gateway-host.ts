@@ -94,7 +94,7 @@ const portsOf = (stores: Storage): Ports => {
   };
 };
 
-/** As large as asked for, in one of 20 chats. */
+/** Makes an entry of the given size in one of 20 chats. */
 const entryOf = (n: number, bytes: number): Entry => ({
   kind: 'event',
   type: 'messages',

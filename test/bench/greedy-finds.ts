@@ -1,4 +1,4 @@
-/** What the searches of one token cost another one: how long its own small searches take beside forty large ones, and without them. */
+/** The cost of one token's searches for another: the time of its own small searches with and without forty large ones beside them. */
 import type { Setting } from './bench.ts';
 import { createInstance, startGateway } from './clients.ts';
 import { fill, settle, withDatabase } from './fill.ts';
@@ -7,7 +7,7 @@ import { postJson, startSandbox } from './sandbox.ts';
 
 /** Chats of the instance that asks much, searches of it at once, and small searches that are measured. */
 const [chats, greedyAtOnce, asked] = [60_000, 40, 200];
-/** As many filters as are taken, none of which finds anything. */
+/** The largest number of filters that a search takes. None of them finds anything. */
 const filters = Object.fromEntries(
   [
     'name',

@@ -12,7 +12,7 @@ import { eventually, pause } from './workshop.ts';
 const rounds = 3;
 /** Chats, and messages in each of them: 50,000 in all. */
 const past = { chats: 2_000, messages: 25 };
-/** As large as phones make them. */
+/** Messages of a history notification of the size that phones send. */
 const perNotification = 3_000;
 const idleTexts = 50;
 /** Between two texts while the past comes. */

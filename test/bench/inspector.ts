@@ -1,6 +1,6 @@
 /**
- * What looking costs: the chart with and without what tells of its steps; the sends of many sessions while one of them is looked at; and a scrape, and
- * a page of the list, with ten thousand instances that have their actors.
+ * The cost of inspection: the chart with and without its observer, sends of many sessions while one is observed, and a scrape and a list page with ten
+ * thousand live instances.
  */
 import { request } from 'undici';
 import { createActor } from 'xstate';
@@ -126,7 +126,7 @@ const ask = async ({ address }: GatewayClient, path: string, headers: Readonly<R
 
 const sendRounds = 12;
 
-/** Somebody looks at one session and at the list; all others send. */
+/** Observes one session and the list while all other sessions send. */
 const attached = async (setting: Setting): Promise<Figure> => {
   const sessions = scaled(200, setting);
   const count = scaled(600, setting);

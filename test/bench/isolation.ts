@@ -1,4 +1,4 @@
-/** What one receiver that never answers costs the others: how late their events are, with it and without. Searches are in `greedy-finds.ts`. */
+/** The cost of one receiver that never answers: the delay of other receivers' events, with it and without. Searches are in `greedy-finds.ts`. */
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { greedyFinds } from './greedy-finds.ts';
 import { median, percentile, type Figure } from './report.ts';
@@ -11,7 +11,7 @@ const receivers = 100;
 /** Events of all instances together, one after the other at an even pace. */
 const perSecond = 100;
 const events = 1500;
-/** What is compiled and connected by the first ones is not what is measured. */
+/** Warm-up requests. Compilation and connecting are not measured. */
 const warmUp = 300;
 
 interface Side {
@@ -30,7 +30,7 @@ const open = async ({ workshop }: Setting, dead: number): Promise<Side> => {
   return { gateway, peers, dead };
 };
 
-/** How long the events of the healthy receivers were on their way, in milliseconds. */
+/** Returns the delays of the events to healthy receivers, in milliseconds. */
 const lateness = async ({ gateway, peers, dead }: Side, count: number): Promise<readonly number[]> => {
   await peers.ask('reset');
   await gateway.ask('pace', { instances: receivers, count, perSecond, bytes });

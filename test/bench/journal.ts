@@ -1,4 +1,4 @@
-/** What the journal takes for messages that arrive: alone, as of a quiet session, and in groups, as of a burst. */
+/** The time of the journal for arriving messages: single ones, as in a quiet session, and batches, as in a burst. */
 import { scaled, type Measure } from './bench.ts';
 import { profiled, spent, type Spent } from './cost.ts';
 import { analyze } from './fill.ts';

@@ -1,4 +1,4 @@
-/** What ten thousand leases cost: a renewal, a look at the cluster, a take, and what the process makes of a look. */
+/** The cost of ten thousand leases: a renewal, a read of the cluster, a take, and the processing of a read. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';

@@ -31,7 +31,7 @@ export interface Stage {
   readonly from: string;
   /** The gateway's own number. */
   readonly number: string;
-  /** Where files are made, and from where the gateway fetches them. */
+  /** The folder in which files are made and from which the gateway downloads them. */
   readonly folder: string;
   readonly address: string;
 }

@@ -1,4 +1,4 @@
-/** What a second node costs a command: texts through the node that owns the session and through one that does not, in pairs. */
+/** The cost of a second node for a command: texts through the owner of the session and through another node, in pairs. */
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { type GatewayClient } from './clients.ts';

@@ -1,4 +1,4 @@
-/** What a million deliveries cost that wait for receivers which are away: the start, the looks of the sweeper, and a trim of half of them. */
+/** The cost of a million deliveries that wait for unreachable receivers: the start, the sweeper's queries, and a trim of half of the rows. */
 import { request } from 'undici';
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
@@ -10,14 +10,14 @@ import { watchVariable, type Stall } from './stalls.ts';
 import { eventually, pause } from './workshop.ts';
 
 const rows = 1_000_000;
-/** As many rows a webhook as it may have. */
+/** Webhooks. Each has the largest number of rows that it may have. */
 const webhooks = 10;
 const rounds = 3;
 const sweepMs = 1_000;
 /** In which the sweeper looks at everything several times. */
 const lookMs = 10_000;
 const trimMs = 300_000;
-/** Nothing listens there. */
+/** An address without a server. */
 const away = 'http://127.0.0.1:9/hook';
 
 const env = { ALLOW_PRIVATE_RECEIVERS: 'loopback', WEBHOOK_SWEEP_MS: String(sweepMs), [watchVariable]: '1' };

@@ -8,7 +8,7 @@ import type { Stall } from './stalls.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 7;
-/** What a client asks for and is told after the login belongs to it. */
+/** Milliseconds after a login that still belong to it: requests of the client and their answers. */
 const afterLoginMs = 1_000;
 
 const stallOf = async (client: Client, number: string): Promise<Stall> => {

@@ -44,7 +44,7 @@ const readers: Socket[] = [];
 interface Expected {
   readonly readers: number;
   heard: number;
-  /** When it was made. */
+  /** The time at which the event was made. */
   at: number;
   readonly all: PromiseWithResolvers<{ readonly at: number; readonly last: number }>;
 }
@@ -76,7 +76,7 @@ answer('read', async ({ port, readers: wanted, token }: { port: number; readers:
 });
 /** Before the event is told. */
 answer('expect', () => void (expected = { readers: readers.length, heard: 0, at: NaN, all: Promise.withResolvers() }));
-/** When the event was made, and when the last reader had it. */
+/** Answers with the times at which the event was made and the last reader received it. */
 answer('heard', () => expected?.all.promise);
 answer('leave', () => {
   for (const socket of readers.splice(0)) socket.destroy();

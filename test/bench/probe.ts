@@ -1,6 +1,6 @@
 /**
- * What a measured process says about itself: loaded before its program with `--import`, it answers questions of the bench over IPC.
- * The program itself runs unchanged. The process ends with the bench, however that ends.
+ * Answers questions of the bench over IPC from inside a measured process. `--import` loads this file before the unchanged program. The process ends when the
+ * bench ends.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const cpu = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
-/** Of the process when its first server listened: loading a program is not what it does. */
+/** Processor time until the first server listened. Loading the program is not part of the measurement. */
 let cpuOfStart = 0;
 const noteStart = (): void => {
   cpuOfStart = cpu();

@@ -1,4 +1,4 @@
-/** What one operation costs on its whole way, `POST /message/react`, beside the same call of bare Baileys. */
+/** The cost of one operation on its whole way, `POST /message/react`, beside the same call of bare Baileys. */
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';

@@ -1,4 +1,4 @@
-/** What instances cost that are registered and not connected, or asleep: the start of the program, beside a start with none. */
+/** The cost of registered instances that are disconnected or asleep: the start of the program, beside a start without instances. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';

@@ -6,10 +6,10 @@ export interface Figure {
   readonly ours: number;
   /** The same work without the gateway, measured in the same run; null when the bound is absolute and nothing compares. */
   readonly baseline: number | null;
-  /** What is judged; `ratio`: ours / baseline, `difference`: ours - baseline. */
+  /** The judged value. `ratio` is ours / baseline, and `difference` is ours - baseline. */
   readonly judged: 'ratio' | 'difference' | 'value' | 'nothing';
   readonly bound?: { readonly least: number } | { readonly most: number };
-  /** Whatever helps to understand the figure. */
+  /** Further facts that help to understand the figure. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 

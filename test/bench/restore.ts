@@ -13,7 +13,7 @@ const rounds = 3;
 const atOnce = 50;
 /** Baileys holds on to what a pairing needs for up to 30 s. */
 const afterPairingMs = 40_000;
-/** What a client asks for and is told after its login belongs to it. */
+/** Milliseconds after a login that still belong to it: requests of the client and their answers. */
 const afterLoginMs = 5_000;
 const restoreMs = 300_000;
 

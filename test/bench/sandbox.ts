@@ -45,7 +45,7 @@ const logins = async ({ control }: BenchSandbox): Promise<Stats['logins']> => {
 /** Logins of devices that were logged in already. */
 export const doubleLogins = async (sandbox: BenchSandbox): Promise<number> => (await logins(sandbox)).double;
 
-/** When each account logged in last and when its last connection ended, in Unix milliseconds; 0: never. */
+/** Returns each account's last login and the end of its last connection, in Unix milliseconds; 0 for never. */
 export const loginTimes = async (sandbox: BenchSandbox): Promise<Stats['logins']['times']> => (await logins(sandbox)).times;
 
 /** Without `decrypt` it acknowledges what clients send without a look, so that it is not what is measured. */

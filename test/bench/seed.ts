@@ -67,7 +67,7 @@ export const register = async (folder: string, count: number, kind: Registered):
       const ns = Array.from({ length: Math.min(group, count - from) }, (_, n) => from + n);
       await insertGroup(database, sealer, ns, kind, creds);
     }
-    // As a database has it that has been running for a while.
+    // A database that has run for a while has statistics too.
     await database.rows({ name: '', text: 'analyze' }, []);
   } finally {
     await database.close();

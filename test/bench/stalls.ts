@@ -7,15 +7,15 @@ export interface Stall {
   readonly cpu: number;
 }
 
-/** Where Node tells that a server of this process listens. */
+/** Node's diagnostics channel for a server of this process that listens. */
 export const listening = 'tracing:net.server.listen:asyncEnd';
 /** Set in the environment of a gateway whose stalls are watched from its start on. */
 export const watchVariable = 'BENCH_WATCH_STALLS';
 
 export interface StallWatch {
-  /** What happens from now on counts. */
+  /** Counts stalls from now on. */
   count(): void;
-  /** What happens from now on does not count, nor does what has happened since the last turn of the event loop. */
+  /** Stops counting, and drops the stall of the current turn of the event loop. */
   ignore(): void;
   /** Ends the watch. */
   stop(): Stall;
@@ -55,8 +55,8 @@ export const watchStalls = (): StallWatch => {
 };
 
 /**
- * Watches a gateway from its start, without what every start costs before anybody is served: loading the program, until it looks for its
- * database server, and building the HTTP interface, which has turns of its own and tells of itself at the end of the first one.
+ * Watches a gateway from its start, without the fixed cost of each start. Loading the program ends when it looks for its database server. Building the HTTP
+ * interface has turns of its own and reports the end of the first one.
  */
 export const watchStart = (): StallWatch => {
   const watch = watchStalls();

@@ -1,4 +1,4 @@
-/** What arrived in this process: how much, when, and how long it was on its way. Loaded by the processes at the far end of a bench. */
+/** Counts arrivals in this process: their number, times and delays. The processes at the far end of a bench load this file. */
 import { answer } from './probe.ts';
 
 /** Unix time in milliseconds, with fractions: comparable between the processes of one machine. */
@@ -11,7 +11,7 @@ export interface Arrivals {
   readonly last: number;
 }
 
-/** How a text tells when it was sent; a body of JSON may have it as a field. */
+/** Writes the time of sending into a text. A JSON body may have the text as a field. */
 export const sentAt = (at: number): string => `sent at ${at.toFixed(3)}`;
 const moment = /(?:"at":|sent at )([\d.]+)/;
 

@@ -9,7 +9,7 @@ import { pause } from './workshop.ts';
 const rounds = 60;
 /** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
 const warmUp = 20;
-/** What a login asks for, and what a close leaves to do, is not part of the next one. */
+/** Milliseconds after a login and after a close, so that their remaining work is not measured with the next one. */
 const restMs = 250;
 const [bareNumber, gatewayNumber, contact] = [numberOf(1, 0), numberOf(2, 0), numberOf(8, 0)];
 

@@ -10,7 +10,7 @@ import type { Question, Reply } from './probe.ts';
 export interface Child {
   readonly title: string;
   readonly pid: number;
-  /** Everything that it printed so far. */
+  /** Returns the output so far. */
   readonly output: () => string;
   /** The answer of its probe. Rejects with what went wrong there, or when the process ends. */
   ask<T>(question: string, input?: unknown): Promise<T>;
@@ -20,7 +20,7 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  /** Where it runs: a folder of the workshop that an earlier child has left; a new one when there is none. */
+  /** The working folder. It may be one that an earlier child left in the workshop; a new folder if absent. */
   readonly folder?: string;
   readonly args?: readonly string[];
   /** Runs the file of the checkout that is measured, not of this one. */
@@ -96,7 +96,7 @@ const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
 };
 
 export class Workshop {
-  /** Whose program is measured. The simulated platform, receivers and the like are this checkout's, whatever is measured. */
+  /** The checkout whose program is measured. The simulated platform and the receivers always come from this checkout. */
   readonly checkout: string;
   readonly #children = new Set<Child>();
   readonly #folders: string[] = [];

@@ -125,7 +125,7 @@ const keeping = async (change: Partial<typeof keep> = {}): Promise<NatsBus> => {
   return made;
 };
 
-/** What is kept under the subject, as soon as that is so much. */
+/** Returns the messages under the subject as soon as there are `count` of them. */
 const found = async (one: NatsBus, subject: string, count: number): Promise<readonly string[]> => {
   let texts: readonly string[] = [];
   const look = async (): Promise<boolean> =>
@@ -149,7 +149,7 @@ test(
     assert.deepEqual(await b.kept('kept.nothing'), []);
     for (const body of 'defgh') a.publish('kept.one', Buffer.from(body));
     await until(async () => text((await b.lastKept('kept.one'))!) === 'h', 'the last one is there');
-    // Of the large one a piece is gone, and it with it.
+    // One piece of the large message is gone, and so is the message.
     assert.deepEqual(await found(b, 'kept.one', 5), ['1d', '1e', '1f', '1g', '1h']);
   },
 );

@@ -1,4 +1,4 @@
-/** What is taken from the bus: messages of nodes, as they were sent, once, and soon. */
+/** Tests the bus's checks of a message: it comes from a node, unchanged, once and in time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Signing } from '#src/bus/signing.ts';

@@ -18,7 +18,7 @@ export interface Routed {
 }
 
 const cost = { step: 1, bend: 9, along: 60, beside: 9, cross: 8, word: 14, near: 1.5 };
-/** How often a way is looked for anew when its words find no room. */
+/** Attempts to find another route for an arrow whose words have no room. */
 const tries = 12;
 const corner = 3 * grid;
 
@@ -32,11 +32,11 @@ const steps: readonly Step[] = [
 
 const keyOf = ({ x, y }: Point): string => `${x},${y}`;
 
-/** What lies on the grid: arrows by their orientation, and the rooms of words. */
+/** The content of the grid: arrows by orientation, and the rooms of words. */
 interface Ground {
   readonly boxes: ReadonlyMap<string, Box>;
   readonly size: Size;
-  /** How far an arrow may go round. */
+  /** The margin around the boxes that arrows may use. */
   readonly margin: number;
   readonly lines: Map<string, 'h' | 'v' | 'x'>;
   readonly words: Box[];
@@ -57,7 +57,7 @@ const price = ({ boxes, lines, words }: Ground, point: Point, isLevel: boolean):
   return sum;
 };
 
-/** Where an arrow may begin or end on a box, and in which direction it leaves. */
+/** Start and end points of arrows on a box, each with its direction. */
 const ports = ({ x, y, width, height }: Box): readonly { readonly at: Point; readonly step: number; readonly off: number }[] => {
   const across = Array.from({ length: Math.max(0, (width - 2 * corner) / grid + 1) }, (_, n) => x + corner + n * grid);
   const down = Array.from({ length: Math.max(0, (height - 2 * corner) / grid + 1) }, (_, n) => y + corner + n * grid);

@@ -29,7 +29,7 @@ const nodeHeight = 36;
 const nodeWidths = { wide: { least: 76, timed: 104, beside: 28 }, tall: { least: 64, timed: 96, beside: 20 } } as const;
 /** The id of the dot. */
 export const start = '';
-/** How ELK is asked: every combination is tried, because each gives another width and height. */
+/** Options of ELK. Every combination is tried, because each gives another width and height. */
 const ways = {
   wide: {
     'elk.direction': ['RIGHT', 'DOWN'],
@@ -141,7 +141,7 @@ const placed = (edge: ElkExtendedEdge, from: string, to: string): PlacedArrow =>
 /** A box is at least as wide as its name. */
 export const boxWidth = (id: string): number => snapped(widthOf(nameOf(id), 13, 600) + 2 * pad);
 
-/** Of the states under `parent`; '' are those at the top. Shapes of the same size stand once. */
+/** Lays out the states under `parent`; '' for the top level. Layouts of the same size are kept once. */
 export const layoutsInside = async (machine: Machine, parent: string, shape: Shape): Promise<readonly Inside[]> => {
   const states = machine.states.filter((state) => state.parent === parent);
   const arrows = arrowsOf(machine, new Set(states.map(({ id }) => id)));

@@ -13,12 +13,12 @@ const planes: Readonly<Record<Shape, Omit<Plane, 'first'>>> = {
   tall: { gap: { width: 24, height: 42 }, width: 350, ratio: 0.3 },
 };
 
-/** How far arrows may go round the parents. */
+/** Margins for arrows around parents, by shape. */
 const margins: Readonly<Record<Shape, number>> = { wide: 4 * grid, tall: 2 * grid };
 /** Around everything that is drawn. */
 const edge = 10;
 
-/** Of all that is drawn of a machine: when it differs from that in a file, the file is of another machine. */
+/** Returns a fingerprint of the drawn parts of a machine. A file with another fingerprint belongs to another machine. */
 export const printOf = ({ initial, states, transitions }: Machine): string => {
   const drawn = [
     initial,
@@ -40,7 +40,7 @@ const quietArrows = ({ transitions }: Machine, tops: ReadonlySet<string>): reado
     const [from, to] = [topOf(one.from), topOf(one.to)];
     if (from === to || !tops.has(from) || !tops.has(to)) continue;
     const pair = pairs.get(`${from}>${to}`) ?? { from, to, words: [] };
-    // What the platform does is drawn first: commands are known to those who give them.
+    // Platform events are drawn first, because commands are known to their callers.
     if (one.event.startsWith('platform.')) pair.words.unshift(wordOf(one));
     else pair.words.push(wordOf(one));
     pairs.set(`${from}>${to}`, pair);
@@ -115,7 +115,7 @@ const pathOf = (points: readonly Point[], curved: boolean): string => {
     .join('')}`;
 };
 
-/** What is entered first. */
+/** Returns the initial state of the machine. */
 const firstOf = (machine: Machine): string =>
   (isStart(machine, machine.initial) ? machine.transitions.find(({ from }) => from === machine.initial)?.to : null) ?? machine.initial;
 
@@ -127,7 +127,7 @@ const startOf = (machine: Machine, boxes: ReadonlyMap<string, Box>): Layout['sta
   return { x: box.x - 20, y, path: `M${at({ x: box.x - 16, y })}L${at({ x: box.x, y })}` };
 };
 
-/** What is drawn, with some room around it. */
+/** Returns the layout with a margin around it. */
 const framed = (layout: Omit<Layout, 'x' | 'y' | 'width' | 'height'>): Layout => {
   const labels = layout.arrows.flatMap(({ label }) => label ?? []);
   const boxes = [...layout.parents, ...layout.states, ...labels, { x: layout.start.x - 5, y: layout.start.y - 5, width: 10, height: 10 }];

@@ -1,6 +1,6 @@
 /**
- * How wide a text of a chart is, without a browser: advances of Inter in thousandths of its size, as Chromium measures them. Kerning is left out; it
- * only makes texts narrower. A test in a real browser proves that every word fits its room.
+ * Measures the width of a chart's text without a browser, from advances of Inter in thousandths of its size, as in Chromium. Kerning is left out, since it
+ * only makes texts narrower. A test in a real browser proves that every word fits.
  */
 const letters = ' abcdefghijklmnopqrstuvwxyz,:….'.split('');
 
@@ -10,7 +10,7 @@ const advances: Readonly<Record<number, string>> = {
   600: '252 574 624 583 624 591 389 625 612 262 262 569 262 900 612 609 624 624 397 549 353 612 587 839 569 588 566 319 319 956 319',
 };
 
-/** Of capitals and whatever else is not in the table. */
+/** The advance of capitals and of other characters that the table lacks. */
 const usual = 680;
 
 const tables = new Map(

@@ -15,7 +15,7 @@ export interface Link {
 export interface Plane {
   /** Between the boxes. */
   readonly gap: Size;
-  /** What a layout has room for. */
+  /** The room of a layout. */
   readonly width: number;
   /** The parent in which the chart begins; it stands where one begins to read. */
   readonly first: string;

@@ -1,4 +1,4 @@
-/** What services are asked and what becomes of their answers: the real client against a server that checks the protocol. */
+/** Tests requests to model services and the use of their answers: the real client against a server that checks the protocol. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChatbotAgent } from '#actors/model.ts';

@@ -21,7 +21,7 @@ after(async () => {
 const { port } = hung.address() as AddressInfo;
 const place = { url: `http://127.0.0.1:${port}`, accountId: 1, inboxId: 2, accessToken: 'token' };
 
-test('a check, for which somebody waits, ends long before a delivery does', async () => {
+test('check: it ends long before a delivery would, because a caller waits for it', async () => {
   const delivery = api.conversation(place, 7);
   await until(() => asked === 1, 'the delivery has been asked for');
   assert.deepEqual(await api.check(place), { ok: false, error: 'Chatwoot could not be reached: no answer in time' });

@@ -1,4 +1,4 @@
-/** What is read of a post of Chatwoot. */
+/** Tests the parser of Chatwoot's webhooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHook } from '#src/chatwoot/hook.ts';

@@ -1,4 +1,4 @@
-/** How each operation of the interface is called with everything that it takes: every field of `interface.json`, in a value that makes sense. */
+/** Calls each operation of the interface with all that it takes: every field of `interface.json`, with a sensible value. */
 import { channelCalls } from './channel-calls.ts';
 
 import { campaignCalls } from './campaign-calls.ts';
@@ -6,7 +6,7 @@ import { groupCalls, groupjid } from './group-calls.ts';
 
 export interface ContractCall {
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What the service answers that has no platform; 200 when left out. */
+  /** The status without a platform; 200 if absent. */
   readonly withoutPlatform?: number;
   /** It does not end by itself. */
   readonly stream?: true;

@@ -1,4 +1,4 @@
-/** How the operations on campaigns are called with everything that they take. */
+/** Calls of the operations on campaigns, with all of their fields. */
 
 /** Fields of messages of all kinds that a campaign may have. */
 const campaignContent = {

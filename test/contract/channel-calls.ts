@@ -1,4 +1,4 @@
-/** How the operations on channels are called. */
+/** Calls of the operations on channels. */
 
 /** A picture of one pixel. */
 const pixel = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -1,4 +1,4 @@
-/** Where the OpenAPI document of the gateway differs from the facts of the interface: each difference as a short text, such as `body.delay is missing`. */
+/** Compares the OpenAPI document of the gateway with the facts of the interface. Each difference is a short text, such as `body.delay is missing`. */
 import { type JsonSchema, mediaOf, type Operation, resolved } from '#test/support/openapi.ts';
 import { type OperationFacts, schemaOf } from './interface.ts';
 
@@ -34,7 +34,7 @@ const differences = (path: string, theirs: JsonSchema, ours: JsonSchema, { input
     for (const member of few) if (!many.includes(member)) found.push(`${path} does not take ${String(member)}`);
   for (const [name, schema] of Object.entries(propertiesOf(theirs))) {
     const own = propertiesOf(ours)[name];
-    // Where any object is allowed its fields need not be named.
+    // A schema that allows any object need not name the fields.
     if (own === undefined && (typesOf(ours) === null || ours['additionalProperties'] === true)) continue;
     found.push(...(own === undefined ? [`${path}.${name} is missing`] : differences(`${path}.${name}`, schema, own, { input })));
   }

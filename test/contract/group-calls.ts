@@ -1,4 +1,4 @@
-/** How the operations on groups are called with everything that they take. */
+/** Calls of the operations on groups, with all of their fields. */
 
 export const groupjid = '120363153742561022@g.us';
 const invitecode = 'https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7';

@@ -13,7 +13,7 @@ const bytesOf = (view: Readonly<Record<string, unknown>>): number =>
   Buffer.byteLength(enveloped(envelopeView, sender, { type: 'history', body: JSON.stringify(view) }));
 
 const texts = Object.entries(chatFields).filter(([, { type, key }]) => type === 'text' && key === null);
-/** Everything that may be noted about a person, each in 500 characters of three bytes. */
+/** All notes about a person, each of 500 characters of three bytes. */
 const extra = Object.fromEntries(texts.map(([name]) => [name, 'é€'.repeat(250)]));
 
 const items: Readonly<Record<string, (at: number) => Record<string, unknown>>> = {

@@ -83,7 +83,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What the document does not foresee of an answer. */
+/** Returns the parts of an answer that the document does not describe. */
 const surprises = (name: string, { status, body }: Answer): readonly string[] => {
   const schema = schemaFor(name, status);
   const text = JSON.stringify(body).slice(0, 300);
@@ -126,7 +126,7 @@ class Bench {
 /** Missing and wrong credentials. */
 const denials = async (bench: Bench): Promise<readonly string[]> => {
   const { name, facts } = bench;
-  // Where the interface asks for one, that is a deviation, which is listed.
+  // A credential that the interface requires and the gateway does not is a listed deviation.
   if (rows.get(name)?.credential === 'none') return [];
   const wrong = facts.auth === 'admintoken' ? { admintoken: 'wrong' } : { token: 'wrong' };
   const query = (text: string) => (name === 'GET /sse' ? { query: `?events=messages${text}` } : {});
@@ -152,7 +152,7 @@ const omissions = async (bench: Bench, required: readonly string[]): Promise<rea
   return found;
 };
 
-/** Everything that the row can refuse with, and what nobody expects. */
+/** Returns the findings for each refusal of the row, and for unexpected errors. */
 const refusals = async (bench: Bench, row: Route): Promise<readonly string[]> => {
   const found: string[] = [];
   const attempt = async (status: number): Promise<void> => {
@@ -213,7 +213,7 @@ for (const [name, facts] of built) {
 test('interface: the whole service, with its database and without a platform, answers every operation as its document says', async () => {
   const shop = await seeded(service, database, { message, chat });
   const found: string[] = [];
-  // What is set comes before what is read, and what ends a credential comes last.
+  // Writes come before reads, and operations that end a credential come last.
   const rank = (name: string): number =>
     ['POST /chat/delete', 'GET', 'DELETE /instance', 'POST /admin/token'].findLastIndex((start) => name.startsWith(start));
   for (const name of built.map(([one]) => one).toSorted((a, b) => rank(a) - rank(b))) {

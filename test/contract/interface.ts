@@ -14,7 +14,7 @@ export interface OperationFacts {
   readonly path?: Readonly<Record<string, Shape>>;
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: Shape;
-  /** By status. */
+  /** Shapes of answers by status. */
   readonly answers?: Readonly<Record<string, Shape>>;
   /** Text of `error` by status, '' when the interface fixes none. */
   readonly errors?: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ interface InterfaceFile {
   readonly notBuilt: Readonly<Record<string, readonly string[]>>;
   /** Operations that the gateway has beyond these, by the reason. */
   readonly beyond: Readonly<Record<string, readonly string[]>>;
-  /** By reason: findings of the suite, as `<operation> <what>`, in which `*` stands for anything. */
+  /** Accepted findings of the suite by reason, as `<operation> <finding>`, in which `*` stands for anything. */
   readonly deviations: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -51,7 +51,7 @@ const deviations = Object.values(file.deviations)
 
 const used = new Set<string>();
 
-/** Those findings that the file does not list. */
+/** Returns the findings that the file does not list. */
 export const unexplained = (operation: string, findings: readonly string[]): readonly string[] =>
   findings.filter((finding) => {
     const known = deviations.filter(({ pattern }) => pattern.test(`${operation} ${finding}`));

@@ -109,7 +109,7 @@ const rows: readonly (readonly [title: string, news: News, payload: object])[] =
 
 for (const [title, news, payload] of rows) test(`news: ${title}`, () => assert.deepEqual(newsView(news), payload));
 
-/** Everything that a change of a group can be, in the order of the contract. */
+/** All fields of a group's change, in the order of the contract. */
 const unchanged = {
   JID: group,
   Notify: null,

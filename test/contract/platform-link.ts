@@ -1,4 +1,4 @@
-/** What every implementation of `PlatformLink` keeps about its connection: which facts come, in which order, and what the methods promise. */
+/** Tests the contract of every implementation of `PlatformLink`: its facts, their order, and the promises of its methods. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
@@ -8,7 +8,7 @@ type FactOf<T extends PlatformFact['type']> = Extract<PlatformFact, { readonly t
 /** One link of an instance that is not paired, and the phone and the platform on its other side. */
 export interface LinkStage {
   readonly link: PlatformLink;
-  /** Of all connections, in order. */
+  /** Facts of all connections, in order. */
   readonly facts: readonly PlatformFact[];
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */

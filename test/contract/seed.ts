@@ -3,7 +3,7 @@ import type { Chat, Message } from '#actors/model.ts';
 import { type TestDatabase, writerOf } from '#test/support/database.ts';
 import type { TestService } from '#test/support/service.ts';
 
-/** What the platform tells is not there without one, so that it is written while the service is away. */
+/** Writes a message and a chat while the service is away. The platform would report them, but this service has none. */
 export const seeded = async (
   service: TestService,
   database: TestDatabase,

@@ -1,4 +1,4 @@
-/** What the dashboard tells a person to do about a session, against the runbook. */
+/** Tests the dashboard's advice about sessions against the runbook. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -160,7 +160,7 @@ test(
     }
     assert.equal(refused, 'the disk of the database is full');
     assert.ok(named, 'readiness names the full disk');
-    // Nothing is written meanwhile.
+    // No row is written meanwhile.
     await wait(2_500);
     assert.equal(await isReady(), false, 'the gateway stays unready while nothing is written');
     disk?.drain();
@@ -194,7 +194,7 @@ test('broken database: an entry whose data the database refuses is kept, and sto
   assert.equal(await isReady(), true, 'one entry makes nothing unready');
   const readable = await run(`select 1 from refused_entry where encode(sealed, 'escape') like '%poison%'`);
   assert.deepEqual(readable, [], 'its content is encrypted');
-  // What is kept outlives the process.
+  // The stored entries outlive the process.
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start();
   await account.reaches('connected');

@@ -337,7 +337,7 @@ const refusals: readonly (readonly [call: string, body: Json | undefined, status
   ['PATCH /catalog/collection/1', { name: 7 }, 400, 'name must be a text'],
 ];
 for (const [call, body, status, error] of refusals)
-  test(`business ${call} ${JSON.stringify(body ?? null).slice(0, 60)}: refused with ${status}, "${error}"`, async () =>
+  test(`business: ${call} ${JSON.stringify(body ?? null).slice(0, 60)} is refused with ${status}, "${error}"`, async () =>
     assert.equal((await ask(call, body, status))['error'], error));
 
 test('catalog save: an address within the own network is not fetched', async () => {

@@ -128,7 +128,7 @@ test('campaigns: messages of every kind have a recipient of their own, and one p
 const valid = { delayMin: 1, delayMax: 2, scheduled_for: 0, numbers: ['5511977700000'], type: 'text', text: 'Hi' };
 const many = Array.from({ length: 51 }, (_, at) => `551196660${String(at).padStart(4, '0')}`);
 
-/** What is refused, with its text: a campaign refuses what the send of that kind refuses. */
+/** Bodies that are refused, with the error text. A campaign refuses the same bodies as the send of that kind. */
 const refused: readonly (readonly [title: string, body: object, error: RegExp])[] = [
   ['no numbers', { numbers: [] }, /numbers must have at least 1 entries/],
   ['only an empty entry', { numbers: [''] }, /number is missing/],

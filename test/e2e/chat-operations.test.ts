@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
 
 const bench = tryRows(rows);
 
-/** What happens in the world from now on. */
+/** Returns a list that collects the events of the simulated world from now on. */
 const watched = (): WorldEvent[] => {
   const events: WorldEvent[] = [];
   bench.scene.platform.sandbox.subscribe((event) => void events.push(event));

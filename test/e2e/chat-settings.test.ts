@@ -1,4 +1,4 @@
-/** What the owner does with chats: from the call to the phone's state, and from the phone to fields and events. */
+/** Tests changes of chats by the owner: from the call to the phone's state, and from the phone to fields and events. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChatSettings, Setting } from '#src/sandbox/face.ts';
@@ -54,7 +54,7 @@ interface Row {
   readonly body: Json;
   readonly of?: 'group';
   readonly answer: Json;
-  /** What the phone shows then. */
+  /** Checks the chat as the phone shows it afterwards. */
   readonly phone: (chat: ChatSettings) => boolean;
   /** Fields of the chat, here and in the event. */
   readonly fields?: Json;
@@ -272,7 +272,7 @@ test('block: the platform, the chat, the list and the event agree, from here and
   assert.deepEqual([answered.status, answered.body], [200, { response: 'Blocked successfully', blockList: [contactJid] }]);
   assert.deepEqual([blocked(), await list(), (await chat())['wa_isBlocked']], [[contact], [contactJid], true]);
   await told(from, { wa_isBlocked: true });
-  // Nobody has written to the stranger: its LID is looked up.
+  // The stranger has no messages yet, so the gateway looks up its LID.
   assert.equal((await account.call('POST', '/chat/block', { number: stranger, block: true })).status, 200);
   assert.deepEqual([...blocked()].toSorted(), [contact, stranger]);
   const freed = await account.call('POST', '/chat/block', { number: contact, block: false });
@@ -370,7 +370,7 @@ for (const [path, body, query] of platformSays)
     assert.deepEqual([await chat(), onPhone()], [before, phone]);
   });
 
-test('notes are refused to an account without the app for businesses; a session that is down is 409', async () => {
+test('notes: an account without the business app is refused, and a session that is down gets 409', async () => {
   const person = await scene.paired();
   await scene.write(person, 'hi');
   await until(async () => (await person.messages(contact)).length > 0, 'the message is stored');
@@ -382,7 +382,7 @@ test('notes are refused to an account without the app for businesses; a session 
     ['block', { block: true }],
   ] as const)
     assert.equal((await person.call('POST', `/chat/${path}`, { number: contact, ...body })).status, 409);
-  // What concerns the database alone works without a session.
+  // Changes of the database alone work without a session.
   const local = await person.call('POST', '/chat/delete', { number: contact, deleteChatDB: true, clearChatWhatsApp: true });
   assert.deepEqual(local.body['actions'], ['Chat deleted from the database']);
   assert.match(String((local.body['errors'] as string[])[0]), /not connected/);

@@ -30,7 +30,7 @@ after(async () => {
 const write = (text: string) => scene.platform.sandbox.send(contact, account.number, { kind: 'text', text });
 const answers = (to: string): number => scene.platform.sandbox.received(contact).filter(({ text }) => text === `Answer to ${to}`).length;
 
-/** What was asked last: the model repeats it. */
+/** Makes the model repeat the last question. */
 const repeat = (delay: number) => {
   server.answer = ({ messages }) => ({ text: `Answer to ${messages.at(-1)?.content.split('\n').at(-1)}`, delay });
 };

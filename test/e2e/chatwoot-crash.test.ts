@@ -13,7 +13,7 @@ after(async () => {
 });
 const account = await scene.paired();
 const others = ['5511988880002', '5511988880003'];
-/** Everything that the gateway printed, of every run. */
+/** The output of the gateway in all of its runs. */
 let printed = '';
 
 const connect = (more: object = {}): Promise<void> => desk.connect(account, more);
@@ -120,7 +120,7 @@ test('kills in the middle: what Chatwoot was answered for reaches the phone once
   assert.equal(incoming('agent').length, texts.length, 'none comes back');
 });
 
-test('a conversation or contact that was deleted is made anew', async () => {
+test('deleted: a conversation or contact that was deleted is created again', async () => {
   desk.world.removeConversation(conversation());
   await say(contact, 'after the conversation');
   await arrive('after the conversation', 1);
@@ -131,7 +131,7 @@ test('a conversation or contact that was deleted is made anew', async () => {
   assert.equal([...desk.world.contacts.values()].filter(({ phone_number }) => phone_number === `+${contact}`).length, 1);
 });
 
-test('a resolved conversation opens again, or a new one begins, as the settings say', async () => {
+test('resolved: a conversation opens again, or a new one begins, as the settings say', async () => {
   const talk = () =>
     desk.world.conversations.get(desk.world.messages.findLast(({ content }) => content.startsWith('resolved'))?.conversationId ?? 0);
   await say(contact, 'resolved 0');
@@ -154,7 +154,7 @@ test('a resolved conversation opens again, or a new one begins, as the settings 
   await connect();
 });
 
-test('a Chatwoot server that is slow or ill delays no webhook, and gets everything when it is well', async () => {
+test('outage: a Chatwoot server that is slow or fails delays no webhook, and gets everything when it works again', async () => {
   // Each of its answers comes later than the webhook has to be told, on a busy machine too.
   desk.delayMs = 8_000;
   const slow = await say(contact, 'while it is slow');
@@ -168,7 +168,7 @@ test('a Chatwoot server that is slow or ill delays no webhook, and gets everythi
   await arrive('while it is', 2);
 });
 
-test('a session that sleeps is woken by what an agent writes; one that is logged out fails it, with the reason', async () => {
+test('agents: a message wakes a session that sleeps, and fails with the reason in one that is logged out', async () => {
   assert.equal((await account.call('POST', '/instance/hibernate')).status, 200);
   await account.reaches('hibernated');
   const woken = desk.write(conversation(), 'wake up');
@@ -212,7 +212,7 @@ test('switched off, or moved to another inbox: what waits is shown as failed whe
   await connect();
 });
 
-test('the access token stands in no log, and the end of the address neither', async () => {
+test('secrets: no log has the access token or the end of the address', async () => {
   printed += scene.gateway.printed;
   assert.ok(printed.length > 0);
   assert.ok(!printed.includes(accessToken));

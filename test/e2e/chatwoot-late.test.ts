@@ -1,4 +1,4 @@
-/** What comes too soon or too late: deletions of messages that wait, and what is said about a message that Chatwoot does not have yet. */
+/** Tests deletions of waiting messages, and changes of messages that Chatwoot does not have yet. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -35,7 +35,7 @@ const pace = async (seconds: number): Promise<void> => {
 const pending = async (): Promise<number> =>
   ((await account.call('GET', '/message/async')).body['queue'] as { readonly pending: number }).pending;
 
-test('a message that an agent deletes while it waits in the queue never leaves, and is not shown as failed', async () => {
+test('deletion: a message that an agent deletes while it waits in the queue never leaves, and is not shown as failed', async () => {
   await pace(60);
   const first = desk.write(conversation, 'paced');
   await until(() => first.status === 'delivered', 'the first one is delivered');
@@ -50,7 +50,7 @@ test('a message that an agent deletes while it waits in the queue never leaves, 
   assert.notEqual(mistake.status, 'failed');
 });
 
-test('messages that an agent deletes right behind writing them are gone from the phone, or never come', async () => {
+test('deletion: messages that an agent deletes right after writing them are gone from the phone, or never come', async () => {
   const texts = Array.from({ length: 12 }, (_, at) => `quick ${at}`);
   await Promise.all(
     texts.map(async (text, at) => {
@@ -67,7 +67,7 @@ test('messages that an agent deletes right behind writing them are gone from the
   );
 });
 
-test('a deletion that Chatwoot posts before the message keeps the message back', async () => {
+test('deletion: one that Chatwoot posts before the message keeps the message back', async () => {
   const told = desk.hookUrl;
   desk.hookUrl = '';
   const written = desk.write(conversation, 'never');
@@ -81,7 +81,7 @@ test('a deletion that Chatwoot posts before the message keeps the message back',
   assert.equal(came('never'), false);
 });
 
-test('POST /message/delete of a text that waits in the queue cancels it, and needs no session', async () => {
+test('deletion: POST /message/delete of a text that waits in the queue cancels it, and needs no session', async () => {
   assert.equal((await account.call('POST', '/instance/hibernate')).status, 200);
   await account.reaches('hibernated');
   await pace(60);
@@ -99,7 +99,7 @@ test('POST /message/delete of a text that waits in the queue cancels it, and nee
   assert.equal(came('queued three'), false);
 });
 
-test('what a contact says about a message that Chatwoot could not take comes behind it, as soon as it stands there', async () => {
+test('revision: a change of a message that Chatwoot could not take follows it, as soon as the message is there', async () => {
   let isIll = true;
   desk.refusesAll = () => isIll;
   const { id } = await sandbox.send(contact, account.number, { kind: 'text', text: 'while it is ill' });

@@ -49,7 +49,7 @@ const shows = (message: Message, status: Message['status']) =>
     () => message.status === status,
     () => `${message.content} is ${status}; it is ${message.status} ${message.error}`,
   );
-/** Everything that came is read, and Chatwoot was told of that. */
+/** Reads all arrived messages on the phone, and waits until Chatwoot shows that. */
 const readAll = async (number: string, conversation: number): Promise<void> => {
   const last = desk.write(conversation, `the last one of ${number}`);
   await shows(last, 'delivered');

@@ -21,7 +21,7 @@ const sees = (text: string) =>
     () => `agents see ${text}; they see ${desk.texts().join(' | ')}`,
   );
 
-test('a message of a person becomes one of a contact with number and identifier, in a conversation', async () => {
+test('incoming: a message of a person becomes one of a contact with number and identifier, in a conversation', async () => {
   await scene.write(account, 'good *morning*');
   const message = await sees('good **morning**');
   assert.equal(message.type, 'incoming');
@@ -32,7 +32,7 @@ test('a message of a person becomes one of a contact with number and identifier,
   assert.equal(desk.world.contacts.size, 1);
 });
 
-test('a picture comes with its file and caption, a reply with what it answers, a place with its address on a map', async () => {
+test('incoming: a picture comes with its file and caption, a reply with its quoted message, a place with its address on a map', async () => {
   const png = await sharp({ create: { width: 40, height: 40, channels: 3, background: '#346' } })
     .png()
     .toBuffer();
@@ -48,7 +48,7 @@ test('a picture comes with its file and caption, a reply with what it answers, a
   await sees('Shop\nhttps://maps.google.com/?q=-23.5,-46.6');
 });
 
-test('reactions and deletions become notes about the message, edits a message that answers it', async () => {
+test('incoming: reactions and deletions become notes about the message, and an edit becomes a reply to it', async () => {
   const { sandbox } = scene.platform;
   const id = await scene.write(account, 'wrnog');
   const message = await sees('wrnog');
@@ -69,7 +69,7 @@ test('reactions and deletions become notes about the message, edits a message th
   for (const one of notes) assert.partialDeepStrictEqual(one, about);
 });
 
-test('a group is one contact, and each message begins with who wrote it', async () => {
+test('incoming: a group is one contact, and each message begins with its author', async () => {
   const group = await scene.platform.sandbox.createGroup({ subject: 'Team', creator: contact, participants: [account.number] });
   await scene.platform.sandbox.send(contact, group.jid, { kind: 'text', text: 'to all' });
   const message = await until(
@@ -81,7 +81,7 @@ test('a group is one contact, and each message begins with who wrote it', async 
   assert.partialDeepStrictEqual(found, { name: 'Team', phone_number: '' });
 });
 
-test('what the API sends becomes an outgoing message that shows how far it came', async () => {
+test('outgoing: a message of the API becomes an outgoing message that shows its progress', async () => {
   const sent = await account.send(contact, 'from the API');
   assert.equal(sent.status, 200);
   const message = await sees('from the API');
@@ -97,7 +97,7 @@ test('what the API sends becomes an outgoing message that shows how far it came'
   );
 });
 
-test('what the owner writes on the phone is an outgoing message, and so is a file of the API', async () => {
+test('outgoing: a message that the owner writes on the phone is outgoing, and so is a file of the API', async () => {
   await scene.platform.sandbox.send(account.number, contact, { kind: 'text', text: 'from my own phone' });
   assert.equal((await sees('from my own phone')).type, 'outgoing');
   const png = await sharp({ create: { width: 30, height: 30, channels: 3, background: '#184' } })
@@ -111,7 +111,7 @@ test('what the owner writes on the phone is an outgoing message, and so is a fil
   assert.match(message.files[0]?.mimetype ?? '', /^image\//);
 });
 
-test('a name that changes on the platform changes in Chatwoot, and one that agents gave stays until then', async () => {
+test('names: a name that changes on the platform changes in Chatwoot, and a name that agents gave stays until then', async () => {
   const person = [...desk.world.contacts.values()].find(({ identifier }) => identifier === `${contact}@s.whatsapp.net`);
   assert.ok(person);
   person.name = 'Ana of the agents';
@@ -125,7 +125,7 @@ test('a name that changes on the platform changes in Chatwoot, and one that agen
   }, 'Chatwoot has the name of the address book');
 });
 
-test('a file that Chatwoot does not take comes as a link', async () => {
+test('incoming: a file that Chatwoot does not take comes as a link', async () => {
   const picture = await sharp({ create: { width: 20, height: 20, channels: 3, background: '#777' } })
     .png()
     .toBuffer();
@@ -151,7 +151,7 @@ const gets = (text: string) =>
     () => `the contact gets ${text}`,
   );
 
-test('what an agent writes reaches the phone once, shows how far it came, and does not come back', async () => {
+test('agents: a message reaches the phone once, shows its progress, and does not come back', async () => {
   const written = desk.write(conversation(), 'hello **Ana**, _welcome_');
   const got = await gets('hello *Ana*, _welcome_');
   await until(
@@ -173,7 +173,7 @@ test('what an agent writes reaches the phone once, shows how far it came, and do
   assert.deepEqual([...new Set(desk.hooked.map(({ status }) => status))], [200]);
 });
 
-test('braces that an agent writes are sent as they stand', async () => {
+test('agents: braces in a message are sent unchanged', async () => {
   const lead = await account.call('POST', '/chat/editLead', { id: contact, lead_notes: 'owes us money' });
   assert.equal(lead.status, 200, JSON.stringify(lead.body));
   desk.write(conversation(), 'see {{lead_notes}} and {{name}}');
@@ -181,7 +181,7 @@ test('braces that an agent writes are sent as they stand', async () => {
   assert.ok(!received().some(({ text }) => text.includes('owes us money')));
 });
 
-test('a file of an agent comes with its text, and a reply quotes what it answers', async () => {
+test('agents: a file comes with its text, and a reply quotes its message', async () => {
   const png = await sharp({ create: { width: 50, height: 30, channels: 3, background: '#a31' } })
     .png()
     .toBuffer();
@@ -201,14 +201,14 @@ test('a file of an agent comes with its text, and a reply quotes what it answers
   assert.match(JSON.stringify((await gets('ten')).content), /how much\?/);
 });
 
-test('agents sign with their name when the settings say so', async () => {
+test('agents: a message is signed with the name of its author if the settings say so', async () => {
   await account.call('PUT', '/chatwoot/config', { ...desk.settings, sign_messages: true });
   desk.write(conversation(), 'at your service');
   await gets('*Bia Souza:*\nat your service');
   await account.call('PUT', '/chatwoot/config', desk.settings);
 });
 
-test('what an agent deletes is deleted on the phone, without a note about it', async () => {
+test('agents: a deleted message is deleted on the phone, without a note about it', async () => {
   const written = desk.write(conversation(), 'a mistake');
   const { id } = await gets('a mistake');
   await until(() => written.status === 'delivered', 'it is delivered');
@@ -217,7 +217,7 @@ test('what an agent deletes is deleted on the phone, without a note about it', a
   await until(() => scene.platform.sandbox.shown(contact, account.number).find((one) => one.id === id)?.deleted, 'it is deleted');
 });
 
-test('what cannot be sent is shown as failed, with the reason', async () => {
+test('agents: a message that cannot be sent is shown as failed, with the reason', async () => {
   const stranger = desk.world.addContact({ name: 'Nobody' });
   assert.ok('sources' in stranger);
   const talk = desk.world.addConversation(stranger.id, `source-${stranger.id}`);

@@ -1,4 +1,4 @@
-/** What a node knows of a receiver that fails, asked through another. */
+/** Tests a node's state of a failing receiver, asked through another node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NatsServer, withNats } from '#test/support/nats.ts';

@@ -1,4 +1,7 @@
-/** Three nodes under traffic both ways, with what may happen to one of them and to what they share; `npm run soak -- --nodes 3` has all of it for longer. */
+/**
+ * Tests three nodes under traffic in both directions, with faults of one node and of the shared services. `npm run soak -- --nodes 3` runs all faults for
+ * longer.
+ */
 import { after, before, test } from 'node:test';
 import { Fleet, hour, type Member } from '#test/support/fleet.ts';
 import { faults, weather, type FleetFault } from '#test/support/fleet-faults.ts';

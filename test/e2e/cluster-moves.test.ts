@@ -1,4 +1,4 @@
-/** What goes on when a session moves to another node, or is changed through one that does not own it: conversations, campaigns, agents in Chatwoot. */
+/** Tests work that continues when a session moves to another node or is changed through another node: conversations, campaigns, agents in Chatwoot. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -78,7 +78,7 @@ const onlyOnce = async (question: string): Promise<void> => {
   assert.equal(received(contact, `Answer to ${question}`).length, 1);
 };
 
-/** What was asked last: the model repeats it. */
+/** Makes the model repeat the last question. */
 const repeat = (delay: number): void => {
   model.answer = ({ messages }) => ({ text: `Answer to ${messages.at(-1)?.content.split('\n').at(-1)}`, delay });
 };

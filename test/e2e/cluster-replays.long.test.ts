@@ -1,4 +1,4 @@
-/** Somebody on NATS records a command of a running cluster and sends it again, as it was and changed: it runs once. */
+/** Tests replays on NATS: a command that an attacker records and sends again, unchanged or changed, runs once. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect, createInbox, headers, type NatsConnection } from '@nats-io/transport-node';
@@ -61,7 +61,7 @@ const placed = async () => {
   return { owner, next: asked === second ? 'second' : 'first', nextNode: asked, through: nodes.at(asked, account) };
 };
 
-/** How often the contact has received the text. */
+/** Returns how many times the contact received the text. */
 const received = (text: string): number => nodes.scene.platform.sandbox.received(contact).filter((one) => one.text === text).length;
 
 const sends = async (through: Account, text: string): Promise<void> => {

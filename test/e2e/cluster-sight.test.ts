@@ -126,7 +126,7 @@ interface Seen {
   readonly lease: { readonly node: string; readonly since: number; readonly cause: string; readonly answers: boolean } | null;
 }
 
-/** What a stream has shown so far. */
+/** Reads a stream, and collects its events. */
 const listen = async (node: GatewayProcess, path: string) => {
   const abort = new AbortController();
   const response = await fetch(node.address + path, { headers: { admintoken: adminToken }, signal: abort.signal });

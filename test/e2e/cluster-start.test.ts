@@ -31,7 +31,7 @@ interface Line {
   readonly migrations?: readonly string[];
 }
 
-/** What a node migrated, by its log. */
+/** Returns the migrations that a node's log names. */
 const migratedBy = ({ printed }: GatewayProcess): readonly string[] =>
   printed
     .split('\n')

@@ -189,7 +189,7 @@ test('streams: while NATS is away events are missing, and a reader learns it', w
   );
   assert.equal(stays.hasGap, true, 'of a stream that is open');
   const next = await Reader.open(b, account, cut.lastEventId);
-  // Where that node has reached NATS later than the others, the next event shows what is missing.
+  // If that node reached NATS later than the others, the next event reveals the gap.
   await until(
     async () => {
       await write(account, 1);

@@ -1,4 +1,4 @@
-/** What all sends have in common, for every kind of content and every kind of recipient: placeholders, replies, mentions, the mark, tracking. */
+/** Tests the common fields of all sends, for every kind of content and of recipient: placeholders, replies, mentions, the mark, tracking. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -40,7 +40,7 @@ after(() => scene.close());
 const hello = 'Hello {{wa_name}}';
 const start = Math.floor(Date.now() / 1000) + 86_400;
 
-/** By the operation; each has a placeholder in one of its texts. */
+/** Bodies by operation. Each has a placeholder in one of its texts. */
 const kinds: readonly (readonly [path: string, title: string, fields: Json])[] = [
   ['text', 'a text', { text: hello }],
   ['media', 'a document', { type: 'document', file: Buffer.from('%PDF-1.4 hello').toString('base64'), docName: 'a.pdf', text: hello }],

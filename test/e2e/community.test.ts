@@ -24,7 +24,7 @@ const edit = (action: string, groupjids: readonly string[], status = 200): Promi
 const subgroups = (): readonly GroupView[] => bench.scene.platform.sandbox.groups().filter(({ parent }) => parent === community);
 const announcements = (): string => subgroups().find(({ role }) => role === 'announcement')?.jid ?? '';
 
-/** What the chat of the group shows of its community. */
+/** Returns the community that the chat of the group names. */
 const parentOf = async (group: string): Promise<Json | undefined> => (await bench.chatOf(group))?.['parent_community'] as Json | undefined;
 
 test('community create: the platform makes its group of announcements, and all of them are groups of the account', async () => {
@@ -75,7 +75,7 @@ test('community editgroups: groups that the platform takes, and those that it re
   assert.deepEqual((await edit('add', [bench.led]))['failed'], [bench.led], 'it is in the community already');
 });
 
-test('a message in a group of a community comes with the chat that names it, and costs no question', async () => {
+test('community: a message in one of its groups comes with the chat that names it, and costs no query', async () => {
   const { sandbox } = bench.scene.platform;
   const before = sandbox.stats().groups;
   const { id } = await sandbox.send(contact, bench.led, { kind: 'text', text: 'hello, neighbours' });
@@ -124,7 +124,7 @@ test('community editgroups: a group that is taken out, and those that are not in
   assert.equal((await bench.listed(bench.led))?.['LinkedParentJID'], '');
 });
 
-test('parent_community is still known after a restart, before any group is listed', async () => {
+test('community: parent_community is still known after a restart, before any group is listed', async () => {
   await edit('add', [bench.led]);
   const lists = bench.scene.platform.sandbox.stats().groups.lists;
   await bench.scene.gateway.end('SIGTERM');

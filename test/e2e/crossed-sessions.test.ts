@@ -10,8 +10,8 @@ const accounts = 4;
 const contactsEach = 3;
 const trafficMs = 6_000;
 /**
- * Milliseconds that every stanza of the platform waits while first messages cross. The gateway asks two questions before its first message, so
- * that one and a half waits after its start the contact does not know the gateway's session, nor the gateway the contact's for another wait.
+ * Milliseconds of delay for each stanza of the platform while first messages cross. The gateway sends two queries before its first message. So for one and a
+ * half delays the contact does not know the gateway's session, and for another delay the gateway does not know the contact's.
  */
 const delay = 300;
 

@@ -12,7 +12,7 @@ let nats: NatsServer;
 let nodes: Nodes;
 let dashboard: Dashboard;
 let account: Account;
-/** Where the session is, and the other node, which serves the page. */
+/** The owner of the session, and the other node, which serves the page. */
 let owner = '';
 let other = '';
 const locate = async (): Promise<void> => {

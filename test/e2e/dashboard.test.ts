@@ -40,7 +40,7 @@ const reaches = (name: string, status: string): Promise<unknown> =>
     () => `${name} is ${status}`,
   );
 
-/** What has the focus, by its name or its text. */
+/** Returns the focused element by its name or its text. */
 const focused = (): Promise<string> =>
   dashboard.page.evaluate<string>(`
   (({ activeElement: element }) => (element?.labels?.[0]?.textContent ?? element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim())(document)

@@ -47,7 +47,7 @@ const pageOf = async (shop: Shop, query = ''): Promise<Page> => {
   return body;
 };
 
-/** Which webhooks want the n-th event. */
+/** Webhooks that want the n-th event. */
 type Hooks = readonly string[] | ((n: number) => readonly string[]);
 /** Commits events while the service is away, so that it finds them at its start. */
 const commit = async (shop: Shop, hooks: Hooks, events: readonly { readonly type?: EventType; readonly lane: string }[], env = {}) => {

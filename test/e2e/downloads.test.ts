@@ -56,7 +56,7 @@ const fileWith = async (bytes: Buffer, folder: string): Promise<string> => {
   return path;
 };
 
-/** Nothing is on its way any more. */
+/** Waits until no download is under way. */
 const nothingLoose = async (): Promise<void> => {
   const folder = join(scene.gateway.dataDir, 'temporary');
   await until(async () => (await readdir(folder)).length === 0, 'no file is left on the way');
@@ -177,7 +177,7 @@ for (const { title, faults, status, error } of troubles)
     if (error) assert.match(String(answered.body['error']), error);
     else assert.deepEqual((await read(answered.body['fileURL'])).bytes, bytes);
     await nothingLoose();
-    // Nothing of a failure is kept: the next try brings the file.
+    // A failure leaves no partial file, so the next try brings the whole file.
     const next = await download(id);
     assert.deepEqual([next.status, (await read(next.body['fileURL'])).bytes], [200, bytes], JSON.stringify(next.body));
   });

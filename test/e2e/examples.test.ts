@@ -7,7 +7,7 @@ import { adminToken, TestService } from '#test/support/service.ts';
 
 /** The hosts of the documents are not there, or are not what the body says. */
 const notThere = /host not found|could not be (?:fetched|reached)|its name is not known/;
-/** What may be refused, with the error: it is about something outside of the body. */
+/** Examples that may be refused, with the error. Each error is about something outside the body. */
 const exceptions: Readonly<Record<string, RegExp>> = {
   'POST /profile/image': notThere,
   'POST /group/updateImage': notThere,

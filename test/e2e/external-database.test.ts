@@ -38,7 +38,7 @@ const grows = async (what: string, size: () => number): Promise<void> => {
   await until(() => size() >= from + 5, what, patience);
 };
 
-/** Everything that was answered or written is there once, was told, and could be read. */
+/** Asserts that each text that was answered or written exists once, was reported, and could be read. */
 const nothingLost = async (account: Account, { answered, written }: Traffic): Promise<void> => {
   await scene.stored(account, [...answered.values(), ...written], patience);
   await scene.told(written, patience);

@@ -70,7 +70,7 @@ after(async () => {
 interface Row {
   readonly title: string;
   readonly fault: Fault;
-  /** What `lastDisconnectReason` says; null: the close is not told, since the platform asked for it. */
+  /** The expected `lastDisconnectReason`; null if the close is not reported, since the platform asked for it. */
   readonly reason: RegExp | null;
   /** Comes back by itself, or waits for a person. */
   readonly end: 'connected' | 'disconnected';
@@ -176,7 +176,7 @@ const disconnectedEvent = (account: Account) =>
     'an event tells that it is disconnected',
   );
 
-/** What a table of one fault and one end cannot say. */
+/** Faults that do not fit into a table of one fault and one end. */
 const stories: readonly (readonly [title: string, tell: () => Promise<void>])[] = [
   [
     'logged out on the phone is told as LoggedOut, and the next connect asks for a new pairing',

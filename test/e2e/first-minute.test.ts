@@ -1,4 +1,4 @@
-/** What a person sees in the first minute: the lines of a start on a terminal, its end by Ctrl+C, and the help. */
+/** Tests the first minute of a new user: the lines of a start on a terminal, its end by Ctrl+C, and the help. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -64,7 +64,7 @@ before(async () => {
     [carla, 'Carla'],
   ] as const)
     await platform.sandbox.putPerson({ number, name });
-  // What the phone shares with its devices from the first moment.
+  // State that the phone shares with its devices from the beginning.
   await change({ kind: 'label', labelId: '7', name: 'VIP', color: 1 });
   await change({ kind: 'chatLabel', labelId: '7', chat: '15550101001', on: true });
   await change({ kind: 'archive', chat: '15550101001', on: true });
@@ -187,7 +187,7 @@ test('messages_update: delivered, read, played in a direct chat; deleted', async
   golden.check('deleted', await nextUpdate('Deleted', deleted), { deleted });
 });
 
-/** What an integrator hears when a group of Ana's changes. */
+/** Records the events of changes of Ana's groups. */
 const groupCases = async (golden: Golden, jid: string): Promise<void> => {
   const { sandbox } = platform;
   type Change = Parameters<typeof sandbox.updateGroup>[2];

@@ -16,7 +16,7 @@ let id = '';
 let streams: { readonly heard: () => string; readonly leave: () => void }[];
 let secret = '';
 let webhookId = '';
-/** Everything that the inspector said. */
+/** Messages from the inspector. */
 const said: string[] = [];
 
 const listen = async (path: string): Promise<(typeof streams)[number]> => {

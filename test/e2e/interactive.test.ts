@@ -19,7 +19,7 @@ interface Row {
   readonly body: Json;
   /** Fields of the answer. */
   readonly answer: Json;
-  /** What the phone shows: texts of buttons and rows, and of cards. */
+  /** Texts that the phone shows: of buttons and rows, and of cards. */
   readonly shows: { readonly text: string; readonly taps: readonly string[]; readonly cards?: readonly string[] };
   /** The platform's field that holds the content. */
   readonly kind?: string;

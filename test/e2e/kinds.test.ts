@@ -130,11 +130,11 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 interface Way {
   readonly number: () => string;
-  /** What stands for the placeholder: groups have no name of their own on the platform. */
+  /** The value of the placeholder. Groups have no name of their own on the platform. */
   readonly name: string;
   readonly more?: () => Promise<Json>;
   readonly status: string;
-  /** What the content's context says. */
+  /** The expected context of the content. */
   readonly context?: (more: Json) => Json;
 }
 

@@ -51,7 +51,7 @@ interface Row {
   readonly body: () => Json;
   readonly status?: number;
   readonly answer: () => Json;
-  /** What the phone shows afterwards. */
+  /** The state that the phone shows afterwards. */
   readonly phone?: readonly [shown: () => string, expected: string];
   readonly event?: () => readonly [type: string, fields: Json];
 }

@@ -1,4 +1,4 @@
-/** What integrators keep about a chat: it is stored, found again, told in an event, and counted. */
+/** Tests the integrators' fields of a chat: they are stored, searched, reported in an event, and counted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, type Row, tryRows } from '#test/support/operation-rows.ts';

@@ -1,4 +1,4 @@
-/** What the platform allows an account: the limits as it tells them, and refusals that say until when they hold. */
+/** Tests the limits of an account: the limits that the platform reports, and refusals that say until when they hold. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -35,7 +35,7 @@ const picked = (whole: unknown, wanted: Json): Json =>
 
 const free463 = { can_send_new_messages: true, reachable: true, provider: 'whatsapp', error_key: undefined };
 
-/** What the platform does, and what is told of it. */
+/** Actions of the platform, and the expected report of each. */
 const rows: readonly {
   readonly title: string;
   readonly restrictions: Restrictions;

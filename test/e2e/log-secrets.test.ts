@@ -1,4 +1,7 @@
-/** Nothing secret or personal is in the log, at its lowest level, of a run with pairing, texts, files, failing receivers, wrong tokens, sleep and unlinking. */
+/**
+ * Tests that the log has nothing secret or personal at its lowest level, in a run with pairing, texts, files, failing receivers, wrong tokens, sleep and
+ * unlinking.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

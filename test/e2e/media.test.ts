@@ -188,7 +188,7 @@ test('media: the same file to ten people is one upload and one file', async () =
   assert.equal(scene.platform.sandbox.stats().media.uploads - earlier, 1);
 });
 
-/** What is refused, and how. Nothing of it may stay on the disk. */
+/** Refused bodies, with status and error. A refused body leaves no file on the disk. */
 const refusals: readonly (readonly [title: string, body: () => Json, status: number, error: RegExp])[] = [
   ['without a file', () => ({ type: 'image' }), 400, /^Invalid media type or file format$/],
   ['of an unknown type', () => ({ type: 'hologram', file: 'AAAA' }), 400, /^Invalid media type or file format$/],

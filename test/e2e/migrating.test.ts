@@ -76,7 +76,7 @@ test('migrating: a gateway sends and receives while another version migrates its
 test('migrating: a start says that the database is migrated from the first second on, and goes on when it is', async () => {
   await scene.gateway.end('SIGTERM');
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
-  // As another process that migrates.
+  // Another process that migrates holds the same lock.
   const { promise: done, resolve: finish } = Promise.withResolvers<void>();
   const holding = database.transaction(async (runner) => {
     await runner.rows({ name: '', text: 'select pg_advisory_xact_lock(7110481293)' }, []);

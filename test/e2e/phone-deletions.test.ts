@@ -1,4 +1,4 @@
-/** What the owner clears, deletes and stars on the phone: gone here too, or kept where the setting says so. */
+/** Tests chats and messages that the owner clears, deletes and stars on the phone: deleted in the gateway too, or kept if the setting says so. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -47,7 +47,7 @@ const listen = async (in_: Scene, account: Account): Promise<(type: string) => r
     in_.receiver.posted.map(({ body }) => body as Json).filter((body) => body['EventType'] === type && body['owner'] === account.number);
 };
 
-test('a message that is deleted for the account alone is told as deleted', async () => {
+test('deletion: a message that is deleted for the account alone is reported as deleted', async () => {
   const { account, sandbox, first } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'deleteForMe', chat: friend, messageId: first });
@@ -57,7 +57,7 @@ test('a message that is deleted for the account alone is told as deleted', async
   assert.deepEqual((told['event'] as Json)['MessageIDs'], [first]);
 });
 
-test('a chat that is cleared loses its messages, and only these', async () => {
+test('deletion: a chat that is cleared loses its messages, and only these', async () => {
   const { account, sandbox } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'clear', chat: friend });
@@ -69,7 +69,7 @@ test('a chat that is cleared loses its messages, and only these', async () => {
   await until(async () => (await found(account)).length === 1, 'the next message is stored');
 });
 
-test('a chat that is deleted goes, and comes back with its next message', async () => {
+test('deletion: a chat that is deleted goes, and comes back with its next message', async () => {
   const { account, sandbox } = await withMessages(scene);
   await sandbox.change(account.number, { kind: 'delete', chat: friend });
   await until(async () => (await account.chatOf(friendId)) === undefined, 'the chat is gone');
@@ -78,7 +78,7 @@ test('a chat that is deleted goes, and comes back with its next message', async 
   await until(async () => (await account.chatOf(friendId))?.['wa_unreadCount'] === 1, 'the chat is back');
 });
 
-test('a star is shown, told, and keeps its message when the chat is cleared without stars', async () => {
+test('star: it is shown and reported, and keeps its message when the chat is cleared without stars', async () => {
   const { account, sandbox, first } = await withMessages(scene);
   const events = await listen(scene, account);
   await sandbox.change(account.number, { kind: 'star', chat: friend, messageId: first, on: true });
@@ -90,7 +90,7 @@ test('a star is shown, told, and keeps its message when the chat is cleared with
   await until(async () => (await stored(account, first))?.['starred'] === false, 'the star is gone');
 });
 
-test('a request that clears the chat on the phone removes here only what it names', async () => {
+test('deletion: a request that clears the chat on the phone removes in the gateway only the parts that it names', async () => {
   const { account, sandbox } = await withMessages(scene);
   const cleared = await account.call('POST', '/chat/delete', { number: friend, clearChatWhatsApp: true });
   assert.equal(cleared.status, 200, JSON.stringify(cleared.body));
@@ -98,7 +98,7 @@ test('a request that clears the chat on the phone removes here only what it name
   assert.equal((await found(account)).length, 2);
 });
 
-test('with PHONE_DELETIONS=ignore everything stays, and stars are followed', async () => {
+test('deletion: with PHONE_DELETIONS=ignore everything stays, and stars are followed', async () => {
   const { account, sandbox, first, second } = await withMessages(keeping);
   await sandbox.change(account.number, { kind: 'deleteForMe', chat: friend, messageId: first });
   await sandbox.change(account.number, { kind: 'clear', chat: friend });

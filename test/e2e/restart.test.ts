@@ -141,7 +141,7 @@ test('restart: streams end, a request under way is answered, and a second restar
   const head = `POST /send/text HTTP/1.1\r\n${host}token: ${account.token}\r\nContent-Type: application/json\r\nContent-Length: ${sent.length}\r\n\r\n`;
   const text = await begun(gateway.address, head + sent.slice(0, -1));
   const second = await begun(gateway.address, `POST /admin/restart HTTP/1.1\r\n${host}`);
-  // What both have written is read before anything that comes later.
+  // The gateway reads the heads of both requests before any later request.
   assert.equal((await gateway.call('GET', '/health')).status, 200);
   const before = restarted(gateway);
   assert.equal((await restart(gateway)).status, 202);

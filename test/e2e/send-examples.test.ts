@@ -27,7 +27,7 @@ const replaced: Readonly<Record<string, Json>> = {
   'POST /send/status': { recipients: [contact] },
 };
 
-/** What is the same in each answer. */
+/** Fields that are the same in each answer. */
 const fixed = ['chatid', 'fromMe', 'isGroup', 'messageType', 'text', 'convertOptions', 'sendFunction', 'wasSentByApi', 'status'] as const;
 
 /** Names and types of all fields; JSON in a text counts as its fields. */

@@ -22,7 +22,7 @@ const send = (key: string, body: object, of = account): Promise<Answer> =>
     headers: { 'idempotency-key': key },
   });
 
-/** How often the contact has read a text. */
+/** Returns how many times the contact read the text. */
 const read = (text: string): number => scene.platform.sandbox.received(contact).filter((message) => message.text === text).length;
 
 /** A text behind the others has arrived, so that nothing is on its way any more. */

@@ -1,4 +1,4 @@
-/** What the phone shares with its devices: several collections in one notification, keys that come late, and keys without a history. */
+/** Tests the state that a phone shares with its devices: several collections in one notification, keys that come late, and keys without a history. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Scene } from '#test/support/scene.ts';

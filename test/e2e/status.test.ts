@@ -48,7 +48,7 @@ const postOn = (number: string, id: unknown): ReceivedMessage | undefined =>
 const textOn = (received: ReceivedMessage | undefined): Json =>
   (received?.content as Readonly<Record<string, Json>> | undefined)?.['extendedTextMessage'] ?? {};
 
-/** Who of the three has the post; waits for at least one. */
+/** Returns which of the three can see the post. Waits for at least one. */
 const readersOf = async (id: unknown): Promise<readonly string[]> => {
   const people = [contact, other, passer];
   await until(() => people.some((number) => postOn(number, id)), 'the arrival of the post');

@@ -19,7 +19,7 @@ const inBrowser = (name: string, run: () => Promise<void>): void => {
 const types = 'connection,history,messages,messages_update,call,contacts,presence,groups,labels,chats,chat_labels';
 const listened = [...types.split(','), 'newsletter_messages', 'sender', 'message'];
 
-/** What the page heard, in its order. `what` is the type of an event, or `open`, `lost` (it tries again), `closed` (it does not). */
+/** Events that the page received, in order. `what` is the type of an event, or `open`, `lost` (the page reconnects), or `closed` (it does not). */
 interface Said {
   /** Name of the stream. */
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * A gateway loses its database without noticing, and another one takes it over: not a key, a record, a message or a delivery is written by the
- * first one after the second one began, the first one ends by itself, and nothing that anybody was promised is lost.
+ * Tests a takeover from a gateway that loses its database without noticing. After the takeover the first gateway writes no key, record, message or delivery.
+ * It ends by itself, and every promise to callers is kept.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -62,7 +62,7 @@ interface Written {
   readonly epoch: number | null;
 }
 
-/** What the first gateway wrote after the last one who raised an epoch did so. */
+/** Returns the rows that the first gateway wrote after the latest raise of an epoch. */
 const writtenLate = async (): Promise<readonly string[]> => {
   const rows = await run<Written>('select seq::float8 as seq, writer, what, epoch from written order by written.seq');
   const began = rows.findLastIndex(({ epoch }) => epoch === 1);
@@ -85,7 +85,7 @@ const giveUpTenant = async (): Promise<void> => {
   assert.equal(ended.length, 1);
 };
 
-/** How a first gateway is held up, and how it comes to itself again. */
+/** Ways to hold up the first gateway, and to release it. */
 const holdUps: readonly (readonly [title: string, hold: (first: GatewayProcess) => void, release: (first: GatewayProcess) => void])[] = [
   ['its network is paused', () => network.pause(), () => network.resume()],
   ['its process is paused', (first) => first.signal('SIGSTOP'), (first) => first.signal('SIGCONT')],

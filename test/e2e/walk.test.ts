@@ -23,7 +23,7 @@ const steps = stepsOf(readme);
 const token = /^[A-Za-z0-9]{20,}$/m;
 const received = /"from":"5511999990001"[^}]*"text":"Hello from the gateway"/g;
 
-/** What the README promises of each step, and what must hold beyond it. */
+/** Promises of the README for each step, and the lines that must be printed beyond them. */
 const promises: readonly (readonly [step: number | string, promise: string, ...printed: RegExp[]])[] = [
   [1, 'the gateway gets ready', /"restored":0,"total":0\}/],
   [2, 'an instance has a token', token],

@@ -21,7 +21,7 @@ after(async () => {
   await scene?.close();
 });
 
-/** What each filter leaves. `wasSentByApi` and `fromMeYes` differ by what the account writes on its phone. */
+/** Messages that pass each filter. `wasSentByApi` and `fromMeYes` differ in messages that the account writes on its phone. */
 const left: Readonly<Record<string, readonly string[]>> = {
   none: ['api', 'contact', 'group', 'phone'],
   wasSentByApi: ['contact', 'group', 'phone'],

@@ -21,7 +21,7 @@ export const attachmentOf = ({ source, filename, mimetype }: GivenFile): Attachm
 export class FakeAttachments implements Attachments {
   /** Sources that were asked for, in order. */
   readonly taken: string[] = [];
-  /** What comes of a file; a promise is a slow one. */
+  /** The result for a file. A promise is a slow result. */
   answer: (given: GivenFile) => Result<Attachment> | Promise<Result<Attachment>> = (given) => done(attachmentOf(given));
 
   async take(_instance: string, given: GivenFile): Promise<Result<Attachment>> {

@@ -1,4 +1,4 @@
-/** What the fake gateway answers about channels. */
+/** Answers of the fake gateway about channels. */
 import { type AnswerOf, done, type OperationName } from '#actors/gateway.ts';
 import { channel } from '#test/contract/samples.ts';
 import type { Attempt } from './definitions.ts';

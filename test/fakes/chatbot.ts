@@ -29,7 +29,7 @@ interface Edit {
   readonly fields: object;
 }
 
-/** Of what is made the least is asked for, and nothing is deleted without its id. */
+/** Returns a refusal if a new agent lacks its required field, or if a deletion names no id. */
 const problemOf = ({ id, delete: gone, fields }: Edit, least: string): Result<never> | null => {
   if (id !== '') return null;
   if (gone) return refuse('notFound', 'not found');
@@ -50,9 +50,9 @@ export const chatbotCommands = (attempt: Attempt): Pick<Gateway, 'agents' | 'edi
 });
 
 export class FakeChatbots implements ChatbotStore {
-  /** By instance and agent. */
+  /** Keys by instance and agent. */
   readonly allKeys = new Map<string, AgentKey>();
-  /** By instance and day. */
+  /** Usage by instance and day. */
   readonly usage = new Map<string, number>();
   readonly #db: FakeDatabase;
 

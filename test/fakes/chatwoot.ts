@@ -59,7 +59,7 @@ export class FakeChatwootRows implements ChatwootStore {
   expire = async () => 0;
 }
 
-/** What a gateway offers on Chatwoot: nothing is set, and everything is taken. */
+/** Commands on Chatwoot: they accept everything and store nothing. */
 export const chatwootCommands = (attempt: <T>(act: () => Result<T>) => Promise<Result<T>>) => ({
   chatwoot: () => null,
   chatwootPosted: () => attempt(() => done(null)),

@@ -108,7 +108,7 @@ export class CourierDesk {
     return this.world.db.outbox.size;
   }
 
-  /** Nothing waits, nothing rings. */
+  /** Asserts that no delivery waits and no timer is armed. */
   assertQuiet(): void {
     assert.deepEqual(this.crashes, []);
     assert.deepEqual([this.stored, this.courier.waiting, this.world.time.armed], [0, 0, 0]);

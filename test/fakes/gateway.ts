@@ -41,11 +41,11 @@ import { streamCalls, type Listener, type StreamLevers } from './streams.ts';
 
 export const adminToken = 'the-admin-token';
 
-/** What a test may look at and pull. */
+/** Controls of the fake gateway for tests. */
 export interface FakeGateway extends Gateway, StreamLevers {
   readonly inspector: InspectorLevers;
   accepting: boolean;
-  /** What a disconnect tells of the phone's list of devices. */
+  /** The state of the phone's list of devices, as a disconnect reports it. */
   stillLinked: string;
   /** The next call that may fail answers with this. */
   refuseNext: Refusal | null;
@@ -54,18 +54,18 @@ export interface FakeGateway extends Gateway, StreamLevers {
   /** Arguments of the calls, newest last. */
   readonly sends: { readonly send: Send; readonly options: SendOptions }[];
   readonly operations: { readonly name: OperationName; readonly input: unknown }[];
-  /** What an operation answers. */
+  /** The answer of an operation. */
   performed: (name: OperationName) => unknown;
   readonly messageQueries: MessageQuery[];
   readonly chatQueries: ChatQuery[];
   readonly webhookInputs: WebhookInput[];
   readonly replays: ReplayFilter[];
   readonly downloads: DownloadWish[];
-  /** What a download answers. */
+  /** The answer of a download. */
   downloaded: Download;
   /** Kept files by their names. */
   readonly kept: Map<string, ReturnType<typeof keptFile>>;
-  /** How the bytes of a file come. */
+  /** Splits the bytes of a file into chunks, at a pace that a test may set. */
   paced: (bytes: Buffer) => AsyncIterable<Uint8Array>;
   readonly connects: Parameters<Gateway['connect']>[1][];
 }
@@ -288,7 +288,7 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
   };
 };
 
-/** What operations answer; those that are not named answer with a message. */
+/** Answers of operations. Operations without a row answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   ...groupAnswers,
   ...businessAnswers,

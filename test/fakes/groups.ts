@@ -1,4 +1,4 @@
-/** What operations on groups and communities answer. */
+/** Answers of operations on groups and communities. */
 import type { AnswerOf, OperationName } from '#actors/gateway.ts';
 import { group, now } from '#test/contract/samples.ts';
 

@@ -1,4 +1,4 @@
-/** What a gateway in memory says when it is looked into: real charts, and one live instance with two steps. */
+/** The inspector of a gateway in memory: real charts, and one live instance with two steps. */
 import {
   type ActorDetail,
   type ActorEvent,
@@ -133,7 +133,7 @@ type InspectorCalls = Pick<
 type StepWatcher = Parameters<Gateway['watchSteps']>[1];
 type ListWatcher = Parameters<Gateway['watchActors']>[0];
 
-/** What a test may look at and pull. */
+/** Controls of the fake inspector for tests. */
 export interface InspectorLevers {
   readonly queries: ActorQuery[];
   readonly acts: { readonly id: InstanceId; readonly event: ActorEvent; readonly by: Asker }[];

@@ -30,7 +30,7 @@ export class FakeJournal implements Journal {
   }
 
   forget(): void {
-    // Nothing is remembered beside the rows.
+    // This journal has no cache beside the rows.
   }
 
   commit(

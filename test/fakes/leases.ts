@@ -55,7 +55,7 @@ export class FakeLeases {
     return this.#epochs.get(id) ?? 0;
   }
 
-  /** As one node reaches it; `reachable` may change at any time, and a statement that began before is still answered. */
+  /** Returns the store as one node sees it. `reachable` may change at any time; a statement that began before still gets its answer. */
   store(reachable: () => boolean = () => true): LeaseStore {
     const reach =
       <A extends readonly unknown[], T>(work: (...args: A) => T) =>

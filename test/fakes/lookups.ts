@@ -1,4 +1,4 @@
-/** What was looked up at the platform, in memory. */
+/** Results of lookups at the platform, in memory. */
 import type { Claim, LookedPicture } from '#actors/model.ts';
 import type { PictureStore, RecipientStore, StoredRecipient } from '#actors/ports.ts';
 import type { FakeDatabase } from './storage.ts';

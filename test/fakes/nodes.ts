@@ -1,4 +1,4 @@
-/** What a gateway shows of instances and nodes, whoever owns them. */
+/** Views of instances and nodes, independent of their owners. */
 import type { Gateway, InstanceId, InstanceView } from '#actors/gateway.ts';
 
 export const nodeCalls: Pick<Gateway, 'nodes' | 'drainNode' | 'draining' | 'ready' | 'troubles' | 'warnings' | 'signIns' | 'nodeName'> = {

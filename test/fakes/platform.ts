@@ -44,12 +44,12 @@ export type AnyOperation = { readonly [N in OperationName]: Operation<N> }[Opera
 
 const chatIdOf = (number: string): string => (number.endsWith('@g.us') ? number : `${number.replace(/@.*/, '')}@s.whatsapp.net`);
 
-/** What every link of a platform has in common. */
+/** The state that all links of a platform share. */
 export class FakePlatform implements Platform {
   readonly links = new Map<string, FakeLink>();
   /** Broken obligations, in words. A good test ends with none. */
   readonly violations: string[] = [];
-  /** Whether an instance has stored credentials when its link is made. */
+  /** Returns true if an instance has stored credentials when its link is made. */
   credentials: (id: string) => boolean = () => false;
   /** Called at each open; a test answers here when the platform should answer by itself. */
   onOpen: (link: FakeLink) => void = () => undefined;
@@ -101,13 +101,13 @@ export class FakeLink implements PlatformLink {
   logouts = 0;
   closes = 0;
   hasCredentials: boolean;
-  /** What the platform answers to a message. */
+  /** The platform's answer to a message. */
   answer: (message: Message) => Transmission | Promise<Transmission> = () => done({ at: this.#time.now() });
-  /** What the adapter says against a number; null when nothing. */
+  /** The adapter's objection to a number; null if there is none. */
   objection: (number: string) => string | null = () => null;
   /** The forms of a number that are looked up; none, unless a test wants them. */
   forms: (chatId: string) => readonly string[] = () => [];
-  /** What becomes of operations that have no row of their own in `#handle`. */
+  /** The outcome of operations that have no row of their own in `#handle`. */
   handle: (operation: AnyOperation) => Outcome<unknown> | Promise<Outcome<unknown>> = () => refuse('notSupported', 'not known to the fake');
   /** The connection has ended, and `platform.closed` is not emitted yet. */
   ended = false;

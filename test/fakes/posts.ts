@@ -1,4 +1,4 @@
-/** What operations on posts of channels answer. */
+/** Answers of operations on posts of channels. */
 import type { ChangedPost, ListedPost } from '#actors/gateway.ts';
 import { now } from '#test/contract/samples.ts';
 

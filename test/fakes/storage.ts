@@ -39,7 +39,7 @@ import type { DefinitionOutcome } from '#src/storage/journal/definition-ledger.t
 import type { GroupOutcome } from '#src/storage/journal/group-ledger.ts';
 import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
 
-/** As couriers see it: without what a row knows of its last attempt and its end. */
+/** Returns a delivery as couriers see it: without the last attempt and the end. */
 export const deliveryOf = (row: Delivery): Delivery => ({
   seq: row.seq,
   webhookId: row.webhookId,
@@ -54,7 +54,7 @@ export const deliveryOf = (row: Delivery): Delivery => ({
   notBefore: row.notBefore,
 });
 
-/** What all stores share: a statement takes a turn, and none works while storage is away. */
+/** The state that all stores share. A statement takes a turn of the event loop, and fails while storage is away. */
 export class FakeDatabase {
   away = false;
   /** Statements that were tried, by name. */
@@ -63,9 +63,9 @@ export class FakeDatabase {
   readonly webhooks = new Map<string, Webhook>();
   readonly messages = new Map<string, MessageRow>();
   readonly chats = new Map<string, ChatRow>();
-  /** By instance and id. */
+  /** Contacts by instance and id. */
   readonly contacts = new Map<string, Contact>();
-  /** By instance, kind and id. */
+  /** Definitions by instance, kind and id. */
   readonly definitions = new Map<
     string,
     Definition & { readonly instanceId: string; readonly created: number; readonly updated: number }
@@ -73,19 +73,19 @@ export class FakeDatabase {
   readonly outbox = new Map<number, Delivery & Partial<LastAttempt>>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
-  /** By instance and hash. */
+  /** Send keys by instance and hash. */
   readonly sendKeys = new Map<string, UsedSendKey>();
   readonly receipts = new Map<string, Receipt>();
-  /** By instance and form. */
+  /** Lookups by instance and form of the number. */
   readonly lookups = new Map<string, StoredRecipient>();
   readonly pictures = new Map<string, LookedPicture>();
-  /** By instance and id. */
+  /** Groups by instance and id. */
   readonly groups = new Map<string, Group>();
-  /** By instance and id. */
+  /** Campaigns by instance and id. */
   readonly campaigns = new Map<string, CampaignRow>();
-  /** By instance and chat. */
+  /** Opt-outs by instance and chat. */
   readonly optOuts = new Map<string, OptOut>();
-  /** When all groups were listed, by instance. */
+  /** Times at which all groups were listed, by instance. */
   readonly groupLists = new Map<string, number>();
   /** Removed, with rows that are left. */
   removals: readonly Removal[] = [];
@@ -129,7 +129,7 @@ export class FakeDatabase {
     this.groupLists.set(instance, groupList.at);
   }
 
-  /** Whether the instance is there; throws when it has another epoch. */
+  /** Returns true if the instance exists. Throws if it has another epoch. */
   claim({ instanceId, epoch }: Claim): boolean {
     const record = this.instances.get(instanceId);
     if (record && record.epoch !== epoch) throw new EpochLost(`epoch ${epoch}`);
@@ -155,12 +155,12 @@ export class FakeDatabase {
     return [...this.messages.values()].filter(({ instanceId }) => instanceId === instance);
   }
 
-  /** As they are answered: whose they are is no field of a chat. */
+  /** Returns chats as the store answers them, without the instance, which is no field of a chat. */
   chatsOf(instance: string): readonly Chat[] {
     return [...this.chats.values()].filter(({ instanceId }) => instanceId === instance).map(({ instanceId: _of, ...chat }) => chat);
   }
 
-  /** By its platform id. */
+  /** Finds a message by its platform id. */
   message(instance: string, id: string): Message | undefined {
     return this.messagesOf(instance).find(({ messageId }) => messageId === id);
   }

@@ -45,7 +45,7 @@ export class FakeTime implements Time {
     this.#timers.delete(id as number);
   }
 
-  /** Nothing else runs in simulated time. */
+  /** Resolves at once, since no other work runs in simulated time. */
   turn(): Promise<void> {
     return Promise.resolve();
   }
@@ -60,7 +60,7 @@ export class FakeTime implements Time {
     return this.#timers.size;
   }
 
-  /** When each of them rings, in milliseconds from now. */
+  /** Milliseconds from now until each timer fires. */
   get rings(): readonly number[] {
     return [...this.#timers.values()].map((timer) => timer.at - this.#now).sort((a, b) => a - b);
   }

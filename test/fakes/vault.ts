@@ -3,7 +3,7 @@ import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
 
 export interface FakeVault extends Vault {
-  /** What is stored now; keys as `type id`. */
+  /** The stored state; keys as `type id`. */
   readonly stored: { credentials: string | null; readonly keys: Map<string, string> };
   /** Every finished write: how many keys, and whether credentials were in it. */
   readonly writes: { readonly keys: number; readonly credentials: boolean }[];
@@ -44,7 +44,7 @@ const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 't
   },
 });
 
-/** What reads keys. */
+/** Read operations on keys. */
 const keysOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'keys' | 'idsWithPrefix' | 'allKeys'> => ({
   async keys(_instance, type, ids) {
     check();

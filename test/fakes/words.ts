@@ -1,4 +1,4 @@
-/** What a list shows of a content: its text, else its kind. */
+/** Returns the words that a list shows for a content: its text, or its kind without a text. */
 import type { SendContent } from '#actors/model.ts';
 
 export const wordsOf = (content: SendContent): string => (content.kind === 'text' ? content.text : content.kind);

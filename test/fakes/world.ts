@@ -46,7 +46,7 @@ export interface Post {
 
 export class FakeReceiver implements Receiver {
   readonly posts: Post[] = [];
-  /** What the receiver answers; a promise is a slow one. */
+  /** The receiver's answer. A promise is a slow answer. */
   answer: (post: Post) => Attempt | Promise<Attempt> = () => ({ ok: true, status: 200 });
   readonly #time: FakeTime;
 
@@ -156,13 +156,13 @@ export class World {
   readonly files: FakeFiles;
   readonly chatbots: FakeChatbots;
   readonly chatModels: FakeChatModels;
-  /** What a message says of its file; null: it has none. */
+  /** The facts of a message's file; null for a message without one. */
   mediaFacts: Ports['mediaFacts'] = () => null;
   readonly sounds: { -readonly [K in keyof Ports['sounds']]: Ports['sounds'][K] } = {
     toMp3: async () => refuse('notConvertible', 'there is no ffmpeg'),
     transcribe: async () => done('spoken'),
   };
-  /** What a test of a proxy says; '' when it works. */
+  /** The result of a proxy's test; '' if the proxy works. */
   readonly proxies: { catalogue: ProxyCatalogue | null; verdicts: Record<string, string | Promise<string>>; tested: string[] } = {
     catalogue: null,
     verdicts: {},

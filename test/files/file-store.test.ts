@@ -1,4 +1,4 @@
-/** What instances keep: bytes once, names and rights of their own, and nothing left behind. */
+/** Tests the files of instances: bytes stored once, names and permissions of their own, and no leftovers. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';

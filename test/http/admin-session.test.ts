@@ -136,7 +136,7 @@ test('session: of more than a thousand, the first ends', async (t) => {
   assert.equal((await ask('GET', '/instance/all')).status, 401);
 });
 
-/** What the page asks first. */
+/** The first request of the page. */
 test('session: tells whether there is one, and the version only then', async (t) => {
   const { app, ask } = await signedIn(t);
   const { body } = await ask('GET', '/admin/session');

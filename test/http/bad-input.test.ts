@@ -67,7 +67,7 @@ const poisoned = ['{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{
 const unstorable = [String.raw`{"name":"a\u0000b"}`, String.raw`{"text":["\ud800"]}`, String.raw`{"\u0000":1}`];
 const nested = (depth: number): string => `{"a":${'['.repeat(depth)}"\\u0000"${']'.repeat(depth)}}`;
 
-test('a body that is nested deeper than any stack is refused', async () => {
+test('bodies: a body that is nested deeper than any stack is refused', async () => {
   for (const target of withBody.slice(0, 3)) isRefused(await call(target, json(nested(100_000))), 400);
 });
 
@@ -89,7 +89,7 @@ for (const target of withBody) {
       const reply = await call(target, { payload, headers: { 'content-type': 'application/json; charset=utf-8' } });
       const usual = target.spec.status ?? 200;
       if (missing && reply.statusCode !== usual) isRefused(reply, 400);
-      // Nothing has the name that stands for a parameter in the address.
+      // No object has the placeholder in the address as its id.
       else if (target.url.includes('/:') && reply.statusCode !== usual) isRefused(reply, 404);
       else assert.equal(reply.statusCode, usual, reply.body);
       // Some of these calls delete or rename the instance; the next target starts afresh.

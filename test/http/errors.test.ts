@@ -1,4 +1,4 @@
-/** How refusals, failures and broken HTTP are answered. */
+/** Tests the answers to refusals, failures and broken HTTP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EpochLost, type Refusal, StorageBroken, StorageBusy, StorageFull, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';

@@ -132,7 +132,7 @@ test('files: a reader who is slow holds the reading back, and one who leaves end
   const reader = response.body!.getReader();
   await reader.read();
   let before = -1;
-  // As soon as the buffers on the way are full nothing more is read.
+  // Reading stops when the buffers on the way are full.
   while (before !== state.read) {
     before = state.read;
     for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** Who may call the routes of a passkey code from a browser: extensions, and no page. */
+/** Tests which callers from a browser may use the routes of a passkey code: extensions, and no page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GuessLimit } from '#src/http/guess-limit.ts';

@@ -1,4 +1,4 @@
-/** How many requests are taken, on a clock of the test. */
+/** Tests the rate limits, on a clock of the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { networkOf } from '#src/http/client-address.ts';

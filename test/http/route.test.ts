@@ -1,4 +1,4 @@
-/** What a row of the table of routes can say, tried with rows of its own. */
+/** Tests the options of a row in the table of routes, with rows of its own. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type TUnknown, Type } from 'typebox';
@@ -13,7 +13,7 @@ const common = { operationId: 'tried', credential: 'instance', tag: 'server', su
 
 const Answer = Type.Object({ ok: Type.Boolean() });
 
-/** What `run` of a row with this answer may return. */
+/** The type of `run` of a row with this answer. */
 type Run = RouteSpec<TUnknown, TUnknown, TUnknown, typeof Answer, { readonly 207: typeof Answer }>['run'];
 type Accepted<Returned> = (() => Returned) extends Run ? true : false;
 /** The compiler looks at these: a wrong one is a type error. */

@@ -1,4 +1,4 @@
-/** What the endpoints answer when all is well, against a gateway in memory. */
+/** Tests the answers of the endpoints without errors, against a gateway in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'fastify';

@@ -13,7 +13,7 @@ export interface StreamClient {
   readonly headers: Headers;
   readonly frames: readonly Frame[];
   readonly comments: readonly string[];
-  /** Everything that came, as text. */
+  /** Returns the received text. */
   text(): string;
   /** Resolves with the frames as soon as there are so many. */
   frame(count: number): Promise<readonly Frame[]>;

@@ -181,7 +181,7 @@ test('stream: what is kept for those who come back is bounded by bytes too, and 
 
 const named = (...numbers: readonly number[]) => numbers.map((number) => ({ ...sampleEvent, ...event(number) }));
 
-/** What other nodes keep, and the events that a client gets which comes back with the id of the second one, while the fifth happens. */
+/** Past events of other nodes, and the events for a client that comes back with the id of the second event while the fifth happens. */
 const pasts: readonly [string, StreamPast | null, readonly string[], boolean][] = [
   ['is empty', null, ['event-5'], true],
   ['has the events', { anchor: 'event-1', events: named(2, 3, 4) }, ['event-3', 'event-4', 'event-5'], false],

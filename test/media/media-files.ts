@@ -1,4 +1,4 @@
-/** What the tests of files share: a folder that must be empty at the end, and a workshop and an intake on it. */
+/** The frame of tests of files: a folder that must be empty at the end, a workshop and an intake on it. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

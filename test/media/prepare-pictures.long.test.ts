@@ -34,7 +34,7 @@ const workshopFor = (t: TestContext, folder: TemporaryFolder, options: Partial<W
 const plain = (width: number, height: number, alpha = 1): Sharp =>
   sharp({ create: { width, height, channels: 4, background: { r: 200, g: 30, b: 90, alpha } } });
 
-/** What no compression makes small; another one for each seed. */
+/** Makes a picture that no compression makes small; each seed gives another picture. */
 const noise = (width: number, height: number, channels: 3 | 4 = 3, seed = 1): Sharp => {
   const words = new Uint32Array(Math.ceil((width * height * channels) / 4));
   let state = seed * 2_654_435_761;

@@ -13,7 +13,7 @@ import { quietLog } from './setup.ts';
 const day = 86_400_000;
 const compiled = DEFAULT_CONNECTION_CONFIG.version;
 
-/** What the platform publishes, the database, and versions over both. */
+/** The version that the platform publishes, the database, and versions over both. */
 class Stage {
   readonly time = new FakeTime();
   readonly stored = new Map<string, string>();

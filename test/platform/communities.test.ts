@@ -1,4 +1,4 @@
-/** Which groups belong to which community: learned from whole groups and from changes, told to the chats of the groups. */
+/** Tests which groups belong to which community. The gateway learns it from whole groups and from changes, and updates the chats of the groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, Group, GroupEvent } from '#actors/model.ts';

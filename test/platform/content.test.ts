@@ -1,4 +1,4 @@
-/** What each kind of content becomes, made by the library's own generator where it has one: golden objects in the spelling of the contract. */
+/** Tests the message of each kind of content, made by the library's own generator where it has one: golden objects in the contract's spelling. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from '@whiskeysockets/baileys';

@@ -25,7 +25,7 @@ const directory: Directory = {
 };
 
 interface Options {
-  /** How often the shared state was synchronised. */
+  /** The number of synchronisations of the shared state. */
   readonly synchronised?: number;
   /** Looks up addresses; absent: every address is known. */
   readonly learn?: () => Promise<void>;
@@ -167,7 +167,7 @@ test('pipeline: a message whose addresses cannot be looked up is recorded with w
   assert.deepEqual([ids(), surprises, logged], [['A', 'B'], [], ['platform.lookup-failed']]);
 });
 
-/** Whoever looks into it throws. */
+/** An object that throws when a field of it is read. */
 const poison = new Proxy({}, { get: () => assert.fail('poison') });
 const poisoned = [
   { name: 'messages.upsert', data: { type: 'append', messages: [poison, ...messagesOf('B')] } },

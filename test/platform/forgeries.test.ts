@@ -1,4 +1,4 @@
-/** What others may not send is dropped and counted, and whoever sent it is told nothing. */
+/** Tests that forged messages are dropped and counted, and that their sender gets no answer. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';

@@ -39,7 +39,7 @@ const connected = async (t: TestContext) => {
 
 const frames = Array.from({ length: 600 }, (_, n) => `frame ${n}`);
 
-test('frames that come at once are taken in several turns, in their order, and the close comes behind them', async (t) => {
+test('frames: those that come at once are taken in several turns, in their order, and the close comes behind them', async (t) => {
   const { near, far, told, wire } = await connected(t);
   const closed = new Promise<void>((resolve) => {
     near.on('close', () => {
@@ -62,7 +62,7 @@ test('frames that come at once are taken in several turns, in their order, and t
   assert.ok(Math.max(...inTurn.values()) <= 40, `${Math.max(...inTurn.values())} in one turn`);
 });
 
-test('a frame that comes alone is taken at once', async (t) => {
+test('frames: one that comes alone is taken at once', async (t) => {
   const { near, far, told } = await connected(t);
   for (const frame of ['one', 'two']) {
     const heard = once(near, 'message');
@@ -72,7 +72,7 @@ test('a frame that comes alone is taken at once', async (t) => {
   }
 });
 
-test('a socket with too many waiting frames is not read until they were taken', async (t) => {
+test('frames: a socket with too many waiting frames is not read until they were taken', async (t) => {
   const { near, told, far, wire } = await connected(t);
   const pauses: string[] = [];
   for (const name of ['pause', 'resume'] as const) {
@@ -103,7 +103,7 @@ const emitting = (turns: Turns, tell: () => void = () => undefined) => {
   return { socket, state };
 };
 
-test('a socket with one frame does not wait for all the frames of another', async () => {
+test('frames: a socket with one frame does not wait for all the frames of another', async () => {
   const turns = new Turns({ least: 4, cost: 1000 });
   const flooded = emitting(turns);
   let before = -1;
@@ -114,7 +114,7 @@ test('a socket with one frame does not wait for all the frames of another', asyn
   assert.ok(before >= 0 && before < 20, `${before} frames of the other were taken before`);
 });
 
-test('a frame that waits for its turn is heard of when it comes, and again when it is taken', async () => {
+test('frames: one that waits for its turn is reported when it comes, and again when it is taken', async () => {
   const { socket, state } = emitting(new Turns({ least: 1, cost: 1000 }));
   for (const frame of frames) socket.emit('message', frame);
   assert.deepEqual(state, { told: 1, seen: frames.length + 1 });

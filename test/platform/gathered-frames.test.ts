@@ -36,7 +36,7 @@ peer.on('message', (data: Buffer) => {
   if (data.toString() === 'last') arrived.resolve();
 });
 
-test('frames of one turn leave in their order, with one call to the system', async () => {
+test('frames: those of one turn leave in their order, with one system call', async () => {
   const frames = Array.from({ length: 20 }, (_, n) => `frame ${n}`);
   for (const frame of frames) raw.send(Buffer.from(frame));
   await Promise.resolve();
@@ -49,7 +49,7 @@ test('frames of one turn leave in their order, with one call to the system', asy
   assert.deepEqual(received, [...frames, 'behind a promise', 'last']);
 });
 
-test('who sends a frame need not wait for the others', () => {
+test('frames: the sender of one need not wait for the others', () => {
   let done = 0;
   raw.send(Buffer.from('a'), () => (done += 1));
   assert.equal(done, 1);
@@ -66,7 +66,7 @@ const fenced = async () => {
   return { own, got, state, closed: once(other, 'close') };
 };
 
-test('without permission no frame leaves, and the connection ends', async () => {
+test('frames: without permission none leaves, and the connection ends', async () => {
   const { own, got, state, closed } = await fenced();
   state.granted = false;
   const error = await new Promise((resolve) => own.send(Buffer.from('a'), resolve));
@@ -76,7 +76,7 @@ test('without permission no frame leaves, and the connection ends', async () => 
   assert.equal(state.denied, 1);
 });
 
-test('frames that were gathered do not leave when permission was lost before they could', async () => {
+test('frames: gathered ones do not leave if permission is lost before they can', async () => {
   const { own, got, state, closed } = await fenced();
   own.send(Buffer.from('a'));
   state.granted = false;
@@ -85,7 +85,7 @@ test('frames that were gathered do not leave when permission was lost before the
   assert.equal(state.denied, 1);
 });
 
-test('a frame for a connection that is gone fails', async () => {
+test('frames: one for a connection that is gone fails', async () => {
   client.terminate();
   await once(client, 'close');
   const error = await new Promise((resolve) => raw.send(Buffer.from('late'), resolve));

@@ -22,7 +22,7 @@ let instance: Instance;
 before(async () => {
   bench = await startBench();
   instance = await connected(bench, own);
-  // Nobody asks for a message again: it is read at once, or never.
+  // The retry receipt gets lost, so a message is read at once or never.
   await bench.running.sandbox.fault({ kind: 'retryLost', number: own, times: 1_000 });
 });
 after(() => bench.stop());

@@ -22,7 +22,7 @@ export const hashOfStanza = (id: string): string => hashOf(Buffer.from(`cipher $
 export interface Run {
   readonly log: InboundLog;
   readonly gate: InboundGate;
-  /** What the library was handed, as `kind id`, and what was only confirmed. */
+  /** Stanzas that the library received, as `kind id`, and stanzas that were only acknowledged. */
   readonly handed: string[];
   /** Acknowledgements of receipts, notifications and calls that were sent: by the library, or held and sent later. */
   readonly acked: string[];
@@ -31,9 +31,9 @@ export interface Run {
   readonly errors: { readonly fields: object; readonly event: string }[];
   readonly crashes: unknown[];
   connected: boolean;
-  /** What the library does with a message. */
+  /** The library's handling of a message. */
   handle: (id: string) => Promise<void> | void;
-  /** What it does with anything else before it acknowledges it. */
+  /** The library's handling of another stanza before it acknowledges the stanza. */
   handleOther: (id: string) => Promise<void> | void;
   stored: () => Promise<boolean>;
   keysStored: () => Promise<boolean>;

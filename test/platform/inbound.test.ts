@@ -146,7 +146,7 @@ test('gate: an event tells that a message is on its way though the connection en
   assert.equal(vault.inbound.size, 0);
 });
 
-/** What the library does with a message that it can read. */
+/** Handles a message as the library does if it can read the message. */
 const reads = (run: Run) => (id: string) => run.gate.reported(id);
 
 test('gate: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {

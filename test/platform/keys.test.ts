@@ -57,7 +57,7 @@ test('keys: the map of devices that have a sender key is written when it grew, a
   const { auth, keys } = await open(vault);
   const send = async (...devices: readonly string[]): Promise<string | undefined> => {
     vault.stored.keys.delete('sender-key-memory g');
-    // As the library does: it adds to what it was given.
+    // The library also adds to the map that it was given.
     const map = (await keys.get('sender-key-memory', ['g']))['g'] ?? {};
     for (const device of devices) map[device] = true;
     await keys.set({ 'sender-key-memory': { g: map } });
@@ -245,7 +245,7 @@ test('keys: the list of people with a privacy token stands in pages, of which a 
   const vault = createFakeVault();
   const people = Array.from({ length: 5_000 }, (_, at) => `${100_000_000_000_000 + at}@lid`);
   const listOf = (names: readonly string[]) => ({ token: Buffer.from(JSON.stringify(names)) });
-  // As the library stored it so far: whole.
+  // The library itself stores the list as one value.
   const first = await open(vault);
   await first.auth.durable();
   vault.stored.keys.set('tctoken __index', encodeKey(listOf(people)));

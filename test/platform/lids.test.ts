@@ -1,4 +1,4 @@
-/** What is remembered of people's LIDs is what the library would answer. */
+/** Tests that the remembered LIDs of people are the LIDs that the library would answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';

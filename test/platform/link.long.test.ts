@@ -31,7 +31,7 @@ const realStage = (): LinkStage => {
     drop: async () => void (await sandbox.fault({ kind: 'close', number })),
     unlink: () => sandbox.logout(number),
     async arrived() {
-      // Nothing is expected, so there is nothing to wait for but what is on its way through the event loop.
+      // No event is expected, so the test only waits for work that is under way in the event loop.
       for (let n = 0; n < 50; n += 1) await settle();
     },
   };

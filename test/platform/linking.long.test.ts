@@ -1,4 +1,4 @@
-/** What the platform may do while a device is linked: ask for another QR code, void codes, repeat steps, refuse requests. */
+/** Tests the platform's moves while a device is linked: new QR codes, void codes, repeated steps, refused requests. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bench, startBench } from './setup.ts';

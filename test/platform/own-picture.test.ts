@@ -31,7 +31,7 @@ test('own picture: its address is told after the login, when it changes, and as 
   await device.end();
 });
 
-/** As the library throws it. */
+/** An error in the form in which the library throws it. */
 const refusal = (message: string, more: object) => Object.assign(new Error(message), { output: { statusCode: 500 }, ...more });
 
 const me = { pn: '55@s.whatsapp.net', lid: '1@lid' };

@@ -1,4 +1,4 @@
-/** What one connection offers for a pairing, and when a code is told, against a socket whose answers the test gives. */
+/** Tests the offers of one connection for a pairing, and the moment at which a code is reported, against a socket whose answers the test gives. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ class Stage {
   readonly facts: PlatformFact[] = [];
   readonly failures: Close[] = [];
   readonly expected: string[] = [];
-  /** What happened, in order: secrets that were stored, acknowledgements, facts. */
+  /** Happenings in order: stored secrets, acknowledgements, facts. */
   readonly log: string[] = [];
   readonly offer: PairingOffer;
   readonly #answers: PromiseWithResolvers<BinaryNode>[] = [];

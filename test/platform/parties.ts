@@ -25,7 +25,7 @@ export const groupJid = '3003@g.us';
 
 type Repository = ReturnType<(typeof DEFAULT_CONNECTION_CONFIG)['makeSignalRepository']>;
 
-/** What the platform hands out for a first message to this party. */
+/** Returns the platform's pre-key bundle for a first message to this party. */
 const bundleOf = (creds: AuthenticationCreds, preKey: { readonly keyId: number; readonly publicKey: Uint8Array }) => ({
   registrationId: creds.registrationId,
   identityKey: generateSignalPubKey(creds.signedIdentityKey.public),

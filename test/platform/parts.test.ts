@@ -105,7 +105,7 @@ for (const [url, message] of dials)
     assert.deepEqual(closeOf(error, url), { code: null, message, data: { reason: 'addressUnreachable' } });
   });
 
-/** What a server that listens for connections on this machine makes of them, and the address under which it is asked. */
+/** Servers on this machine with which no handshake completes, each with the scheme of its address. */
 const silentDials: readonly (readonly [title: string, scheme: string, open: () => Promise<NetServer>, trouble: RegExp])[] = [
   [
     'a certificate that nobody vouches for',

@@ -81,7 +81,7 @@ test('keys: those that the platform gave out and nobody used go after 60 days, a
   await refilled();
   const left = ids();
   assert.ok(!stays(newest - 60), `left are ${left.slice(0, 3).join()} of ${left.length}`);
-  // What the platform had when it was asked, and a margin.
+  // Keys that the platform had at the time of the request, and a margin.
   assert.ok(stays(newest), 'keys that it may still have had stay');
   const { id } = await bench.running.sandbox.send('5511900000948', own, { kind: 'text', text: 'from a new contact' });
   await instance.message(({ messageId }) => messageId === id, 'the text of a new contact');

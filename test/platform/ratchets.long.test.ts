@@ -87,7 +87,7 @@ test('crash: only a run that ended without a farewell costs keys, and each costs
   assert.equal(counter(), 3 + unstoredSends);
 });
 
-/** What the next process finds after a kill: what was stored until now. */
+/** Returns the vault that the next process finds after a kill. */
 const killed = (vault: FakeVault): FakeVault => {
   const left = createFakeVault();
   for (const [key, value] of vault.stored.keys) left.stored.keys.set(key, value);

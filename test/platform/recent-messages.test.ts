@@ -1,4 +1,4 @@
-/** What the library remembers to send again by itself. */
+/** Tests the messages that the library keeps to send them again by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proto, type WASocket } from '@whiskeysockets/baileys';

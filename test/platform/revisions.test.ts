@@ -1,4 +1,4 @@
-/** What is written to change a stored message, and what is refused before anything is written. */
+/** Tests the stanzas that change a stored message, and the refusals that come before any write. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';

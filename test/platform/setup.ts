@@ -33,7 +33,7 @@ export const deadlines: Deadlines = {
 
 const encoding = { publicKeyEncoding: { format: 'der', type: 'spki' }, privateKeyEncoding: { format: 'der', type: 'pkcs8' } } as const;
 
-/** As the worker makes them. */
+/** Makes pre-keys as the worker does. */
 export const preKeys = async (count: number): Promise<Uint8Array> => {
   const pairs = new Uint8Array(count * 64);
   for (let at = 0; at < pairs.length; at += 64) {
@@ -89,13 +89,13 @@ export interface Instance {
   readonly link: PlatformLink;
   readonly platform: BaileysPlatform;
   readonly vault: FakeVault;
-  /** Of all connections, in order. */
+  /** Facts of all connections, in order. */
   readonly facts: Happenings<PlatformFact>;
   readonly entries: Happenings<Entry>;
-  /** What takes the entries; a test puts another in its place. */
+  /** The recorder of entries. A test may replace it. */
   readonly recorder: Pick<LinkHost, 'record' | 'recorded'>;
   readonly surprises: unknown[];
-  /** What was dropped because whoever sent it may not. */
+  /** Messages that were dropped because their sender may not send them. */
   readonly forged: string[];
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */
@@ -140,7 +140,7 @@ const intake = createIntake({
 });
 const downloads: Downloads = { receive: (bytes, options) => intake.receive(bytes, options), most: 1e8, silenceMs: 10_000, phoneMs: 10_000 };
 
-/** What all adapters here have in common. */
+/** Options that all adapters of these tests share. */
 const common = {
   log: quietLog,
   timers: async () => [],

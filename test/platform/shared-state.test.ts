@@ -75,7 +75,7 @@ const taken = async (state: SharedState, ...mutations: [Mutation, ...Mutation[]]
 const stateOf = (of: Client, name: WAPatchName): LTHashState | undefined =>
   of.auth.values.get(`app-state-sync-version ${name}`) as LTHashState | undefined;
 
-test('several mutations are one patch, and what it changed is recorded', async () => {
+test('shared state: several mutations are one patch, and the changes are recorded', async () => {
   const before = settings().versions['regular_low'] ?? 0;
   recorded.length = 0;
   await taken(shared, archive(true), pin(false));
@@ -97,7 +97,7 @@ test('a contact is set, removed and set again: the hash stays right, and the lib
   assert.deepEqual([settings().contacts[0]?.name, refusals()], ['Three', 0]);
 });
 
-test('what the library wrote is built on, and what is written here reaches another device of the library', async () => {
+test('shared state: a patch follows those of the library, and reaches another device of the library', async () => {
   await client.sock.chatModify({ pin: true }, friendLid);
   await taken(shared, archive(false));
   await twin.wait('chats.update', (chats) => chats.some(({ archived }) => archived === false));
@@ -116,7 +116,7 @@ test('two devices write at the same time: every change arrives, conflicts are wo
   await twin.wait('labels.edit', ({ id }) => id === '7');
 });
 
-test('a local state that is wrong is read anew, and the change is written on the right one', async () => {
+test('shared state: a local state that is wrong is read anew, and the change is written on the right one', async () => {
   await taken(shared, pin(true));
   const right = stateOf(client, 'regular_low');
   assert.ok(right);
@@ -126,7 +126,7 @@ test('a local state that is wrong is read anew, and the change is written on the
   assert.equal(stateOf(client, 'regular_low')?.version, settings().versions['regular_low']);
 });
 
-test('a patch that is refused again is a refusal with the code, and the local state does not advance', async () => {
+test('shared state: a patch that is refused again is a refusal with the code, and the local state does not advance', async () => {
   const version = stateOf(client, 'regular_low')?.version;
   const tooMany = Array.from({ length: 1_001 }, () => pin(true)) as unknown as [Mutation, ...Mutation[]];
   const outcome = await shared.patch(tooMany);
@@ -135,18 +135,18 @@ test('a patch that is refused again is a refusal with the code, and the local st
   await taken(shared, pin(true));
 });
 
-test('a reload reports the whole collection again', async () => {
+test('shared state: a reload reports the whole collection again', async () => {
   const seen = client.seen('labels.edit').length;
   await shared.reload(['regular']);
   await eventually(() => client.seen('labels.edit').length > seen, 'the label once more');
   assert.equal(stateOf(client, 'regular')?.version, settings().versions['regular']);
 });
 
-test('mutations of two collections are a mistake of the caller', async () => {
+test('shared state: mutations of two collections are a mistake of the caller', async () => {
   await assert.rejects(shared.patch([pin(true), contact('X')]), /two collections/);
 });
 
-test('without a key of the phone nothing is sent', async () => {
+test('shared state: without a key of the phone nothing is sent', async () => {
   const { myAppStateKeyId = '' } = client.auth.creds;
   delete client.auth.creds.myAppStateKeyId;
   const outcome = await shared.patch([pin(false)]);
@@ -156,7 +156,7 @@ test('without a key of the phone nothing is sent', async () => {
   assert.ok(chat().pinnedAt);
 });
 
-test('records are found in one line of the library’s log alone', () => {
+test('shared state: records are found in one line of the library’s log alone', () => {
   const syncAction = { syncAction: { value: { quickReplyAction: { shortcut: 'hi' } } }, index: ['quick_reply', '1'] };
   assert.deepEqual(unreadActionOf({ syncAction, id: '1' }, 'unprocessable update')?.index, ['quick_reply', '1']);
   for (const [fields, message] of [

@@ -15,6 +15,6 @@ export const sendText = async (instance: Instance, to: string, text: string): Pr
   return composed.value.messageId;
 };
 
-/** What a phone made of a message: waits until it arrives, read or unreadable. */
+/** Waits until a message arrives at a phone, and returns it, read or unreadable. */
 export const arrivedAt = (sandbox: Pick<Sandbox, 'received'>, phone: string, id: string): Promise<ReceivedMessage> =>
   until(() => sandbox.received(phone).find((one) => one.id === id), `${id} arrives at ${phone}`);

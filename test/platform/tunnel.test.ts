@@ -51,7 +51,7 @@ const open = async (url: string, guard: ProxyGuard | null = null): Promise<unkno
   return said;
 };
 
-/** What the kernel holds on both sides of the connection. */
+/** More bytes than the kernel buffers on both sides of the connection. */
 const mostSent = 16 * 1024 * 1024;
 
 for (const [title, scheme, answer, piece, text] of [

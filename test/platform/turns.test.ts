@@ -16,14 +16,14 @@ const counted = (t: TestContext) => {
   return loop;
 };
 
-test('what comes alone is done at once', () => {
+test('turns: a single task runs at once', () => {
   const turns = new Turns({ least: 1, cost: 1000 });
   let done = false;
   turns.take(() => void (done = true));
   assert.ok(done);
 });
 
-test('what comes at once is done a few at a time, whoever brings it, first come first served', async (t) => {
+test('turns: many tasks at once run a few at a time, in the order of their arrival, whatever their session', async (t) => {
   const turns = new Turns({ least: 2, cost: 1000 });
   const loop = counted(t);
   const done: { name: string; turn: number }[] = [];
@@ -38,7 +38,7 @@ test('what comes at once is done a few at a time, whoever brings it, first come 
   assert.ok(inTurn.size >= 19);
 });
 
-test('where others keep the loop busy a turn takes more, a quarter of what they took', async (t) => {
+test('turns: if other work keeps the loop busy, a turn takes more tasks, for a quarter of the time of that work', async (t) => {
   const turns = new Turns({ least: 1, cost: 1 });
   const loop = counted(t);
   const busy = setInterval(() => {

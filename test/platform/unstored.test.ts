@@ -1,4 +1,4 @@
-/** What arrives and cannot be stored: the platform keeps it and repeats it, through the real protocol. */
+/** Tests arrivals that cannot be stored: the platform keeps and repeats them, through the real protocol. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';

@@ -17,7 +17,7 @@ const faults = ['uploadRefused', 'uploadUnauthorised', 'uploadSlow', 'uploadCut'
 beforeEach(async () => {
   for (const kind of faults) await scene.fault(kind, { times: 0 });
 });
-// Whatever becomes of an upload, its encrypted copy goes.
+// The encrypted copy of an upload is deleted in every case.
 afterEach(async () => assert.deepEqual(await readdir(folder.path), []));
 
 /** Larger than what is asked for progress before it is sent again. */
@@ -28,11 +28,11 @@ interface Row {
   readonly title: string;
   readonly fault: Fault;
   readonly bytes?: number;
-  /** Whether the second host got the file; null when nobody did. */
+  /** True if the second host got the file; null if no host got it. */
   readonly second: boolean | null;
   readonly resumed?: boolean;
   readonly says?: RegExp;
-  /** Of the last host; absent when it gave none. */
+  /** The code of the last host; absent if the host gave none. */
   readonly code?: number;
 }
 

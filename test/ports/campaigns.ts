@@ -1,4 +1,4 @@
-/** What every store of campaigns answers, and what the journal changes in them: whose turn it is, what became of recipients, the counts. */
+/** Tests the contract of every store of campaigns, and the journal's changes in it: the order of sends, the state of recipients, the counts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { CampaignSend, Entry, RecipientState } from '#actors/model.ts';
@@ -182,7 +182,7 @@ const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => P
       const found = await Promise.all(toggles);
       assert.deepEqual([...new Set(found)].toSorted(), ['paused', 'waiting']);
       const after = (await one.store.get(one.bench.record.id, 't'))?.status;
-      // Whatever their order was: each found the status that the one before left.
+      // In any order, each change found the status that the change before it left.
       const moves = found.map((status, at) => Number(status === 'waiting' && at % 2 === 0) - Number(status === 'paused' && at % 2 === 1));
       assert.equal(
         moves.reduce((sum, move) => sum + move, 0),

@@ -1,4 +1,4 @@
-/** What every store of chats answers without filters: pages by the last message, one by a name, counts. Filters are a matter for PostgreSQL. */
+/** Tests the contract of every store of chats without filters: pages by the last message, one chat by a name, counts. Filters need PostgreSQL. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Bench, benchOf, chat, type Open } from './entries.ts';

@@ -1,4 +1,4 @@
-/** What every store of contacts answers: the address book in pages, those outside of it, one by its ids; and how entries change it. */
+/** Tests the contract of every store of contacts: the address book in pages, contacts outside it, one contact by its ids, and changes by entries. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';

@@ -1,4 +1,4 @@
-/** What every journal keeps of labels, quick replies and tags, and what every store of them answers. */
+/** Tests the contract of every journal for labels, quick replies and tags, and of every store of them. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Definition, DefinitionKind, Entry, Label, LeadTag } from '#actors/model.ts';

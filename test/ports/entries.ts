@@ -93,7 +93,7 @@ export class Bench {
 /** An instance in stores that were just opened. */
 export const benchOf = async (open: Open, id: string): Promise<Bench> => new Bench(await open(), id).store();
 
-/** What was told, in a few words. */
+/** Returns the types of the events, in a few words. */
 export const kindsOf = ({ events }: Committed): readonly string[] =>
   events.map(({ type, payload }) => (type === 'messages_update' ? `${type} ${String(payload['state'])}` : type));
 

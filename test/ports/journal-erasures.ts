@@ -1,4 +1,4 @@
-/** What every journal does when the owner clears or deletes a chat, deletes a message for the account alone, or stars one. */
+/** Tests every journal when the owner clears or deletes a chat, deletes a message for the account alone, or stars one. */
 import assert from 'node:assert/strict';
 import type { Entry, Message } from '#actors/model.ts';
 import { arrived, type Bench, type Case, fresh, kindsOf, queued, sent } from './entries.ts';

@@ -1,4 +1,4 @@
-/** What every journal does with posts of channels: their numbers, edits, views and reactions, and deletions by any admin. */
+/** Tests every journal with posts of channels: their numbers, edits, views and reactions, and deletions by any admin. */
 import assert from 'node:assert/strict';
 import { type Entry, type Message, newPost } from '#actors/model.ts';
 import { arrived, type Bench, type Case, fresh, kindsOf, queued, sent, status } from './entries.ts';

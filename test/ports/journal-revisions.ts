@@ -1,4 +1,4 @@
-/** What every journal does when a message changes an earlier one: edits, deletions, pins, by whom they count. */
+/** Tests every journal when a message changes an earlier one: edits, deletions and pins, and the senders who may do so. */
 import assert from 'node:assert/strict';
 import type { Entry, Message, Revision } from '#actors/model.ts';
 import { arrived, type Bench, type Case, chatId, fresh, kindsOf, queued, sent, status } from './entries.ts';

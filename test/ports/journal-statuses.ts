@@ -1,4 +1,4 @@
-/** What every journal does with the progress of messages: sent, failed, confirmed, read. */
+/** Tests every journal with the progress of messages: sent, failed, confirmed, read. */
 import assert from 'node:assert/strict';
 import { statusChat, type Audience, type Message } from '#actors/model.ts';
 import { arrived, type Case, chatId, fresh, kindsOf, queued, sent, status } from './entries.ts';

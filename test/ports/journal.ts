@@ -1,4 +1,4 @@
-/** What every journal does: entries of all kinds become messages, chats, events and deliveries, once, in order, all or nothing. */
+/** Tests every journal: entries of all kinds become messages, chats, events and deliveries, once, in order, all or nothing. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
@@ -35,7 +35,7 @@ const call = (step: string, at: number): Entry => ({
   },
 });
 
-/** What some entries make of a chat that is there and of one that is not: the types of their events, and fields of the chat afterwards. */
+/** Entries, their events on a known chat and on an unknown one, and the fields of the chat afterwards. */
 const changes: readonly (readonly [title: string, entries: readonly Entry[], told: readonly string[], fields: object])[] = [
   ['a patch without a chat', [chat({ chatId: 'c1@g.us', name: 'Team' }, { create: false, tell: 'chats' })], [], {}],
   [

@@ -1,4 +1,4 @@
-/** What every store of messages answers: by id, chat, origin and tracking id, newest first, in pages; what is unread; what waits. */
+/** Tests the contract of every store of messages: by id, chat, origin and tracking id, newest first, in pages; unread and waiting messages. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Message } from '#actors/model.ts';

@@ -32,7 +32,7 @@ const first = await write(ana, bruno, { text: 'hello' });
 const poll = await write(ana, bruno, { type: 'poll', name: 'Where to?', options: ['Beach', 'Hills'] });
 const picture = 'data:image/png;base64,iVBORw0KGgo=';
 
-/** What Bruno and Ana write next, and the kind and text that must arrive. */
+/** The next messages of Bruno and Ana, with the kind and text that must arrive. */
 const exchanges: readonly (readonly [string, object, RegExp, string])[] = [
   [bruno, { text: 'hi yourself', replyTo: first }, /^extendedTextMessage$/, 'hi yourself'],
   [bruno, { type: 'reaction', messageId: first, emoji: '👍' }, /^reactionMessage$/, '👍'],

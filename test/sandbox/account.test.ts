@@ -1,4 +1,4 @@
-/** What an account shows of itself, and to whom; calls that the client refuses; where connections come from. */
+/** Tests the facts that an account shows and who sees them, calls that the client refuses, and the addresses of connections. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Who comes into groups and how: refusals of single people, approval, links, invitations; and the rules that members without a rank meet. */
+/** Tests the ways into groups: refusals of single people, approval, links, invitations; and the rules for members without a rank. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
@@ -97,7 +97,7 @@ test('removing: the creator stays, strangers are not there', async () => {
   );
 });
 
-test('a new link makes the old one void', async () => {
+test('links: a new link makes the old one void', async () => {
   const old = (await admin.sock.groupInviteCode(group)) ?? '';
   assert.equal((await guest.sock.groupGetInviteInfo(old)).subject, 'Club');
   const code = (await admin.sock.groupRevokeInvite(group)) ?? '';
@@ -212,7 +212,7 @@ test('a member that is removed while it writes: its message is refused', async (
   );
 });
 
-test('a description on an old one is a conflict', async () => {
+test('description: a change that builds on an old description is a conflict', async () => {
   await admin.sock.groupUpdateDescription(group, 'One');
   const stale = { tag: 'description', attrs: { id: 'X', prev: 'old' }, content: [{ tag: 'body', attrs: {}, content: Buffer.from('Two') }] };
   await assert.rejects(admin.sock.query({ tag: 'iq', attrs: { to: group, type: 'set', xmlns: 'w:g2' }, content: [stale] }), /conflict/);

@@ -25,12 +25,12 @@ const picture = (format: 'jpeg' | 'png'): Promise<Buffer> =>
     .toFormat(format)
     .toBuffer();
 
-test('who is no business has no profile, and may not change a catalog', async () => {
+test('business: an account that is none has no profile, and may not change a catalog', async () => {
   assert.equal(await client.sock.getBusinessProfile(jid(ana)), undefined);
   await assert.rejects(client.sock.productCreate({ ...product, images: [] }), /forbidden/);
 });
 
-test('the profile of a business reaches the library, and is changed by it', async () => {
+test('business: its profile reaches the library, and the library changes it', async () => {
   await opened.sandbox.changeBusiness(ana, { description: 'Mugs', categories: [{ id: '2223', name: 'Grocery Store' }] });
   const profile = await client.sock.getBusinessProfile(jid(ana));
   assert.deepEqual([profile && profile.description, profile && profile.category], ['Mugs', 'Grocery Store']);
@@ -41,7 +41,7 @@ test('the profile of a business reaches the library, and is changed by it', asyn
   );
 });
 
-test('a picture of a product has to be a JPEG', async () => {
+test('catalog: a picture of a product has to be a JPEG', async () => {
   await assert.rejects(client.sock.productCreate({ ...product, images: [await picture('png')] }));
   assert.deepEqual(own().products, []);
   const made = await client.sock.productCreate({ ...product, images: [await picture('jpeg')] });
@@ -50,7 +50,7 @@ test('a picture of a product has to be a JPEG', async () => {
   assert.equal(there?.images.length, 1);
 });
 
-test('a catalog is read in pages, collections with their products, and a product is changed and deleted', async () => {
+test('catalog: it is read in pages, collections with their products, and a product is changed and deleted', async () => {
   for (let n = 0; n < 3; n += 1) await opened.sandbox.putProduct(ana, { name: `Cup ${n}`, status: 'APPROVED' });
   const first = await client.sock.getCatalog({ jid: jid(ana), limit: 2 });
   const second = await client.sock.getCatalog({ jid: jid(ana), limit: 2, cursor: String(first.nextPageCursor) });
@@ -72,7 +72,7 @@ test('a catalog is read in pages, collections with their products, and a product
   assert.deepEqual(own().collections[0]?.products, []);
 });
 
-test('what a customer ordered is told to who has the token of the message', async () => {
+test('orders: the details go to a caller with the token of the message', async () => {
   const { id } = await opened.sandbox.putProduct(ana, { name: 'Bowl', price: '5000', currency: 'BRL', status: 'APPROVED' });
   const { id: messageId } = await opened.sandbox.send(bia, ana, { kind: 'order', owner: ana, items: [{ productId: id, quantity: 2 }] });
   const order = (await client.wait(
@@ -88,13 +88,13 @@ test('what a customer ordered is told to who has the token of the message', asyn
   await assert.rejects(client.sock.getOrderDetails(String(order.orderId), 'wrong'), /item-not-found/);
 });
 
-test('what a business has survives a restart of the platform', async () => {
+test('business: its data survive a restart of the platform', async () => {
   const before = own();
   await opened.restart();
   assert.deepEqual(own(), { ...before, products: before.products, collections: before.collections });
 });
 
-test('the library makes a community, links a group and takes it out again', async () => {
+test('community: the library makes one, links a group and takes it out again', async () => {
   const { sandbox } = opened;
   const fresh = await pair(opened, { number: '5511999990005', name: 'Carl' });
   await fresh.sock.communityCreate('Neighbours', 'All of us');
@@ -114,4 +114,4 @@ test('the library makes a community, links a group and takes it out again', asyn
   assert.equal(parent(), undefined);
 });
 
-test('the library asked for nothing that the platform does not know', () => assert.deepEqual(opened.sandbox.stats().unknown, {}));
+test('business: the library sent no request that the platform does not know', () => assert.deepEqual(opened.sandbox.stats().unknown, {}));

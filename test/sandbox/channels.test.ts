@@ -60,7 +60,7 @@ const next = (field: string): Promise<unknown> =>
 const create = '25149874324715067';
 const join = '24404358912487870';
 
-test('a client creates a channel once it has accepted the terms', async () => {
+test('channels: a client creates a channel once it has accepted the terms', async () => {
   const input = { name: 'Offers', description: 'Every day', picture: null };
   assert.equal(codeOf(await mex(first, create, { input })), 403);
   await accept(first, '20601217');
@@ -73,7 +73,7 @@ test('a client creates a channel once it has accepted the terms', async () => {
   assert.deepEqual([name, description, followers.map(({ number, role }) => [number, role])], ['Offers', 'Every day', [[ana, 'OWNER']]]);
 });
 
-test('a client reads a channel by id and by link, and what does not exist as such', async () => {
+test('channels: a client reads a channel by id and by link, and a missing one is reported as missing', async () => {
   const { invite } = sandbox.sandbox.channel(channel);
   const found = await second.sock.newsletterMetadata('invite', invite);
   assert.equal(found?.id, channel);
@@ -82,7 +82,7 @@ test('a client reads a channel by id and by link, and what does not exist as suc
   assert.equal(codeOf(await mex(second, '27456920720571478', { input: { key: channel, type: 'NAME' } })), 400);
 });
 
-test('a client follows and mutes a channel, and its devices are told', async () => {
+test('channels: a client follows and mutes a channel, and its devices are told', async () => {
   assert.equal(codeOf(await mex(second, join, { newsletter_id: channel })), 403);
   await accept(second, '20601216');
   await second.sock.newsletterFollow(channel);
@@ -96,7 +96,7 @@ test('a client follows and mutes a channel, and its devices are told', async () 
   assert.equal(follower()?.muted, false);
 });
 
-test('followers are told what the owner changes', async () => {
+test('channels: followers are told of the owner’s changes', async () => {
   await first.sock.newsletterUpdateName(channel, 'Better offers');
   const told = (await next('xwa2_notify_newsletter_on_metadata_update')) as { id: string; thread_metadata: object };
   assert.equal(told.id, channel);
@@ -122,7 +122,7 @@ for (const [title, id, variables, code] of changes) {
   });
 }
 
-test('an admin is invited, accepts, becomes the owner, and the old one is demoted', async () => {
+test('channels: an admin is invited, accepts, becomes the owner, and the old one is demoted', async () => {
   await accept(first, '20610101');
   const { data } = await mex(first, '9387141988078609', { newsletter_id: channel, user_id: lidOf(bia) });
   assert.match(String(data?.['xwa2_newsletter_admin_invite_create']?.['invite_expiration_time']), /^\d{10}$/);
@@ -137,7 +137,7 @@ test('an admin is invited, accepts, becomes the owner, and the old one is demote
   assert.deepEqual(roles(), { [ana]: 'SUBSCRIBER', [bia]: 'OWNER' });
 });
 
-test('an invitation of a simulated owner reaches the person as a message, and runs out', async () => {
+test('channels: an invitation of a simulated owner reaches the person as a message, and expires', async () => {
   const { jid } = await sandbox.sandbox.createChannel({ name: 'Of Carl', owner: carl });
   const change = (by: string, what: ChannelChange) => sandbox.sandbox.changeChannel(jid, by, what);
   await change(carl, { action: 'inviteAdmin', who: ana });
@@ -150,7 +150,7 @@ test('an invitation of a simulated owner reaches the person as a message, and ru
   await assert.rejects(change(carl, { action: 'unfollow' }), /forbidden/);
 });
 
-test('the directory lists by view and country, and searches page by page', async () => {
+test('channels: the directory lists by view and country, and searches page by page', async () => {
   for (const name of ['Football one', 'Football two', 'Football three']) {
     const { jid } = await sandbox.sandbox.createChannel({ name, owner: carl });
     await sandbox.sandbox.setChannelFacts(jid, { country: 'PT' });
@@ -173,7 +173,7 @@ test('the directory lists by view and country, and searches page by page', async
   assert.equal(codeOf(await mex(second, '26301059626252132', { input: { search_text: 'x', limit: 2 } })), 400);
 });
 
-test('a deleted channel is refused, its followers are told, and it survives a restart as deleted', async () => {
+test('channels: a deleted channel is refused, its followers are told, and it survives a restart as deleted', async () => {
   news.splice(0);
   await mex(second, '30062808666639665', { newsletter_id: channel });
   assert.deepEqual(await next('xwa2_notify_newsletter_on_state_change'), { id: channel, state: { type: 'DELETED' }, is_requestor: true });

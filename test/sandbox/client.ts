@@ -69,7 +69,7 @@ export interface Client {
 
 const open = new Set<Client>();
 
-/** What a client needs to know of a sandbox, in this process or in another. */
+/** The facts of a sandbox that a client needs, in this process or in another. */
 export interface Place {
   readonly port: number;
   readonly sandbox: Pick<Sandbox, 'trust'>;

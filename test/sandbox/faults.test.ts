@@ -179,7 +179,7 @@ test('times: a fault for several connections hits the next ones as they come, an
   await (await online()).end();
 });
 
-test('another account is not hit', async () => {
+test('faults: another account is not hit', async () => {
   const other = await pair(sandbox, { number: '5511999990032' });
   const client = await online();
   await sandbox.sandbox.fault({ kind: 'close', number: me });

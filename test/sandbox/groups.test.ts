@@ -54,14 +54,14 @@ test('a client writes to the group: phones and clients of the members decrypt it
   );
 });
 
-test('a second text needs no new key, and the other client answers', async () => {
+test('groups: a second text needs no new key, and the other client answers', async () => {
   const sent = await first.sock.sendMessage(group, { text: 'again' });
   assert.equal((await heard(second, sent?.key.id)).message?.extendedTextMessage?.text, 'again');
   const answer = await second.sock.sendMessage(group, { text: 'back' });
   assert.equal((await heard(first, answer?.key.id)).message?.extendedTextMessage?.text, 'back');
 });
 
-test('a contact writes to the group, by number and by LID', async () => {
+test('groups: a contact writes to the group, by number and by LID', async () => {
   for (const text of ['one', 'two']) {
     const { id } = await sandbox.sandbox.send(carl, group, { kind: 'text', text });
     assert.equal((await heard(first, id)).message?.conversation, text);
@@ -96,7 +96,7 @@ test('add and remove: new members get the whole group, the others a notification
   );
 });
 
-test('promote, demote, subject, description and settings reach the other client', async () => {
+test('groups: promote, demote, subject, description and settings reach the other client', async () => {
   await first.sock.groupParticipantsUpdate(group, [jid(bia)], 'promote');
   await second.wait('group-participants.update', ({ action }) => action === 'promote');
   await second.sock.groupUpdateSubject(group, 'Best friends');
@@ -132,7 +132,7 @@ test('invitation codes: shown to admins, joined by others, revoked', async () =>
   await third.end();
 });
 
-test('the control side changes a group as a member would', async () => {
+test('groups: the control side changes a group as a member would', async () => {
   const view = await sandbox.sandbox.createGroup({ subject: 'Theirs', creator: carl, participants: [ana] });
   await first.wait('groups.upsert', (groups) => groups.some(({ id }) => id === view.jid));
   await sandbox.sandbox.updateGroup(view.jid, carl, { action: 'subject', text: 'Ours' });

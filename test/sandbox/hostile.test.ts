@@ -146,7 +146,7 @@ test('plain sockets: silence, noise and half a TLS hello do no harm', async () =
   assert.equal(response.status, 200);
 });
 
-test('upgrades of other paths are refused', async () => {
+test('upgrades: those of other paths are refused', async () => {
   const ws = new WebSocket(`ws://127.0.0.1:${sandbox.port}/other`);
   const error = await new Promise<Error>((resolve) => ws.on('error', resolve));
   assert.match(error.message, /404/);

@@ -1,4 +1,4 @@
-/** What the platform refuses while a client is linked: names of devices, retired kinds of clients, old versions, codes and secrets that count no more. */
+/** Tests the platform's refusals while a client is linked: names of devices, retired kinds of clients, old versions, void codes and secrets. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';

@@ -1,4 +1,4 @@
-/** Who has an account: numbers in either form, numbers without an account, refusals, and people who are written to by their LID alone. */
+/** Tests lookups of accounts: numbers in either form, numbers without an account, refusals, and people who are known by their LID alone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { USyncQuery, USyncUser } from '@whiskeysockets/baileys';

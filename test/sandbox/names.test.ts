@@ -15,7 +15,7 @@ before(async () => {
 after(() => cleanUp());
 
 interface Linked {
-  /** As the client was told at the pairing. */
+  /** The name that the client received at the pairing. */
   readonly told: string | undefined;
   readonly client: Client;
   readonly person: () => { readonly name: string; readonly devices: readonly { readonly pushName: string }[] };
@@ -38,7 +38,7 @@ const link = async (number: string, registered: string | undefined, name: string
   return { told, client, person };
 };
 
-/** What a contact and another client see as the name of whoever wrote. */
+/** Returns the sender's name as a contact and another client see it. */
 const seenBy = async ({ client }: Linked, other: Client, otherNumber: string): Promise<readonly unknown[]> => {
   const sent = await client.sock.sendMessage(friendJid, { text: 'to a contact' });
   const received = await eventually(() => sandbox.sandbox.received(friend).find(({ id }) => id === sent?.key.id), 'the text');

@@ -136,7 +136,7 @@ for (const [title, change, shown, expected] of fromClient) {
   });
 }
 
-test('a client’s change reaches the other device; a message that was deleted for me is not shown', async () => {
+test('settings: a client’s change reaches the other device, and a message that was deleted for me is not shown', async () => {
   await twin.wait('labels.edit', ({ id, name }) => id === '7' && name === 'VIP');
   await twin.wait('messages.delete', (gone) => 'keys' in gone && gone.keys.some(({ id }) => id === inbound));
   assert.equal(sandbox.sandbox.people().find(({ number }) => number === owner)?.name !== '', true);
@@ -221,7 +221,7 @@ test('what the phone alone can say: notes, favourites, order of labels, muted st
   await assert.rejects(sandbox.sandbox.change(owner, { kind: 'star', chat: friend, messageId: 'none', on: true }), /no message none/);
 });
 
-test('a record that does not fit is stored, and the phone makes nothing of it', async () => {
+test('settings: a record that does not fit is stored, and the phone ignores it', async () => {
   // The library writes stars into another collection than phones do.
   await client.sock.star(friendLid, [{ id: outbound, fromMe: true }], false);
   assert.equal(settings().messages.find(({ id }) => id === outbound)?.starred, true);
@@ -240,7 +240,7 @@ test('a record that does not fit is stored, and the phone makes nothing of it', 
   );
 });
 
-test('a contact is removed and added again by a client whose hash is wrong since then: refused', async () => {
+test('settings: after a contact is removed and added again, a client with a wrong hash is refused', async () => {
   // The library counts the removed record as one that is still there, and does not see the refusal.
   await client.sock.addOrEditContact(friendJid, { fullName: 'Again', saveOnPrimaryAddressbook: true });
   assert.deepEqual(sandbox.sandbox.stats().settings.refused, { 'wrong snapshot mac': 1 });
@@ -307,7 +307,7 @@ const broken: readonly (readonly [why: string, change: (patch: proto.ISyncdPatch
   ['no mutations, or too many', (patch) => (patch.mutations = [])],
 ];
 
-test('a patch that is not authentic is refused with 400, and nothing of it is stored', async () => {
+test('settings: a patch that is not authentic is refused with 400, and nothing of it is stored', async () => {
   const { version } = stateOf('regular_low');
   const counts: Record<string, number> = { ...sandbox.sandbox.stats().settings.refused };
   for (const [why, change] of broken) {
@@ -327,7 +327,7 @@ test('a patch that is not authentic is refused with 400, and nothing of it is st
   assert.ok(chat().pinnedAt);
 });
 
-test('a restart keeps the settings; many patches come in pages', async () => {
+test('settings: a restart keeps them, and many patches come in pages', async () => {
   await client.end();
   await twin.end();
   for (let index = 0; index < 120; index += 1) await sandbox.sandbox.change(owner, { kind: 'archive', chat: friend, on: index % 2 === 0 });

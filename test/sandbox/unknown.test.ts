@@ -1,4 +1,4 @@
-/** What the simulated platform does not know: it is refused as the platform refuses it, and counted. */
+/** Tests requests that the simulated platform does not know: it refuses them as the real platform does, and counts them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type BinaryNode, getBinaryNodeChild } from '@whiskeysockets/baileys';
@@ -59,7 +59,7 @@ test('unknown: a query in JSON by an unknown id answers with an error in JSON, a
   assert.equal(sandbox.sandbox.stats().unknown['w:mex/7'], 1);
 });
 
-test('a query in JSON that cannot be read is refused with 400', async () => {
+test('queries: one in JSON that cannot be read is refused with 400', async () => {
   for (const content of [undefined, Buffer.from('{'), Buffer.from('{"variables":7}')])
     await assert.rejects(askInJson('23983697327930364', content), /bad-request/);
   assert.equal(typeof (await client.sock.fetchAccountReachoutTimelock()).isActive, 'boolean');

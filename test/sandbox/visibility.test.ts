@@ -1,4 +1,4 @@
-/** What phones show nothing of: messages that the platform takes although their stanza lacks what the content needs. */
+/** Tests messages that phones do not show: the platform accepts them although their stanza lacks an element that the content needs. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';

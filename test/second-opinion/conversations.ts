@@ -1,4 +1,4 @@
-/** What every end of ours has to get right with a peer on Signal's own library: each message is read at the first attempt. */
+/** Tests every end of ours with a peer on Signal's own library: each message is read at the first attempt. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sent } from '#test/platform/parties.ts';

@@ -23,7 +23,7 @@ import {
 } from '@signalapp/libsignal-client';
 import type { Party, Sent } from '#test/platform/parties.ts';
 
-/** What a first message starts from; public keys are 33 bytes, with the byte of their type. */
+/** The keys from which a first message starts. Public keys are 33 bytes, with the byte of their type. */
 export type Bundle = ReturnType<Party['bundle']>;
 
 /** One end of the conversation of two devices. */
@@ -183,7 +183,7 @@ export class SignalPeer implements End {
     return plain.toString();
   }
 
-  /** As after a restore from a backup that was too old. */
+  /** Deletes the sessions, as a restore from an old backup does. */
   loseSessions(): void {
     this.#sessions.clear();
   }

@@ -1,4 +1,4 @@
-/** What every end of ours has to get right in a group with a member on Signal's own library. */
+/** Tests every end of ours in a group with a member on Signal's own library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomOf, shuffled } from '#test/support/random.ts';

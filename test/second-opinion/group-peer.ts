@@ -21,13 +21,13 @@ import { proto } from '@whiskeysockets/baileys';
 
 /** One member's end of a group of two. */
 export interface GroupEnd {
-  /** What the other member needs for whatever is written from now on. */
+  /** Returns the key with which the other member reads later messages. */
   distribution(): Promise<Uint8Array>;
   learn(distribution: Uint8Array): Promise<void>;
   write(text: string): Promise<Uint8Array>;
   /** Rejects when the message cannot be read. */
   read(message: Uint8Array): Promise<string>;
-  /** Whoever left the group cannot read what is written from now on. */
+  /** Renews the key. Members who left cannot read later messages. */
   renew(): Promise<void>;
 }
 

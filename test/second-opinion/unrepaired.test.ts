@@ -35,7 +35,7 @@ test('unrepaired library: of eight crossed pairs some lose messages', async () =
       );
     }),
   );
-  // Which session is tried first depends on the millisecond in which it was used: a pair can be lucky.
+  // The millisecond of use decides which session is tried first, so a pair can be lucky.
   assert.notEqual(
     lost.reduce<number>((sum, one) => sum + one, 0),
     0,

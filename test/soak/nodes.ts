@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => fleet?.close());
 
-/** What nodes print is kept when they went wrong and somebody wants it. */
+/** Keeps the output of nodes if the run failed and `--logs` names a folder. */
 const weathered = async (...all: readonly FleetFault[]): Promise<void> => {
   try {
     await weather({ fleet, random }, traffic, all);

@@ -87,7 +87,7 @@ const lookAround = async (): Promise<ReadonlyMap<string, Seen>> => {
 /** Refusals that storms ask for: a person reads them and connects. */
 const forAPerson = /^(?:400|402|403|406|409|411): /;
 
-/** Everybody who is still linked gets connected; answers how many waited for a person. */
+/** Connects all sessions that are still linked. Returns the number of sessions that waited for a person. */
 const recover = async (): Promise<number> => {
   const refused = new Set<Account>();
   let away: readonly string[] = [];
@@ -121,7 +121,7 @@ interface Figures {
   readonly queued: number;
 }
 
-/** Of all instances that are still linked. */
+/** Reads the figures of all instances that are still linked. */
 const figures = async (): Promise<Figures> => {
   const { status, body } = await gateway.call('GET', '/admin/numbers');
   assert.equal(status, 200, JSON.stringify(body));
@@ -180,7 +180,7 @@ test('soak: a gateway that is killed in a storm goes on in it, and everybody get
   await weather();
 });
 
-/** What grew more than what is forgotten once in four reconnects; one socket of the library is some 150 KB. */
+/** Returns the counts that grew by more than one object in four reconnects, or by 40 KB of heap in each. One socket of the library is some 150 KB. */
 const excess = (before: Census, now: Census, reconnects: number): readonly string[] => {
   const most = (field: keyof Census): number => (field === 'heap' ? 40_000 * reconnects : reconnects / 4);
   const fields = Object.keys(before) as readonly (keyof Census)[];

@@ -11,7 +11,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 const [bench, people] = [new Bench(storage, 'rchats'), new Bench(storage, 'rpeople')];
 
-// Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
+// All rows are stored before the first test is declared, because the runner may end between two tests while a file still waits.
 const chats: readonly ChatPatch[] = [
   {
     chatId: '1@s.whatsapp.net',

@@ -17,7 +17,7 @@ const storage = await used.storage();
 for (const id of ['rsmall', 'rlarge']) await storage.instances.insert({ ...instance.record, id, token: id });
 const database = await openDatabase({ url: used.url, log: quietLog, poolSize: 2 });
 
-// Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
+// All rows are stored before the first test is declared, because the runner may end between two tests while a file still waits.
 const [manyChats, manyMessages] = [100_000, 10_000];
 const columns = async (table: string, without: readonly string[]): Promise<string> => {
   const text = `select column_name as name from information_schema.columns where table_schema = 'public' and table_name = $1`;
@@ -87,7 +87,7 @@ const asked = async <T>(work: () => Promise<T>): Promise<readonly [T, string]> =
 };
 const totalOf = async (...filters: ChatFilter[]) => asked(async () => (await chats.find(small.id, query(...filters))).total);
 
-/** Everything that is counted, as `total/unread`. */
+/** Returns all counts as `total/unread`. */
 const told = (stats: ChatStats): Readonly<Record<string, string>> => {
   const all = [...Object.entries(stats.kinds), ...stats.labels, ...stats.attendants];
   return Object.fromEntries(all.filter(([, { total }]) => total > 0).map(([name, { total, unread }]) => [name, `${total}/${unread}`]));

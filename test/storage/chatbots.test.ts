@@ -1,4 +1,4 @@
-/** What the chatbot keeps in PostgreSQL: sealed keys, tokens of a day, and the chats in which something was written lately. */
+/** Tests the chatbot's rows in PostgreSQL: sealed keys, tokens of a day, and chats with recent messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newAgent } from '#actors/model.ts';

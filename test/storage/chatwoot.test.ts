@@ -1,4 +1,4 @@
-/** What stands both here and in an inbox of Chatwoot, on a real database. */
+/** Tests the mapping between stored messages and an inbox of Chatwoot, on a real database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatwootNews } from '#actors/model.ts';
@@ -89,7 +89,7 @@ test('replies: a node finds those of its instances, however many wait on other n
   assert.deepEqual((await rows.replying()).toSorted(), ['r1', 'r2']);
 });
 
-test('a former owner of the instance writes nothing', async () => {
+test('chatwoot: a former owner of the instance writes nothing', async () => {
   const [first] = await rows.replies(['r1'], 1);
   assert.ok(first);
   for (const write of [

@@ -1,4 +1,4 @@
-/** What only the database can show of deliveries and webhooks: many rows, and what is sealed. The rules are those of test/ports/. */
+/** Tests deliveries and webhooks on the real database: many rows, and sealed values. The rules are those of test/ports/. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webhook as sample } from '#test/contract/samples.ts';

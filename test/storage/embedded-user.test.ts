@@ -1,4 +1,4 @@
-/** Who can read the data of the embedded server when root starts the gateway: nobody but root and the server. */
+/** Tests that root and the server alone can read the data of the embedded server when root starts the gateway. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const accounts = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
   .map((line) => line.split(':'))
   .flatMap(([name = '', , uid]) => (uid === undefined || uid === '0' ? [] : [{ name, uid: Number(uid) }]));
 
-/** What a process of each account finds behind the working folder of the server. */
+/** Returns the accounts that can read something behind the working folder of the server. */
 const readers = async (): Promise<readonly string[]> => {
   const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
   return accounts

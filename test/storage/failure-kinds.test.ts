@@ -1,4 +1,4 @@
-/** What follows from each error of PostgreSQL, raised by a real server in a running statement. */
+/** Tests the handling of each error of PostgreSQL, raised by a real server in a running statement. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Recorder } from '#actors/events/recorder.ts';

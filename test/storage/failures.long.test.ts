@@ -18,7 +18,7 @@ test('failures: a transaction that the server gave up while the process was paus
   let seen: unknown;
   const work = paused.transaction(async (runner) => {
     await runner.rows({ name: '', text: `set local idle_in_transaction_session_timeout = '50ms'` }, []);
-    // Nothing is read meanwhile, as in a process that was stopped: the next statement leaves before the server's last word is heard.
+    // No answer is read meanwhile, as in a stopped process. The next statement leaves before the server's last message is read.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
     await runner.rows(one, []).catch((error: unknown) => {
       seen = explained(error);

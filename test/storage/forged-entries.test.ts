@@ -73,7 +73,7 @@ test('edit: by somebody else changes nothing, and its event names no edited mess
   );
 });
 
-/** What an edit of message M in the chat with `other` is told with, by `edited` of its event, and how many messages it changes. */
+/** Edits message M in the chat with `other`. Returns the `edited` field of its event and the number of changed messages. */
 const editInDirectChat = (known: Message, by: Partial<Message>): readonly [edited: unknown, revised: number] => {
   const { senderPn: chatId, senderLid: chatLid } = other;
   const message: Message = { ...inGroup, ...other, isGroup: false, chatId, chatLid, messageId: 'E', edited: 'M', text: 'forged', ...by };

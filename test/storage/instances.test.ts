@@ -1,4 +1,4 @@
-/** What the database alone has of instances and webhooks: thousands of them, hashes, texts that it would refuse. The obligations are tested in `ports/`. */
+/** Tests instances and webhooks on the real database: thousands of rows, hashes, texts that the server would refuse. `ports/` tests the contract. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the journal remembers of a send: when it spares a question, and when it must not. */
+/** Tests the journal's cache of a send: hits that spare a query, and cases that must read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chat, Entry, Message } from '#actors/model.ts';

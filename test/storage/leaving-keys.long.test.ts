@@ -48,7 +48,7 @@ test(`leaving keys: a session with ${keys} keys ends at once, and is paired agai
 
 test('leaving keys: what a kill interrupted is deleted after the next start, and no key of the next session is', async () => {
   await instanceWithKeys('r2');
-  // As a process that was killed right after it had marked the keys.
+  // A process that is killed right after it marked the keys leaves the same row.
   await run(`insert into leaving_keys values ('r2')`);
   const [removal] = await storage.removals.pending();
   assert.deepEqual(removal, { kind: 'keys', id: 'r2' });

@@ -1,4 +1,4 @@
-/** What the ledger tells of chats, labels, members and the past: entries in, events out, without a database. */
+/** Tests the ledger's events about chats, labels, members and the past: entries in, events out, without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call, ChatLabel, Entry, Message, MessageStatus, Past } from '#actors/model.ts';
@@ -23,7 +23,7 @@ const call = (status: string, at: number, change: Partial<Call> = {}): Call => (
   at,
   ...change,
 });
-/** What is told of a chat that is known, or of one that is not. */
+/** Entries, and the events of a known chat and of an unknown one. */
 const changes: readonly (readonly [string, readonly Entry[], readonly (readonly [string, object])[]])[] = [
   [
     'a mark that changes is told with the whole chat, and not again',

@@ -1,4 +1,4 @@
-/** What earlier owners left of the instances that a node takes: found for a whole batch in one statement. */
+/** Tests the search for work that earlier owners left: one statement finds it for a whole batch of instances. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Message } from '#actors/model.ts';

@@ -28,16 +28,16 @@ for (const [title, type, list] of lists) {
   test(`a list is read as it was written: ${title}`, async () => assert.deepEqual(await echo(type, list), list));
 }
 
-test('times and counts keep all their digits', async () => {
+test('parameters: times and counts keep all their digits', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   assert.deepEqual(await echo('bigint', [most, -most, 1_700_000_000_123]), [String(most), String(-most), '1700000000123']);
 });
 
-test('views of a larger buffer are taken for themselves alone', async () => {
+test('parameters: views of a larger buffer are written alone, without the rest of the buffer', async () => {
   const part = new Uint8Array(Buffer.from('0123456789').buffer.slice(0)).subarray(0, 2);
   assert.deepEqual(await echo('bytea', [part]), [Buffer.from(part)]);
 });
 
-test('what the server cannot store is taken out of a list of texts', async () => {
+test('parameters: characters that the server cannot store are taken out of a list of texts', async () => {
   assert.deepEqual(await echo('text', ['a\0b', '\ud800c']), ['ab', '\ufffdc']);
 });

@@ -257,7 +257,7 @@ const statements: readonly Statement[] = [
   ...([null, 'waiting', 'parked', 'dead', 'delivered'] as const).map(listStatement),
   // The age of the oldest delivery of all instances: it reads the first row of an index.
   ...Object.values(deliveryStatements).filter((statement) => statement !== deliveryStatements.oldest),
-  // What is being removed, of all instances, has indexes of its own; so have campaigns that are active, and those that are done.
+  // Removals of all instances have indexes of their own. So have active campaigns and finished ones.
   ...Object.values(removalStatements).filter((statement) => statement !== removalStatements.pending),
   ...Object.values(campaignStatements).filter(
     (one) => one !== campaignStatements.working && one !== campaignStatements.expire && one !== campaignStatements.expirePaused,
@@ -268,7 +268,7 @@ const statements: readonly Statement[] = [
   ...Object.values(vaultStatements),
   ...Object.values(stanzaStatements),
   ...Object.values(fileStatements),
-  // What is too old is found by its age; what agents wrote is read for all instances at once.
+  // Old rows are found by their age. Messages of agents are read for all instances at once.
   ...Object.values(chatwootStatements).filter((one) => one !== chatwootStatements.expire && one !== chatwootStatements.replying),
   expiryStatements.messages,
 ];
@@ -307,7 +307,7 @@ test('plans: few chats are found by an index of their own: those that carry tags
 });
 
 const everyType: readonly string[] = eventTypes;
-/** Of each webhook there are 100 deliveries that wait, 100 that are parked, and 200 past ones. */
+/** Each webhook has 100 waiting deliveries, 100 parked ones and 200 past ones. */
 const bounded: readonly (readonly [what: string, Statement, Parameters<typeof rowsRead>[1], most: number])[] = [
   ['the start asks for the pairs that wait: one row for each', outboxStatements.waitingPairs, ['', '', 500], instances],
   ['the start asks for the pairs that are parked: one row for each', outboxStatements.parkedPairs, ['', '', 500], instances],

@@ -1,4 +1,4 @@
-/** What PostgreSQL knows of numbers: who exchanged messages with the account, and what was looked up. */
+/** Tests the known numbers in PostgreSQL: numbers that exchanged messages with the account, and numbers that were looked up. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, Message } from '#actors/model.ts';

@@ -46,7 +46,7 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
   await vault.discard(id, epoch, 'setAside', 'test');
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
-  // Of an older version, which kept the keys too.
+  // An older version kept the keys too.
   await run(`insert into retired_key (instance_id, type, id, sealed) values ($1, 'session', 's', '')`, [id]);
   await vault.log(id, epoch, [{ seq: 1, stanza: Buffer.of(1) }]);
   const chat = { chatId: 'c', contactId: 1, sourceId: '', conversationId: 1, name: '', image: '' };

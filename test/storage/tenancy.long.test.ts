@@ -198,7 +198,7 @@ test('tenancy: whoever takes it raises every epoch, after the writes that are un
   let raising: Promise<void> = Promise.resolve();
   const { raise } = await take(t);
   await database.admin.transaction(async (writer) => {
-    // What a statement of the former owner holds until it is committed.
+    // A statement of the former owner holds this lock until it commits.
     await writer.rows({ name: '', text: 'select id from instance for key share' }, []);
     raising = raise().then(() => void (raised = true));
     await until(async () => (await waiting()) > 0, 'it waits');

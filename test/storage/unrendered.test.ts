@@ -1,4 +1,4 @@
-/** What cannot become an event is stored all the same, and costs no other entry its own. */
+/** Tests entries that cannot become an event: they are stored all the same, and other entries keep their events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry } from '#actors/model.ts';

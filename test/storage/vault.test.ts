@@ -1,4 +1,4 @@
-/** How credentials, keys and stanzas stand in the database: sealed at rest, set aside or deleted. The obligations are tested in `ports/`. */
+/** Tests credentials, keys and stanzas in the database: sealed at rest, set aside or deleted. `ports/` tests the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeSealer, placeOf } from '#src/storage/vault/sealing.ts';

@@ -1,4 +1,4 @@
-/** What axe-core finds in a view of the dashboard: contrast, names, roles, order. */
+/** Runs axe-core on a view of the dashboard: contrast, names, roles, order. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Dashboard, desk, windows } from './dashboard.ts';

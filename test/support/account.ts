@@ -4,10 +4,10 @@ import type { Answer, GatewayProcess } from './gateway.ts';
 import type { TestPlatform } from './platform.ts';
 import { patience, until } from './until.ts';
 
-/** Whoever can scan a picture: the simulated platform, in whatever process. */
+/** The simulated platform in any process, as far as it scans codes. */
 export type Phone = Pick<TestPlatform, 'scan'>;
 
-/** What tests read of an instance. */
+/** The fields of an instance that tests read. */
 export interface InstanceSeen {
   readonly id: string;
   readonly status: string;

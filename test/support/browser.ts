@@ -24,7 +24,7 @@ const canRun = (path: string): boolean => {
 /** The suite needs no browser; a check that brings one says so, and then its absence is a failure. */
 export const isBrowserRequired = process.env['REQUIRE_BROWSER'] === 'true';
 
-/** What `CHROMIUM_PATH` names, or without it one of the usual places; null when nothing is there. */
+/** Finds the browser that `CHROMIUM_PATH` names, or else one of the usual places. Returns null if there is none. */
 export const findBrowser = (): string | null => {
   const named = process.env['CHROMIUM_PATH'] ?? '';
   return (named === '' ? places : [named]).find(canRun) ?? null;
@@ -50,12 +50,12 @@ const switches = [
 ];
 
 export interface Browser {
-  /** What it said of itself, for the message of a test that fails. */
+  /** The output of the browser, for the message of a failing test. */
   readonly printed: () => string;
   close(): Promise<void>;
 }
 
-/** What a test process that is ended from outside must still end. */
+/** Process ids that a test process must still end when it is ended from outside. */
 const running = new Set<number>();
 process.once('exit', () => {
   for (const pid of running) signalTo(-pid, 'SIGKILL');

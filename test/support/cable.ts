@@ -108,7 +108,7 @@ export class Cable {
     if (kind === 'reset') this.#strands.clear();
   }
 
-  /** What waited arrives late. */
+  /** Reconnects the cable. Held bytes arrive late. */
   mend(): void {
     this.#cut = null;
     for (const strand of this.#strands) strand.goOn();

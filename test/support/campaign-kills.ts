@@ -17,7 +17,7 @@ export interface Kills {
 export interface KillsSeen {
   readonly sent: number;
   readonly unknown: number;
-  /** Of those the ones whose text did arrive. */
+  /** The texts among them that did arrive. */
   readonly arrived: number;
 }
 

@@ -10,9 +10,9 @@ import { until } from './until.ts';
 export class ChannelBench {
   scene!: Scene;
   account!: Account;
-  /** Of the account. */
+  /** The channel of the account. */
   owned = '';
-  /** Of the contact; the account follows it. */
+  /** The channel of the contact. The account follows it. */
   followed = '';
 
   async open(): Promise<void> {
@@ -50,7 +50,7 @@ export class ChannelBench {
     return (await this.list()).find((one) => one['id'] === id);
   }
 
-  /** As the platform has it. */
+  /** Returns the channel as the platform stores it. */
   stateOf(id: string): ChannelView {
     return this.scene.platform.sandbox.channel(id);
   }
@@ -59,7 +59,7 @@ export class ChannelBench {
     return this.stateOf(id).followers.find((one) => one.number === number)?.role;
   }
 
-  /** Somebody does something with a channel on the phone. */
+  /** Changes a channel on the phone of one of its members. */
   onPhone(id: string, by: string, change: ChannelChange): Promise<ChannelView> {
     return this.scene.platform.sandbox.changeChannel(id, by, change);
   }

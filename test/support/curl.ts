@@ -6,7 +6,7 @@ import { until } from './until.ts';
 export const hasCurl = spawnSync('curl', ['--version'], { stdio: 'ignore' }).status === 0;
 
 export interface Curl {
-  /** Everything so far: the head of the answer, then its body. */
+  /** Returns the output so far: the head of the answer, then its body. */
   readonly printed: () => string;
   /** Waits until this was printed, so many times. */
   prints(pattern: RegExp, times?: number): Promise<string>;

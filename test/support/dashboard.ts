@@ -7,7 +7,7 @@ import { adminToken } from './gateway.ts';
 
 const path = findBrowser();
 
-/** Why tests in a browser are left out; '' when they are not. */
+/** The reason to leave out tests in a browser; '' if they run. */
 export const withoutBrowser =
   path === null && !isBrowserRequired ? ' (left out: this machine has no Chromium; CHROMIUM_PATH names one)' : '';
 
@@ -44,7 +44,7 @@ export class Dashboard {
   readonly #context: BrowserContext;
   readonly page: Page;
   readonly address: string;
-  /** What the console said that nobody wants there: refusals of the policy, exceptions. */
+  /** Unexpected lines of the console: refusals of the policy, exceptions. */
   readonly complaints: string[] = [];
 
   private constructor(browser: Browser, context: BrowserContext, page: Page, address: string) {

@@ -49,9 +49,9 @@ export interface DatabaseStorm {
   readonly gateway: GatewayProcess;
   /** Has this trouble while texts flow, and waits until the gateway is ready and texts get through again. */
   weather(trouble: Trouble): Promise<void>;
-  /** What the server wrote about a full disk; null where no disk can be filled. */
+  /** The number of errors about a full disk in the server's log; null if no disk can be filled. */
   readonly diskErrors: () => number | null;
-  /** Nothing was lost, doubled, or became unreadable, and no session was closed for the database. */
+  /** Asserts that no text was lost, doubled or unreadable, and that no session was closed for the database. */
   assertNothingLost(): Promise<void>;
   close(): Promise<void>;
 }
@@ -119,7 +119,7 @@ const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): P
   };
 };
 
-/** Nothing waits in memory. */
+/** Returns true if no write waits in memory. */
 const settled = async (gateway: GatewayProcess): Promise<boolean> => {
   const { body } = await gateway.call('GET', '/admin/numbers');
   return (body['instances'] as readonly { readonly unrecorded: number; readonly queued: number }[]).every(

@@ -1,4 +1,4 @@
-/** What can happen to a database, each for a while: it is cut, killed, stopped, held up, locked, in conflict with itself, slow, or full. */
+/** The troubles of a database, each for a while: cut, killed, stopped, held up, locked, in conflict with itself, slow, or full. */
 import { globSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#src/storage/postgres/database.ts';

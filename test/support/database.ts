@@ -16,7 +16,7 @@ import { openStorage, type Storage, type StorageOptions } from '#src/storage/ope
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
 
-/** Nothing has to survive a power cut here. */
+/** Tests need not survive a power cut. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
 
 const project = createHash('sha256')
@@ -36,7 +36,7 @@ const startServer = async (): Promise<EmbeddedServer> => {
   }
 };
 
-/** Who may write for an instance now: whoever opened the storage last has raised its epoch. */
+/** Returns the claim with which an instance may be written. The storage that was opened last raised the epoch. */
 export const writerOf = async (storage: Pick<Storage, 'instances'>, id: string) => {
   const record = (await storage.instances.all()).find((one) => one.id === id);
   return { id, owner: '', epoch: record?.epoch ?? 0 };

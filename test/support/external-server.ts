@@ -15,7 +15,7 @@ export const password = 'external-server-password';
 /** A killed process loses nothing that it wrote; a commit that was answered must be written, so nothing else is turned off. */
 const haste = { fsync: 'off', full_page_writes: 'off' };
 
-/** What a test process that is ended from outside must still end. */
+/** Servers that a test process must still end when it is ended from outside. */
 const running = new Set<ExternalServer>();
 process.once('exit', () => {
   for (const server of running) for (const pid of server.pids) signalTo(pid, 'SIGQUIT');

@@ -6,7 +6,7 @@ import { findProgram } from '#config/programs.ts';
 /** The suite needs no ffmpeg; a check that brings one says so, and then its absence is a failure. */
 export const isFfmpegRequired = process.env['REQUIRE_FFMPEG'] === 'true';
 
-/** What `FFMPEG_PATH` names, or without it the one in the search path; null when nothing is there. */
+/** The program that `FFMPEG_PATH` names, or else the one in the search path; null if there is none. */
 export const ffmpegPath = findProgram(process.env['FFMPEG_PATH'] || 'ffmpeg');
 
 /** For `test`: leaves a test out where there is no ffmpeg, with the reason. */

@@ -1,4 +1,4 @@
-/** What happens to nodes: each fault is done to one of them or to all, lasts for a while, and is undone. */
+/** The faults of nodes. Each fault hits one node or all of them, lasts for a while, and is undone. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Cut } from './cable.ts';

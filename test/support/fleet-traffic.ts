@@ -37,7 +37,7 @@ const patience = 120_000;
 
 /** Answers by which the gateway says that nothing was sent. */
 const certain: ReadonlySet<number> = new Set([409, 503]);
-/** Everything that a client may be answered while nodes come and go. */
+/** Statuses that a client may get while nodes start and stop. */
 const usual: ReadonlySet<number> = new Set([0, 200, 409, 503, 504]);
 
 const contactsOf = (number: string): readonly string[] => [`55118${number.slice(-8)}`, `55117${number.slice(-8)}`];
@@ -61,7 +61,7 @@ export class FleetTraffic {
       this.#repeat(() => this.#write(account)),
     ]);
     this.#work = Promise.all(lanes);
-    // What failed is thrown by `stop`.
+    // An error of the work is thrown by `stop`.
     this.#work.catch(() => (this.#paused.going = false));
   }
 
@@ -82,7 +82,7 @@ export class FleetTraffic {
       const status = await this.#try(account, wanted, key);
       wanted.statuses.push(status);
       assert.ok(usual.has(status), `${wanted.text} was answered with ${status}`);
-      // What was certainly not sent may be sent under another key; nothing else may.
+      // A text that was certainly not sent may be sent under another key. Other texts may not.
       open ||= !certain.has(status);
       if (!open) key = randomUUID();
     }
@@ -111,7 +111,7 @@ export class FleetTraffic {
     );
   }
 
-  /** Everything that was promised. */
+  /** Asserts that all promises were kept. */
   async assertKept(): Promise<void> {
     await this.#assertTold();
     await this.#assertRead();
@@ -146,7 +146,7 @@ export class FleetTraffic {
     return [...events.keys()];
   }
 
-  /** Nothing that was answered with 200 is missing, nothing is there twice, and texts of a chat arrived in the order of their answers. */
+  /** Asserts that no text with answer 200 is missing or doubled, and that texts of a chat arrived in the order of their answers. */
   async #assertRead(): Promise<void> {
     const { platform } = this.#options;
     for (const [contact, wanted] of Map.groupBy(this.#wanted, (one) => one.contact)) {
@@ -181,7 +181,7 @@ export class FleetTraffic {
     }
   }
 
-  /** Everything that was written came by webhook, as one event each, in the order of its chat; no event was posted twice at once. */
+  /** Asserts that each written text came by webhook, as one event each, in the order of its chat. No event was posted twice at once. */
   async #assertTold(): Promise<void> {
     const order = await this.assertCame([...this.#written.values()].flat());
     const places = new Map(order.map((id, at) => [id, at]));

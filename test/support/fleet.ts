@@ -25,11 +25,11 @@ export interface FleetOptions {
   readonly nodes: number;
   readonly sessions: number;
   readonly seed: number;
-  /** How long the receiver takes for some posts at most. */
+  /** The receiver's longest delay for a post, in milliseconds. */
   readonly slowestMs: number;
 }
 
-/** What a node needs, each by a cable of its own. */
+/** The services that a node needs, each on a cable of its own. */
 export type Surroundings = 'database' | 'bus' | 'platform';
 
 /** Milliseconds: a busy machine takes its time. */
@@ -57,14 +57,14 @@ const settings = {
 
 const clockModule = pathToFileURL(join(root, 'test/support/shifted-clock.ts')).href;
 
-/** What no node may ever print; a node that lost its leases also says what it could not store under them, which others get again. */
+/** Lines that no node may ever print. A node that lost its leases also names the keys that it could not store, which other nodes get again. */
 const neverPrinted = /unhandledRejection|notRestored|rashed|surprised|(?<!EpochLost.*)keys-lost|commandFailed/;
 
 export class Member {
   readonly name: string;
   readonly gateway: GatewayProcess;
   readonly #cables: Readonly<Record<Surroundings, Cable>>;
-  /** What it had printed at the last look. */
+  /** The output at the last look. */
   #seen = '';
 
   constructor(name: string, gateway: GatewayProcess, cables: Readonly<Record<Surroundings, Cable>>) {
@@ -81,10 +81,10 @@ export class Member {
     for (const cable of Object.values(this.#cables)) cable.mend();
   }
 
-  /** Nothing went wrong in it since the last look that was not done to it. */
+  /** Asserts that since the last look no error happened in the process without a fault that was done to it. */
   assertSound(): void {
     const { printed } = this.gateway;
-    // What was printed begins anew with each start.
+    // The output begins anew with each start.
     const seen = printed.startsWith(this.#seen) ? this.#seen.length : 0;
     this.#seen = printed;
     const lines = printed

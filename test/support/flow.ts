@@ -10,11 +10,11 @@ import { until } from './until.ts';
 export interface Sent {
   readonly account: Account;
   readonly text: string;
-  /** By the asynchronous queue. */
+  /** True if the asynchronous queue sends it. */
   readonly queued: boolean;
-  /** What the gateway answered; 0: nothing, it was killed. */
+  /** The status of the gateway's answer; 0 if it was killed. */
   readonly status: number;
-  /** What it said of a refusal; '' otherwise. */
+  /** The text of a refusal; '' otherwise. */
   readonly error: string;
 }
 
@@ -60,7 +60,7 @@ export class Flow {
     this.#going = true;
     const shares = Array.from({ length: lanes }, (_, lane) => accounts.filter((_, at) => at % lanes === lane));
     this.#work = Promise.all(shares.filter(({ length }) => length > 0).map((share) => this.#goOn(share)));
-    // Whoever stops it hears of what failed.
+    // An error of the work is thrown by `stop`.
     this.#work.catch(() => (this.#going = false));
   }
 
@@ -122,7 +122,7 @@ export class Flow {
     assert.deepEqual(twice, [], 'no text is read twice');
   }
 
-  /** Everything that was written is stored once; of accounts that were unlinked, what the platform saw confirmed. Answers with the ids. */
+  /** Asserts that each written text is stored once. For accounts that were unlinked, texts that the platform saw confirmed count. Returns the ids. */
   async assertStored(): Promise<readonly string[]> {
     const { platform, contacts, unlinked } = this.#options;
     const told = (await Promise.all(contacts.map((contact) => platform.sentBy(contact)))).flat();

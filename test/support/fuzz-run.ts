@@ -3,7 +3,7 @@ import type { Account } from './account.ts';
 import { fuzz, type FuzzOptions } from './fuzzer.ts';
 import { Scene } from './scene.ts';
 
-/** Nothing waits for its usual time: neither lookups, nor typing, nor the phone. */
+/** Settings with short delays and time-outs, and without rate limits. */
 const quick = {
   SEND_TIMEOUT_MS: '2000',
   CONNECT_ANSWER_MS: '500',

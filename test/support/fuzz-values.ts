@@ -73,7 +73,7 @@ const objectOf = (schema: JsonSchema): Value => {
     : fc.record(values, { requiredKeys: required.filter((name) => name in values) });
 };
 
-/** What fits a resolved schema, nearly always. */
+/** Returns a value that fits a resolved schema, in nearly all cases. */
 export const valid = (schema: JsonSchema): Value => {
   const choices = schema['enum'] ?? (schema['const'] === undefined ? undefined : [schema['const']]);
   if (choices !== undefined) return fc.constantFrom(...listOf(choices));

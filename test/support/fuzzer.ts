@@ -20,7 +20,7 @@ export const excluded: Readonly<Record<string, string>> = {
 
 /** Milliseconds that an answer may take. */
 const slowest = 15_000;
-/** What the documents may name beside it are refusals of the platform: 500 with `error_source`. */
+/** Failure statuses that the documents may name. Refusals of the platform are 500 with `error_source`. */
 const documentedFailures: ReadonlySet<number> = new Set([501, 503, 504]);
 
 export interface FuzzOptions {
@@ -82,7 +82,7 @@ const errorOf = (text: string): string | null => {
   }
 };
 
-/** What is wrong with an answer; null when nothing is. */
+/** Returns the fault of an answer; null if there is none. */
 const objectionTo = (operation: Operation, status: number, text: string, ms: number): string | null => {
   if (ms > slowest) return `took ${ms.toFixed(0)} ms`;
   if (status < 400) return null;

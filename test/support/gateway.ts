@@ -13,7 +13,7 @@ export const adminToken = 'admin-token-of-the-e2e-tests';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // What a test expects is said where it is read.
+  // A test states the expected type where it reads the body.
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly ms?: number;
 }
 
-/** How a process ended: its code, or the signal that ended it. */
+/** The end of a process: its code, or the signal that ended it. */
 export type End = number | NodeJS.Signals | null;
 
 export interface GatewayOptions {
@@ -39,7 +39,7 @@ export interface GatewayOptions {
   readonly fresh?: boolean;
 }
 
-/** What a test process that is ended from outside must still end. */
+/** Processes that a test process must still end when it is ended from outside. */
 const running = new Set<GatewayProcess>();
 process.once('exit', () => {
   for (const gateway of running) gateway.abandon();
@@ -60,7 +60,7 @@ export class GatewayProcess {
     running.add(this);
   }
 
-  /** Everything since the last start, logs included. */
+  /** Returns the output since the last start, logs included. */
   get printed(): string {
     return this.#printed;
   }
@@ -81,7 +81,7 @@ export class GatewayProcess {
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
     const child = spawn(process.execPath, [...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
       cwd: this.dataDir,
-      // Nothing of the surroundings, so that the settings are those of the test.
+      // No variables of the surroundings, so that the settings are those of the test.
       env: {
         PATH: process.env['PATH'] ?? '',
         DATA_DIR: this.dataDir,
@@ -165,7 +165,7 @@ export class GatewayProcess {
     await removeFolder(this.dataDir);
   }
 
-  /** As much of `close` as can be done without waiting. */
+  /** Closes all that can be closed without waiting. */
   abandon(): void {
     this.#child?.kill('SIGKILL');
     for (const pid of this.databases) signalTo(pid, 'SIGQUIT');

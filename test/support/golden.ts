@@ -1,4 +1,4 @@
-/** What an event must look like, written by hand: JSON in which `<words>` stand for values that differ from run to run. */
+/** Compares events with golden files: handwritten JSON in which `<words>` stand for values that differ from run to run. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const isObject = (value: Json): value is JsonObject => typeof value === 'object'
 const fits = (pattern: RegExp) => (value: Json) => typeof value === 'string' && pattern.test(value);
 const near = (unit: number) => (value: Json) => typeof value === 'number' && Math.abs(value * unit - Date.now()) < 36_000_000;
 
-/** What a word stands for. `<id:name>` is the id that the test gives by that name, `<n items>` a list. */
+/** The meaning of each word. `<id:name>` is the id that the test gives by that name, `<n items>` a list. */
 const words: Readonly<Record<string, (value: Json) => boolean>> = {
   id: fits(/^[0-9A-F]{20,32}$/),
   'full id': fits(/^5511990000001:[0-9A-F]{20,32}$/),
@@ -62,7 +62,7 @@ const merged = (base: Json, change: Json): Json => {
 };
 
 export interface Golden {
-  /** Of a case: its fields over those of `base`. */
+  /** Returns a case: its fields over the fields of `base`. */
   expected(name: string): JsonObject;
   /** Names of all cases. */
   readonly names: readonly string[];

@@ -17,7 +17,7 @@ export const [bia, carl, shy, missing, dora] = [
 ] as const;
 export const jid = (number: string): string => `${number}@s.whatsapp.net`;
 
-/** Whether everything that `part` names is so in the whole. */
+/** Returns true if the whole has every field of `part` with an equal value. */
 export const isPart = (whole: unknown, part: unknown): boolean =>
   typeof part === 'object' && part !== null && !Array.isArray(part)
     ? Object.entries(part).every(([name, value]) => isPart((whole as Json | null)?.[name], value))
@@ -61,12 +61,12 @@ export class GroupBench {
     return (await this.call('list', body))['groups'] as readonly Json[];
   }
 
-  /** As the list has it. */
+  /** Returns the group as the list shows it. */
   async listed(id: string): Promise<Json | undefined> {
     return (await this.list({ limit: 100 })).find((one) => one['JID'] === id);
   }
 
-  /** As the platform has it. */
+  /** Returns the group as the platform stores it. */
   stateOf(id: string): GroupView {
     return this.scene.platform.sandbox.groups().find((one) => one.jid === id)!;
   }

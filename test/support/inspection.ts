@@ -1,11 +1,11 @@
-/** What lives inside a process that runs, asked over the inspector: the program itself stays as it is. Start it with `inspectable`. */
+/** Counts the live objects of a running process over Node's inspector. The program itself stays unchanged. Start it with `inspectable`. */
 import { readdirSync } from 'node:fs';
 import { until } from './until.ts';
 
 /** Arguments of Node. */
 export const inspectable = ['--inspect=127.0.0.1:0'] as const;
 
-/** Everything that grows with what is forgotten, after garbage collection. */
+/** Counts that grow with a leak, after garbage collection. */
 export interface Census {
   /** Bytes. */
   readonly heap: number;
@@ -15,7 +15,7 @@ export interface Census {
   readonly listeners: number;
   /** Timers that are armed or held, those that keep no process alive included. */
   readonly timers: number;
-  /** What keeps the event loop going: open handles and requests. */
+  /** Open handles and requests that keep the event loop alive. */
   readonly resources: number;
   /** Open files and sockets; 0 where the system does not tell. */
   readonly descriptors: number;

@@ -39,7 +39,7 @@ const Tool = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the protocol allows of a request, as far as the gateway uses it. */
+/** The protocol of a request, as far as the gateway uses it. */
 const Request = Compile(
   Type.Object(
     {
@@ -79,11 +79,11 @@ export interface ModelServer {
   /** The base address of agents. */
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** What was wrong with requests. A good test ends with none. */
+  /** Faults of requests. A good test ends with none. */
   readonly objections: readonly string[];
   /** Requests that their client gave up. */
   readonly abandoned: number;
-  /** What is answered from now on. */
+  /** The answer to all later requests. */
   answer: (asked: Asked) => Script;
   waitFor(count: number): Promise<unknown>;
   close(): Promise<void>;
@@ -126,7 +126,7 @@ export const openModelServer = async (key: string): Promise<ModelServer> => {
     const { status = 200, raw, headers = {} } = script;
     if (response.destroyed) return;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    // As real services do, it repeats a part of the key.
+    // Real services repeat a part of the key too.
     const error = JSON.stringify({ error: { message: `Incorrect API key provided: ${key.slice(0, 12)}`, type: 'error' } });
     response.end(raw ?? (status === 200 ? JSON.stringify(completionOf(script, asked.length)) : error));
   };

@@ -17,13 +17,13 @@ const path = findProgram('nats-server');
 /** For `test`: leaves a test out where there is no server, with the reason. */
 export const withNats = path === null && !isRequired ? { skip: 'this machine has no nats-server' } : ({} as { skip?: string });
 
-/** What a test process that is ended from outside must still end. */
+/** Processes that a test process must still end when it is ended from outside. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Whether a server greets there. Another program that got the port, or a connection to itself, says nothing. */
+/** Returns true if a NATS server sends its greeting. Another program on the port, or a connection to itself, sends none. */
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 });
@@ -92,7 +92,7 @@ export class NatsServer {
       await ended;
     }
     running.delete(child);
-    // What was kept was in memory alone.
+    // The stored messages were in memory alone.
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
 }

@@ -10,10 +10,10 @@ export interface Network {
   readonly url: string;
   /** It forgets its connections: the client loses them, the server waits on. */
   forget(): void;
-  /** Nothing passes until `resume`, and nothing is lost: what was sent meanwhile arrives late. */
+  /** Stops the traffic until `resume`. Bytes that were sent meanwhile arrive late. */
   pause(): void;
   resume(): void;
-  /** As `pause`, but new connections pass. Answers with a function that tells how many of the held ones the server has not ended. */
+  /** Pauses traffic as `pause` does, but new connections pass. The returned function counts the held connections that the server has not ended. */
   hold(): () => number;
   close(): void;
 }

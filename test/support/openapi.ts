@@ -35,7 +35,7 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** By `POST /send/text`; what is offered by HEAD beside GET is left out. */
+/** Operations by a key such as `POST /send/text`. HEAD operations beside GET are left out. */
 export const operationsOf = ({ paths }: Document): ReadonlyMap<string, Operation> =>
   new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
@@ -85,7 +85,7 @@ export const strict = (schema: JsonSchema): JsonSchema => {
   return free ? inner : { ...inner, additionalProperties: false };
 };
 
-/** What is wrong with a value, each as a path and a sentence. */
+/** Returns the faults of a value, each as a path and a sentence. */
 export const objections = (schema: JsonSchema, value: unknown): readonly string[] => {
   const compiled = Schema.Compile(schema as object);
   if (compiled.Check(value)) return [];

@@ -1,6 +1,6 @@
-/** What a test opened, part by part, and closes again wherever it got to. */
+/** Closes the parts that a test opened, also if the test failed halfway. */
 
-/** What was opened last is closed first. */
+/** Parts that close in reverse order. */
 export class Opened {
   readonly #close: (() => unknown)[] = [];
 

@@ -22,19 +22,19 @@ export const member = '5511988880002';
 export interface Row {
   readonly title: string;
   readonly call: `${'POST' | 'GET'} /${string}`;
-  /** Where the messages stand; the chat with the contact when left out. `joined`: a group of the contact's; `led`: a group of the account's. */
+  /** The chat of the messages; the chat with the contact if absent. `joined`: a group of the contact's; `led`: a group of the account's. */
   readonly in?: 'joined' | 'led';
   readonly body: (messages: Messages) => Json;
   readonly status?: number;
   /** Fields of the answer. */
   readonly answer: (messages: Messages) => Json;
-  /** What the contact's phone decrypted; found by the answer's `messageid`, or as the newest. */
+  /** Checks the message that the contact's phone decrypted. The answer's `messageid` names it; without one it is the newest. */
   readonly phone?: (received: ReceivedMessage, messages: Messages) => void;
-  /** What the contact's phone shows of one of the messages then. */
+  /** Fields of a message that the contact's phone shows afterwards. */
   readonly shows?: readonly [which: keyof Messages, fields: Partial<ShownMessage> | ((shown: ShownMessage) => boolean)];
-  /** What is found of one of the messages then. */
+  /** Fields of a message that a search finds afterwards. */
   readonly stored?: readonly [which: keyof Messages, fields: Json];
-  /** What comes by webhook: found by its type and these fields of its `message` or `event`. */
+  /** The webhook event, by its type and these fields of its `message` or `event`. */
   readonly event?: (messages: Messages) => readonly [type: string, fields: Json];
 }
 

@@ -1,4 +1,4 @@
-/** What requests are answered while the database is away: what is in memory goes on, the rest says so and fails nowhere else. */
+/** Requests and their answers while the database is away. Requests that need memory alone still work. The others fail with the reason. */
 import assert from 'node:assert/strict';
 import type { GatewayProcess } from './gateway.ts';
 import { contact } from './scene.ts';

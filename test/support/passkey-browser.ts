@@ -110,7 +110,7 @@ export class PasskeyBrowser {
   /** Makes a passkey on the page of the platform, as the platform's own app would. */
   async register(options: Creation): Promise<Creation> {
     await this.page.goto(site);
-    // As text: the types of a page are not those of this program.
+    // The script is text, because the types of a page are not those of this program.
     const publicKey = `PublicKeyCredential.parseCreationOptionsFromJSON(${JSON.stringify(options)})`;
     return this.page.evaluate(`navigator.credentials.create({ publicKey: ${publicKey} }).then((made) => made.toJSON())`);
   }

@@ -1,4 +1,4 @@
-/** How the server would run a statement, whatever its values are. */
+/** Reads the plan of a statement that the server would use for any values. */
 import type { Database, Statement } from '#src/storage/postgres/database.ts';
 
 export interface Node {

@@ -54,12 +54,12 @@ export class PlatformProcess implements Phone {
     return (await this.#ask<{ readonly id: string }>('POST', `contacts/${from}/messages`, { to, text })).id;
   }
 
-  /** What the person received and decrypted, oldest first. */
+  /** Returns the messages that the person received and decrypted, oldest first. */
   received(number: string): Promise<readonly ReceivedMessage[]> {
     return this.#ask('GET', `contacts/${number}/messages?${all}`);
   }
 
-  /** What the person wrote, and how far it came. */
+  /** Returns the messages of the person with their progress. */
   sentBy(number: string): Promise<readonly SentMessage[]> {
     return this.#ask('GET', `contacts/${number}/sent?${all}`);
   }

@@ -35,7 +35,7 @@ export class PostBench {
     return answered.body;
   }
 
-  /** As the platform has it. */
+  /** Returns a post as the platform stores it. */
   async onPlatform(channel: string, of: { readonly serverId?: unknown; readonly id?: unknown }): Promise<PostView> {
     const all = await this.scene.platform.sandbox.posts(channel);
     const found = all.find((post) => isPart(post, of));

@@ -10,7 +10,7 @@ import { root } from '#test/source-tree.ts';
 
 const sources = ['package-lock.json', ...globSync('src/storage/{migrations,postgres}/**/*.ts', { cwd: root })];
 
-/** Of everything that decides what is in the folder. */
+/** Returns a fingerprint of the sources that decide the content of the folder. */
 const stamp = (): string => {
   const hash = createHash('sha256');
   for (const path of sources.toSorted()) hash.update(path).update(readFileSync(join(root, path)));

@@ -1,4 +1,4 @@
-/** What is started here is ended here: processes and folders of tests that run the program for real. */
+/** Ends the processes and deletes the folders of tests that run the program for real. */
 import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const readIfThere = (path: string): string => {
   }
 };
 
-/** Whether it still does anything. A dead process keeps its id until its parent collects it, which an init may do late. */
+/** Returns true if the process still runs. A dead process keeps its id until its parent collects it, which an init may do late. */
 export const isRunning = (pid: number): boolean => {
   if (!signalTo(pid, 0)) return false;
   const stat = process.platform === 'linux' ? readIfThere(`/proc/${pid}/stat`) : '';

@@ -131,7 +131,7 @@ class SmallProxy implements TestProxy {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    // What nobody reads does not show that the other side has gone.
+    // A socket that is not read does not notice its end.
     if (this.conduct === 'stall') return void socket.resume();
     const { read, accepted, refused, denied } = kinds[this.#kind];
     try {

@@ -1,4 +1,4 @@
-/** Where events go: a receiver of webhooks that can be out of order, and a reader of the event stream. */
+/** Receivers of events: a receiver of webhooks that can be out of order, and a reader of the event stream. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -17,13 +17,13 @@ export interface Posted {
 
 export interface Receiver {
   readonly url: string;
-  /** Everything that was answered with 200, repetitions included. */
+  /** Posts that were answered with 200, repetitions included. */
   readonly posted: readonly Posted[];
   /** Attempts that were answered with 503. */
   readonly refused: number;
   /** Ids of events of which two attempts were under way at the same time. */
   readonly overlapping: readonly string[];
-  /** What is answered from now on. */
+  /** Sets the answer to all later posts. */
   answer(status: 200 | 503): void;
   /** The first event, past or coming, that fits. */
   wait(fits: (posted: Posted) => boolean, what: string, ms?: number): Promise<Posted>;
@@ -47,7 +47,7 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
       const sent = await text(request);
       const ms = hold();
       if (ms > 0) await wait(ms);
-      // Who asked is gone, and takes it for unanswered.
+      // The sender is gone and counts the post as unanswered.
       if (response.destroyed) return;
       response.writeHead(status).end();
       if (status !== 200) return void (refused += 1);

@@ -14,7 +14,7 @@ export interface Passed {
   readonly headers: IncomingHttpHeaders;
   /** 0 until the gateway answered. */
   status: number;
-  /** What came back so far. */
+  /** The received text so far. */
   text: string;
 }
 
@@ -28,13 +28,13 @@ export class Relay {
     this.#server = createServer((request, response) => {
       if (this.answers(request, response)) return;
       const to = target();
-      // Where a gateway that starts will listen is not known yet.
+      // The port of a gateway that starts is not known yet.
       if (this.#isCut || to === '') return void response.destroy();
       this.#pass(to, request, response);
     });
   }
 
-  /** What the relay answers by itself; true when it did. */
+  /** Answers a request by the relay itself. Returns true if it did. */
   readonly answers: (request: IncomingMessage, response: ServerResponse) => boolean;
 
   /** `target`: the gateway's address now, '' when it has none. */

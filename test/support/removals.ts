@@ -1,4 +1,4 @@
-/** What the gateway does in the background after a removal. */
+/** Runs the background work of removals as the gateway does. */
 import type { RemovalStore } from '#actors/ports.ts';
 
 /** Removes all rows of what was removed; resolves with the number of pieces. */

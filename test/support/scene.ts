@@ -1,4 +1,4 @@
-/** What a test of kills and outages needs: the simulated platform, a receiver of webhooks, and a gateway between them that comes and goes. */
+/** The frame of tests with kills and outages: the simulated platform, a receiver of webhooks, and a gateway that starts and stops. */
 import assert from 'node:assert/strict';
 import { Account } from './account.ts';
 import { GatewayProcess } from './gateway.ts';

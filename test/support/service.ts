@@ -12,7 +12,7 @@ export const version = '9.9.9-test';
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // What a test expects is said where it is read.
+  // A test states the expected type where it reads the body.
   readonly body: never;
 }
 
@@ -75,7 +75,7 @@ export class TestService {
     return { status: response.status, headers: response.headers, body: (await response.json()) as never };
   }
 
-  /** As the administrator. */
+  /** Sends a request as the administrator. */
   admin(method: string, path: string, body?: unknown): Promise<Reply> {
     return this.call(method, path, { admintoken: adminToken }, body);
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const run = (command: string, args: readonly string[]): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** What a test process that is ended from outside must still unmount. */
+/** Disks that a test process must still unmount when it is ended from outside. */
 const mounted = new Set<string>();
 process.once('exit', () => {
   for (const root of mounted) run('umount', ['-l', root]);
@@ -62,7 +62,7 @@ export class SmallDisk {
     rmSync(join(this.#root, 'ballast'), { force: true });
   }
 
-  /** Nobody may use it any more. */
+  /** Unmounts the disk. All users must have ended. */
   close(): void {
     if (mounted.delete(this.#root)) run('umount', ['-l', this.#root]);
     rmSync(this.#root, { recursive: true, force: true });

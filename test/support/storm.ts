@@ -17,7 +17,7 @@ export interface StormOptions {
   /** At least a hundred: each is hit once at most by what is meant for one. */
   readonly accounts: readonly Account[];
   readonly random: () => number;
-  /** How much of everything happens, 1 when absent. */
+  /** The share of the faults and the traffic; 1 if absent. */
   readonly share?: number;
   /** Their phones unlink them. */
   readonly leaving?: readonly Account[];
@@ -106,7 +106,7 @@ const sendToSleep = async ({ flow }: StormOptions, account: Account): Promise<vo
   await account.call('POST', '/instance/hibernate');
 };
 
-/** By a command, or by the next text. */
+/** Wakes an instance by a command, or by the next text. */
 const wakeOne = async ({ flow, random }: StormOptions): Promise<void> => {
   const [account] = shuffled([...flow.spared], random);
   if (account === undefined) return;
@@ -169,7 +169,7 @@ export const rage = async (options: StormOptions): Promise<void> => {
   }
 };
 
-/** Nothing is broken any more, and nothing waits to be. */
+/** Ends all faults, active and pending. */
 export const calm = async (platform: PlatformProcess): Promise<void> => {
   const armed = [...live, ...atLogin, ...refusing].map(([, { kind }]) => kind).concat(anybody.map(({ kind }) => kind));
   for (const kind of new Set([...armed, 'silence', 'noLogin', 'silentHandshake'] as const)) await platform.fault({ kind, times: 0 });

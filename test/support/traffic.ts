@@ -8,7 +8,7 @@ export interface Traffic {
   readonly answered: Map<string, string>;
   /** Ids of what the contact wrote. */
   readonly written: string[];
-  /** What the other texts were answered with. */
+  /** Statuses of the texts that failed. */
   readonly failures: Set<number>;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export const releaseFolder = join(root, 'test/storage/last-release');
 
 export interface PinnedMigration {
   readonly name: string;
-  /** Of its statements. */
+  /** The digest of the migration's statements. */
   readonly digest: string;
 }
 
@@ -47,7 +47,7 @@ export const statementsIn = (value: unknown): readonly Statement[] => {
 
 export const storageFiles = globSync('src/storage/**/*.ts', { cwd: root }).filter((path) => !path.includes('/migrations/'));
 
-/** By the files whose modules export them. */
+/** Statements by the files whose modules export them. */
 export const storageStatements = async (): Promise<readonly (readonly [file: string, statement: Statement])[]> => {
   const found: (readonly [string, Statement])[] = [];
   for (const file of storageFiles) {
@@ -62,7 +62,7 @@ export const columnsOf = (row: Row): string =>
     .map((name) => `"${name}"`)
     .join(', ');
 
-/** As the last release inserts them: with the columns that it knows. What migrations or triggers stored makes room. */
+/** Inserts rows with the columns that the last release knows. Rows that migrations or triggers stored are deleted first. */
 export const insertRows = async (database: Runner, pinned: PinnedRows): Promise<void> => {
   for (const { table, rows } of pinned) {
     await database.rows({ name: '', text: `delete from ${table}` }, []);
@@ -83,7 +83,7 @@ interface Column {
   readonly table: string;
   readonly name: string;
   readonly type: string;
-  /** Of a row that does not name it: refused, unless the server fills it. */
+  /** True if a row that does not name the column is refused. A column that the server fills is not required. */
   readonly isRequired: boolean;
   readonly takesNull: boolean;
 }
@@ -96,7 +96,7 @@ interface Rule {
 
 export interface Schema {
   readonly columns: readonly Column[];
-  /** What rows of a table may be refused for. */
+  /** Constraints of tables. */
   readonly rules: readonly Rule[];
 }
 
@@ -120,7 +120,10 @@ export const schemaOf = async (database: Runner): Promise<Schema> => ({
   rules: await database.rows<Rule>(ruleStatement, []),
 });
 
-/** What a program that was written for `before` would fail on: by the name under which a migration admits it, with a sentence. */
+/**
+ * Returns the breaking changes for a program that was written for `before`. The key is the name under which a migration admits the change, and the value is
+ * a sentence.
+ */
 export const breaksOf = (before: Schema, after: Schema): ReadonlyMap<string, string> => {
   const breaks = new Map<string, string>();
   const tables = new Set(before.columns.map(({ table }) => table));
@@ -145,7 +148,7 @@ export const breaksOf = (before: Schema, after: Schema): ReadonlyMap<string, str
   return breaks;
 };
 
-/** Everything else is no statement that has a plan. */
+/** Returns true if the statement has a plan. Other statements have none. */
 export const hasPlan = ({ text }: Statement): boolean => /^\s*(?:with|select|insert|update|delete)\b/i.test(text) && !/;\s*\S/.test(text);
 
 export type Admin = Pick<Database, 'rows' | 'transaction'>;

@@ -14,7 +14,7 @@ const settings = {
   WEBHOOK_TIMEOUT_MS: '500',
   CIRCUIT_FAILURES: '2',
 };
-/** Nobody listens there. */
+/** No server listens on this port. */
 const deadReceiver = 'http://localhost:9/events';
 /** The README's picture; 200 kB are allowed. */
 const cover = { width: 1400, height: 1010 };

@@ -1,4 +1,4 @@
-/** What ends a long answer, and how much of one there may be. */
+/** Tests the ends of a long answer and the limit of its length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundedMetadata } from '#actors/chatbot/bounds.ts';

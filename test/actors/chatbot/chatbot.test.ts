@@ -59,7 +59,7 @@ test('chatbot: it remembers the conversation, without its signature, since the l
   assert.deepEqual(bench.read, ['user: four']);
 });
 
-/** What is heard, and whether it is answered. */
+/** Messages and settings, and the reason for which no answer follows. */
 const silent: readonly (readonly [title: string, setting: Setting, change: Partial<Message>, word?: string])[] = [
   ['the chatbot is off', { record: { chatbotEnabled: false } }, {}],
   ['there is no trigger', { triggers: [] }, {}],

@@ -85,12 +85,12 @@ export class Bench extends Stage {
     return this.link().sent.map(({ text }) => text);
   }
 
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   get asked() {
     return this.world.chatModels.asked;
   }
 
-  /** What the model read last, as `user: text`. */
+  /** The last prompt that the model read, as `user: text`. */
   get read(): readonly string[] {
     return (this.asked.at(-1)?.question.turns ?? []).map(({ by, text }) => `${by}: ${text}`);
   }

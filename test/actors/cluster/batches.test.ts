@@ -1,4 +1,4 @@
-/** What many requests for instances that nobody owns cost: they are taken together, and share looks at leases. */
+/** Tests the cost of many requests for instances without an owner: the node takes them in batches and shares reads of leases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LeaseLooks } from '#actors/cluster/lease-looks.ts';

@@ -16,13 +16,13 @@ const lease = (node: string, heldFor: number): Lease => ({ node, since: 1, heldM
 const never = new Promise<never>(() => undefined);
 
 interface Scene {
-  /** What the bus brings back for the instance; undefined: nothing ever. */
+  /** The reply of the bus for the instance; undefined if no reply ever comes. */
   readonly reply?: unknown;
-  /** What comes after the reply, should another one be waited for. */
+  /** The message after the reply, for a caller that waits for a second one. */
   readonly second?: unknown;
   /** The epoch of the owner of now. */
   readonly epoch?: number;
-  /** Who owns the instance, by the second of the call; an error: the database is away. */
+  /** The lease of the instance by the second of the call; an error if the database is away. */
   readonly leaseAt?: (second: number) => Lease | null | Error;
 }
 

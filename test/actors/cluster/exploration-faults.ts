@@ -1,4 +1,4 @@
-/** What can go wrong in a simulated cluster. Each fault ends by itself, or with the end of the faults. */
+/** The faults of a simulated cluster. Each fault ends by itself, or at the end of the phase of faults. */
 import type { ExploredNode } from './explored-node.ts';
 import { calm, type Chaos, type Odds } from './simulated-chaos.ts';
 import type { World } from './simulated-world.ts';

@@ -65,7 +65,7 @@ export class Readers {
   #leave(reader: Reader): void {
     this.all.splice(this.all.indexOf(reader), 1);
     reader.end();
-    // What waits for a process that stands still may tell of a gap.
+    // Messages that wait for a stopped process may report a gap.
     if (!reader.node.process.stoodStill) this.#compareOne(reader);
   }
 

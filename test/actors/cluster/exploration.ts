@@ -38,12 +38,12 @@ export class Exploration implements World {
   readonly nodes = new Map<string, ExploredNode>();
   readonly log: Log;
   readonly readers: Readers;
-  /** What happened, for whoever looks for the reason. */
+  /** The steps of the run, printed when it fails. */
   readonly trace: string[] = [];
   readonly #logins = new Map<InstanceId, SessionHost>();
   /** Nodes that closed the session for another node, until it is opened again. */
   readonly #givenBy = new Map<InstanceId, SessionHost>();
-  /** When sessions were closed for another node and opened again where they were. */
+  /** Times at which sessions were closed for another node and opened again on the same node. */
   readonly #inVain = new Map<InstanceId, readonly number[]>();
   /** Second processes of a name that have not started yet. */
   readonly #rivals = new Map<string, ExploredNode>();
@@ -76,7 +76,7 @@ export class Exploration implements World {
     this.nodes.set(name, node);
     node.start().catch((error: unknown) => {
       this.note(`${name} does not start: ${String(error)}`);
-      // As whatever starts processes does.
+      // A process manager restarts a process in the same way.
       if (this.nodes.get(name) === node) node.process.setTimeout(() => this.replace(node), 1_000);
     });
     return node;
@@ -244,7 +244,7 @@ export class Exploration implements World {
     return asked;
   }
 
-  /** Somebody writes to an account. */
+  /** Delivers a message to a random account. */
   #event(): void {
     const id = this.one(this.instances);
     void this.#logins

@@ -36,7 +36,7 @@ export class ExploredNode implements SessionHost {
   readonly gate: Gate;
   readonly connection: Connection;
   readonly registry: Registry;
-  /** Whether statements of this node reach the database. */
+  /** True if statements of this node reach the database. */
   reachable = true;
   draining = false;
 
@@ -130,7 +130,7 @@ export class ExploredNode implements SessionHost {
       campaigns: { look: () => undefined, forget: () => undefined },
       wake: () => undefined,
       forget: () => undefined,
-      // As the supervisor tells its readers, of which the streams are one.
+      // The supervisor tells its readers, and the streams are one of them.
       forgetBeside: (id) => this.cluster.streams?.reader.forget(id),
     };
   }

@@ -52,7 +52,7 @@ test('leases: a session whose lease is gone from the database is closed and open
   assert.ok(id);
   const lease = world.database.leases.leases.get(id);
   assert.ok(lease);
-  // As after a failover to a copy that had not got the take.
+  // The state after a failover to a replica that had not received the take.
   await world.database.leases.store().giveBack(lease.incarnation, [{ instanceId: id, epoch: lease.epoch }]);
   for (const other of world.nodes.values()) if (other !== node) other.reachable = false;
   await world.time.pass(30_000);

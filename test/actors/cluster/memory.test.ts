@@ -1,4 +1,4 @@
-/** What a node remembers of what other nodes change. */
+/** Tests the caches of a node for state that other nodes change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory, type MemoryHost } from '#actors/cluster/memory.ts';

@@ -1,4 +1,4 @@
-/** What nodes ask each other, and what they make of the answers. */
+/** Tests the requests between nodes, and the handling of their answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OtherNodes } from '#actors/cluster/other-nodes.ts';

@@ -28,7 +28,7 @@ const cluster = (owned: Readonly<Record<string, readonly string[]>>) => {
   const time = new FakeTime();
   const asked: string[] = [];
   const silent = new Set<string>();
-  /** Of another version, which answers otherwise. */
+  /** Nodes of another version, which answer differently. */
   const strange = new Set<string>();
   const all = new Map<string, ClusterRows>();
   for (const me of Object.keys(owned))

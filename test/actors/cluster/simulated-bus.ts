@@ -48,8 +48,9 @@ export class SimulatedClient implements Bus {
   readonly #own = new Set<Subscription>();
   readonly #waiting = new Set<(answer: BusAnswer) => void>();
   #connected = true;
-  readonly #toServer: Direction = { at: 0, waiting: 0 };
-  readonly #fromServer: Direction = { at: 0, waiting: 0 };
+  /** The time at which the last message of each direction arrives. */
+  #sentAt = 0;
+  #receivedAt = 0;
 
   constructor(server: BusServer, process: SimulatedProcess) {
     this.#server = server;

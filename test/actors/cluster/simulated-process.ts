@@ -2,7 +2,7 @@
 import type { Time } from '#actors/ports.ts';
 import type { FakeTime } from '#test/fakes/time.ts';
 
-/** Nothing reaches a process that stands still, neither a timer nor a message nor the result of a statement. It gets all of them when it goes on. */
+/** A process that may stand still. Meanwhile no timer, message or result of a statement reaches it. It gets all of them when it continues. */
 export class SimulatedProcess implements Time {
   readonly #time: FakeTime;
   /** Milliseconds by which the time of day is wrong. */
@@ -73,7 +73,7 @@ export class SimulatedProcess implements Time {
     for (const fn of this.#late.splice(0)) fn();
   }
 
-  /** Nothing of it ever runs again. */
+  /** Ends the process for good. */
   kill(): void {
     this.#isGone = true;
     this.#late = [];

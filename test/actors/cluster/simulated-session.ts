@@ -89,7 +89,7 @@ export class SimulatedSession {
       }
       gate.release(id);
       if (this.#abort.signal.aborted) return;
-      // Nothing is sent without a good lease, not even a login.
+      // No frame leaves without a valid lease, not even a login.
       if (cluster.mayAct(id)) {
         gate.passed(id);
         this.status = 'connected';

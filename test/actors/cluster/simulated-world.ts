@@ -1,4 +1,4 @@
-/** What the parts of a simulated cluster know of each other. */
+/** The state that the parts of a simulated cluster share. */
 import type { Cluster } from '#actors/cluster/cluster.ts';
 import type { InstanceId } from '#actors/model.ts';
 import type { Gate } from '#actors/policy/gate.ts';

@@ -92,7 +92,7 @@ export class Simulation {
   }
 }
 
-/** How long a session takes to close in order, and one that is slow. */
+/** Durations of an ordered close of a session, usual and slow. Milliseconds. */
 const closeMs = 200;
 const slowMs = 2_000;
 
@@ -178,7 +178,7 @@ export class SimulatedNode {
 
   #open(id: InstanceId, session: AbortController): void {
     this.#gate.passed(id);
-    // Nothing is sent without a good lease, not even a login.
+    // No frame leaves without a valid lease, not even a login.
     if (session.signal.aborted || !this.cluster.owns(id)) return;
     this.#simulation.login(id, this);
   }

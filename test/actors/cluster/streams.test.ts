@@ -1,4 +1,4 @@
-/** What an owner sends of its events, and what a reader makes of it, on simulated time. */
+/** Tests the events that an owner sends and the stream that a reader makes of them, on simulated time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayEvent } from '#actors/model.ts';

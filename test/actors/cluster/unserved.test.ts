@@ -1,4 +1,4 @@
-/** What a command is answered that reached no owner. */
+/** Tests the answers to commands that reached no owner. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usualClusterPolicy as policy } from '#actors/cluster/policy.ts';

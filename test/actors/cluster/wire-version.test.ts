@@ -1,4 +1,4 @@
-/** Which version of the program a command of another node needs. */
+/** Tests the program version that a command of another node needs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decode } from '#actors/cluster/wire.ts';

@@ -1,4 +1,4 @@
-/** What travels between nodes. */
+/** Tests the messages between nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What a change of a webhook does to deliveries that are under way. */
+/** Tests the effect of a changed webhook on deliveries under way. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunningGateway } from '#actors/gateway.ts';

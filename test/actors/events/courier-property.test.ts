@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the receiver does with the n-th post: a status and how long it takes. */
+/** The receiver's answer to the n-th post: a status and a duration. */
 const behaviour = fc.array(
   fc.record({
     status: fc.constantFrom(200, 200, 200, 200, 500, 429, 404, 0),

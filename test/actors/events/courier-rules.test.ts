@@ -1,4 +1,4 @@
-/** What a courier does about signatures, dead rows, changes of the configuration, shared places. */
+/** Tests a courier's rules for signatures, dead letters, changes of the configuration and shared slots. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Webhook } from '#actors/model.ts';

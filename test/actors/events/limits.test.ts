@@ -1,4 +1,4 @@
-/** What bounds deliveries: places for posts, the circuit, what may wait. */
+/** Tests the bounds of deliveries: slots for posts, the circuit breaker, the size of the outbox. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

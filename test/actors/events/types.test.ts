@@ -1,4 +1,4 @@
-/** Which webhook hears of which of the thirteen types of events, through the whole of the gateway. */
+/** Tests which webhook receives which of the thirteen types of events, through the whole gateway. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventTypes } from '#actors/model.ts';

@@ -1,4 +1,4 @@
-/** What may be said of secret and headers, as a table. */
+/** Tests the rules for a webhook's secret and headers, as a table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { privateOf } from '#actors/events/webhook-secrets.ts';

@@ -1,4 +1,4 @@
-/** What an administrator may do to an instance from the inspector, and what those who look on get of it. */
+/** Tests the actions of an administrator on an instance in the inspector, and the view of other observers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorChanges, ActorEvent, Part, Step } from '#actors/face.ts';

@@ -1,4 +1,4 @@
-/** What is kept of the way of an instance through its charts: every step once, with its cause, over crashes, within its bound. */
+/** Tests the history of an instance's steps: each step once, with its cause, across crashes, within its bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorDetail, Step } from '#actors/face.ts';

@@ -1,4 +1,4 @@
-/** When campaigns rest, and what counts as the wish to get none. */
+/** Tests the rests of campaigns, and the texts that count as an opt-out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asksToStop, quietFor, timeLeft, type QuietHours } from '#actors/policy/campaign-policy.ts';

@@ -1,4 +1,4 @@
-/** What may be posted in a channel: everything else is refused before anything is fetched, stored or written. */
+/** Tests the rules for posts in a channel. A refused post causes no download, no write and no send. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MediaKind, Send, SendContent } from '#actors/model.ts';

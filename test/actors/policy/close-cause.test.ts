@@ -1,4 +1,4 @@
-/** What a close means, row by row. */
+/** Tests the meaning of each close of a connection, row by row. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What each command does to a session, in whatever state it stands. */
+/** Tests the effect of each command on a session in each of its states. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
@@ -54,7 +54,7 @@ const resting: Readonly<Record<string, () => Promise<Chart>>> = {
   'hibernated.asleep': async () => new Chart('asleep'),
 };
 
-/** Where a command leads from a state once everything has settled. */
+/** The state after each command, by the state before it, once everything has settled. */
 const outcomes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'instance.disconnect': {
     'disconnected.idle': 'disconnected.idle',

@@ -38,7 +38,7 @@ const asked: ReadonlySet<string> = new Set([
   'platform.passkeyCode',
 ]);
 
-/** What a path may be made of. The end of a suspension depends on the clock, which a computed path has not: it is walked by hand. */
+/** Steps of a path. The end of a suspension depends on the clock, which a computed path does not have, so another test walks it by hand. */
 const steps: readonly Step[] = [...new Set(rows.map((row) => row.type))]
   .filter((type) => type !== 'always' && !type.startsWith('xstate.after.suspension'))
   .flatMap((type) => {
@@ -87,7 +87,7 @@ type Snapshot = ReturnType<typeof lifecycle.getInitialSnapshot>;
 
 const nameOf = ({ value }: Pick<Snapshot, 'value'>): string => (typeof value === 'string' ? value : Object.entries(value).flat().join('.'));
 
-/** Whether the table of the state has a row for the event; operations end where they are begun. */
+/** True if the table of the state has a row for the event. An operation ends in the state in which it began. */
 const isHandled = (state: Snapshot, event: { readonly type: string }): boolean =>
   event.type.includes('.op.') ? nameOf(state) === 'connected' : state._nodes.some((node) => node.transitions.has(event.type as never));
 
@@ -110,7 +110,7 @@ const edges = Object.entries(getAdjacencyMap(lifecycle, traversal)).flatMap(([fr
   Object.values(transitions as Leaving).map(({ event, state }) => ({ from, step: stepOf(event), to: nameOf(state as Snapshot) })),
 );
 
-/** What holds in every state, whatever the way to it. */
+/** Checks the invariants of every state. */
 function assertSound(walk: Walk): void {
   const { chart } = walk;
   assert.deepEqual(chart.platform.violations, []);

@@ -1,4 +1,4 @@
-/** What happens when something throws: the link is closed first, the instance comes back, nobody else notices. */
+/** Tests errors that are thrown: the link closes first, the instance comes back, and no other instance notices. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Policy } from '#actors/policy/policy.ts';

@@ -10,7 +10,7 @@ const ana = '551@s.whatsapp.net';
 const show = (stage: Stage, delay: number, state: 'composing' | 'recording' | 'paused' = 'composing', number = '551') =>
   stage.gateway.showTyping('r1', number, state, delay);
 
-/** What was shown since the last look. */
+/** Returns the presence updates since the last call. */
 const calls = (stage: Stage): readonly string[] => stage.link().calls.splice(0);
 
 test('typing: without a delay it is shown once', async () => {

@@ -131,7 +131,7 @@ for (const [title, begin] of [
   });
 }
 
-/** Why the platform was not told, and what the log says of it. */
+/** Reasons for which the platform was not told, and the log line of each. */
 const inVain: readonly (readonly [title: string, happens: (chart: Chart) => Promise<void>, reason: RegExp])[] = [
   ['the login takes longer than the limit', (chart) => chart.time.pass(8_000), /limit/],
   ['the account is locked', (chart) => chart.end(403), /platform/],

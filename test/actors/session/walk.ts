@@ -10,11 +10,11 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
-  /** Of a connect that asks for a pairing code. */
+  /** The phone number of a connect that asks for a pairing code. */
   readonly phone?: string;
-  /** What fails does so because the storage is away. */
+  /** True if the step fails because the storage is away. */
   readonly away?: boolean;
-  /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told; after a suspension whether there is room. */
+  /** The last answer of the link. After a close: a pairing exists. After a logout: the platform was told. After a suspension: there is room. */
   readonly answer?: boolean;
 }
 

@@ -38,7 +38,7 @@ const samples: Readonly<Record<string, unknown>> = {
   uuid: '00000000-0000-4000-8000-000000000001',
 };
 
-/** What refers to a row comes after it. */
+/** Orders tables so that a table comes after the tables to which it refers. */
 const tablesOf = ({ columns, rules }: Schema): readonly string[] => {
   const left = new Set(columns.map(({ table }) => table).filter((table) => table !== migratorTable));
   const ordered: string[] = [];
@@ -55,7 +55,7 @@ const tablesOf = ({ columns, rules }: Schema): readonly string[] => {
   return ordered;
 };
 
-/** By the stores, so that values are sealed and formed as the gateway does. */
+/** Writes through the stores, so that values are sealed and formed as the gateway does. */
 const writeByStores = async (): Promise<void> => {
   const storage = await database.storage();
   const { record } = instance;

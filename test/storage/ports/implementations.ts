@@ -24,7 +24,7 @@ export const freshRecord = (): InstanceRecord => {
   return { ...instance.record, id: `r${String(made).padStart(14, '0')}`, token: `token ${made}`, epoch: 1, created: made };
 };
 
-/** By name; each call is a place for one test. */
+/** Implementations by name. Each call opens a place for one test. */
 export const implementations = async (): Promise<readonly (readonly [name: string, open: () => Promise<Place>])[]> => {
   const storage = await (await testDatabase()).storage({ now: () => now });
   return [

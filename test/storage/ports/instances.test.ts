@@ -5,7 +5,7 @@ import { noProxy } from '#actors/model.ts';
 import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import { freshRecord, implementations, now, type Place } from './implementations.ts';
 
-/** What is stored of these instances, in the order in which the store gives them. */
+/** Returns the stored records of these instances, in the order of the store. */
 const stored = async ({ instances }: Place, ...records: readonly InstanceRecord[]): Promise<readonly InstanceRecord[]> =>
   (await instances.all()).filter(({ id }) => records.some((record) => record.id === id));
 

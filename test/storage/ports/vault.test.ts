@@ -14,7 +14,7 @@ const full: VaultChange = {
   ],
 };
 
-/** Everything that is stored, in one order. */
+/** Returns all stored values in a fixed order. */
 const content = async (vault: Vault, id: string) => ({
   credentials: await vault.credentials(id),
   keys: (await vault.allKeys(id, ['session', 'pre-key'])).map(({ type, id: key, value }) => `${type} ${key}: ${value}`).toSorted(),

@@ -1,4 +1,4 @@
-/** Whether a request is one that Chatwoot's OpenAPI document describes: the facts of that document are in `requests.json`. */
+/** Checks that a request is one that Chatwoot's OpenAPI document describes. The facts of that document are in `requests.json`. */
 import { readFileSync } from 'node:fs';
 import { type JsonSchema, objections } from '#test/support/openapi.ts';
 
@@ -36,7 +36,7 @@ const closed = (name: string, schema: JsonSchema): JsonSchema => {
   return { ...schema, properties: { ...(schema['properties'] as object), ...Object.fromEntries(also) }, additionalProperties: false };
 };
 
-/** What is wrong with it, in sentences. */
+/** Returns the faults of a request, in sentences. */
 export const wrongWith = ({ method, path, query, kind, body }: Came): readonly string[] => {
   const known = patterns.find((one) => one.method === method && one.pattern.test(path));
   if (!known) return [`${method} ${path} stands in no document`];

@@ -76,7 +76,7 @@ export class ChatwootStandIn {
   readonly fetched: string[] = [];
   /** Files that are asked for and never come; by name. */
   holds: ((file: string) => boolean) | null = null;
-  /** Where the inbox posts; '' for nowhere. */
+  /** The webhook address of the inbox; '' for none. */
   hookUrl = '';
   /** Statuses that the webhook answered. */
   readonly hooked: { readonly event: string; readonly id: number; readonly status: number }[] = [];
@@ -117,7 +117,7 @@ export class ChatwootStandIn {
       .map(({ content }) => content);
   }
 
-  /** What an agent writes. */
+  /** Writes a message as an agent. */
   write(conversationId: number, content: string, more: Partial<Message> = {}): Message {
     const made = this.world.addMessage(conversationId, { content, type: 'outgoing', sender: 'Bia Souza', ...more });
     assert.ok(!isRefused(made), 'the conversation exists');

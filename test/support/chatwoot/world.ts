@@ -1,4 +1,4 @@
-/** What a Chatwoot server keeps: contacts, conversations, messages of one account with one inbox of the type API. */
+/** The rows of a Chatwoot server: contacts, conversations, messages of one account with one inbox of the type API. */
 
 export interface Contact {
   readonly id: number;
@@ -6,7 +6,7 @@ export interface Contact {
   identifier: string;
   phone_number: string;
   avatar_url: string;
-  /** By inbox. */
+  /** Source ids by inbox. */
   readonly sources: Map<number, string>;
 }
 
@@ -23,7 +23,7 @@ export interface Attached {
   readonly name: string;
   readonly mimetype: string;
   readonly bytes: Buffer;
-  /** Where it is said to be, in place of the stand-in. */
+  /** The address that the file's message names, in place of the stand-in. */
   readonly url?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Message {
   readonly sourceId: string | null;
   attributes: Readonly<Record<string, unknown>>;
   readonly files: readonly Attached[];
-  /** Of the agent; '' for the contact. */
+  /** The name of the agent; '' for the contact. */
   readonly sender: string;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   error: string;
