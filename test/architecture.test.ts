@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { nameOf, table } from '#config/settings.ts';
 import { library } from '#src/web/files.ts';
+import { commentsOf, faultsOf, isTitle, titlesOf } from './sentences.ts';
 import { readSourceTree, root, type SourceFileFacts } from './source-tree.ts';
 
 /** Helpers without any knowledge of the gateway. */
 const helpers = ['actors/keyed-mutex.ts', 'actors/waiting.ts', 'src/lru-map.ts', 'src/system-time.ts'];
 
-/** What a folder may import from the project. The longest name that fits a file counts. */
+/** Allowed imports of each folder from the project. The longest name that fits a file counts. */
 const reach: Readonly<Record<string, readonly string[]>> = {
   actors: ['actors/'],
   config: ['config/'],
@@ -37,7 +38,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/*': ['src/', 'config/', 'actors/'],
 };
 
-/** Who may import a package; every package of the program stands here. */
+/** Allowed importers of each package. Every package of the program has a row. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   xstate: ['actors'],
   '@whiskeysockets/baileys': ['src/platform', 'src/sandbox'],
@@ -225,6 +226,22 @@ test('comments: there are enough, not too many, and every file says why it exist
     tree
       .filter(({ path }) => !readFileSync(join(root, path), 'utf8').startsWith('/'))
       .map(({ path }) => `${path} does not open with its reason to exist`),
+  );
+});
+
+test('sentences: comments and titles of tests keep the rules of plain English', () => {
+  const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+  none(
+    globSync('{actors,config,src,test}/**/*.{ts,js}', { cwd: root }).flatMap((path) =>
+      commentsOf(sourceOf(path)).flatMap(({ line, text }) => faultsOf(text).map((fault) => `${path}:${line} ${fault}`)),
+    ),
+  );
+  none(
+    globSync('test/**/*.test.ts', { cwd: root }).flatMap((path) =>
+      titlesOf(sourceOf(path))
+        .filter(({ text }) => !isTitle(text))
+        .map(({ line, text }) => `${path}:${line} "${text}" names no subject before a colon`),
+    ),
   );
 });
 
