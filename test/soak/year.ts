@@ -23,19 +23,7 @@ import { embeddedUrl } from '#test/support/embedded-url.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 import { readPinned, type PinnedMigration } from '#test/support/upgrade.ts';
-
-export interface YearOptions {
-  /** A folder that the caller removes. */
-  readonly folder: string;
-  readonly sessions: number;
-  /** Age of the oldest rows. */
-  readonly days: number;
-  /** The messages of all sessions together. */
-  readonly messages: number;
-  readonly receipts: number;
-  /** Keys of the largest session. */
-  readonly keys: number;
-}
+import { countRows, fillAged, fillKeys, fillYoung, makeReadable, type YearOptions } from './year-rows.ts';
 
 export interface YearRow {
   readonly step: string;
@@ -49,43 +37,12 @@ export interface YearRow {
 }
 
 const day = 86_400_000;
-const largest = 'r0';
-/** The epoch of all instances. */
-const epoch = 1;
-/** The value of MESSAGES_KEEP_DAYS. */
-const keepDays = 180;
-
-const fillAll = async (database: Database, { sessions, days, messages, receipts, keys }: YearOptions, now: number): Promise<void> => {
-  const at = `(${now} - (${days * day}::float8 * (1 - n::float8 / ${Math.max(messages, 1)})))::bigint`;
-  const perSession = `'r' || n % ${sessions}`;
-  const bytes = (name: string): string => `decode(md5('${name}' || n), 'hex')`;
-  await fill(database, 'instance', sessions, { id: `'r' || n`, token: bytes('token'), token_hash: bytes('hash'), epoch: String(epoch) });
-  await fill(database, 'message', messages, {
-    instance_id: perSession,
-    id: `'s' || n`,
-    message_id: `'m' || n`,
-    chat_id: `(5511900000000 + n % 500)::text || '@s.whatsapp.net'`,
-    text: `repeat('x', 60)`,
-    status: `'Sent'`,
-    from_me: 'true',
-    is_group: 'n % 50 = 0',
-    timestamp: at,
-  });
-  const groups = Math.max(1, Math.floor(messages / 50));
-  await fill(database, 'receipt', receipts, {
-    instance_id: `'r' || ((n % ${groups}) * 50) % ${sessions}`,
-    message_id: `'m' || (n % ${groups}) * 50`,
-    member: `(200000000000000 + n / ${groups})::text || '@lid'`,
-    member_pn: `''`,
-    delivered_at: '5',
-  });
-  await fill(database, 'signal_key', keys, {
-    instance_id: `'${largest}'`,
-    type: `'session'`,
-    id: `(200000000000000 + n)::text || '_1.0'`,
-    sealed: `decode(repeat('ab', 400), 'hex')`,
-  });
-};
+/** As MESSAGES_KEEP_DAYS and RECEIPTS_KEEP_DAYS. */
+const [keepDays, receiptDays] = [180, 30];
+/** Milliseconds in which a gateway looks at least once at what is too old to be delivered. */
+const sweepMs = 11_000;
+const encryptionKey = Buffer.alloc(32, 0xab);
+const limits = { statement: 120_000, connection: 10_000 };
 
 /** A client that writes all the time; `stop` answers with its slowest write. */
 const writer = (write: (n: number) => Promise<unknown>) => {

@@ -48,9 +48,8 @@ export class SimulatedClient implements Bus {
   readonly #own = new Set<Subscription>();
   readonly #waiting = new Set<(answer: BusAnswer) => void>();
   #connected = true;
-  /** The time at which the last message of each direction arrives. */
-  #sentAt = 0;
-  #receivedAt = 0;
+  readonly #toServer: Direction = { at: 0, waiting: 0 };
+  readonly #fromServer: Direction = { at: 0, waiting: 0 };
 
   constructor(server: BusServer, process: SimulatedProcess) {
     this.#server = server;
