@@ -91,12 +91,7 @@ class LiveSession implements Session {
     this.#pipeline = this.#makePipeline();
     auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
-    this.#watchdog = setInterval(
-      () => {
-        if (this.#lastFrame.isOlderThan(deadlines.silence)) this.#fail(ownCloses.silence);
-      },
-      Math.ceil(deadlines.silence / 6),
-    );
+    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
     const learn: LiveConnection['learn'] = (jids) => auth.learn('lid-mapping', mappingKeysOf(jids), 'now');
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
@@ -270,6 +265,10 @@ class LiveSession implements Session {
   #expect(ms: number, close: () => Close): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#fail(close()), ms);
+  }
+
+  #watch(): void {
+    if (this.#lastFrame.isOlderThan(this.#options.deadlines.silence)) this.#fail(ownCloses.silence);
   }
 
   #onHandshake(): void {
