@@ -1,4 +1,4 @@
-/** What the HTTP interface gets of the settings. */
+/** The options of the HTTP interface, from the settings. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

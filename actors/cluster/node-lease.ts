@@ -23,7 +23,7 @@ export interface NodeLeaseInput {
   load(): number;
   /** Returns the number of differences between the leases in the database and in memory. */
   astray(): number;
-  /** Whether the bus is connected; null without one. Absent: there is none. */
+  /** Returns true if the bus is connected; null without a bus. Absent: there is none. */
   bus?(): boolean | null;
   /** Called after each renewal. Never throws. */
   renewed(): void;

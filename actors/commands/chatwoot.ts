@@ -71,7 +71,7 @@ const connectorOf = ({ dispatcher }: Supervisor, id: InstanceId, { url }: Chatwo
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
   null;
 
-/** What the settings become, and why they make no sense. `before`: the connector as it is. */
+/** Returns the connector after the change, or a refusal of invalid settings. `before`: the current connector. */
 function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
   const address = addressOf(url);

@@ -26,7 +26,7 @@ const writerOf = (supervisor: Supervisor) => {
 
     /** Returns the id of the webhook whose secret is to be shown; '' for none. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
-      // Nobody knows whether events were signed: the caller says whether they are from now on.
+      // The gateway cannot know whether events were signed, so the caller must say whether they are signed from now on.
       if (webhook.unreadable !== undefined && input.secret === undefined) return refuse('invalid', unreadableWebhook);
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;

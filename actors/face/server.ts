@@ -116,7 +116,7 @@ export interface NodeView {
   readonly capacity: number;
   /** The number of differences between its leases in the database and its own list, at its last comparison. */
   readonly astray: number;
-  /** Whether it reached NATS when it last renewed its lease. Absent: it has no NATS, is gone, or does not say. */
+  /** True if the node reached NATS at its last renewal. Absent: the node has no NATS, is gone, or does not tell. */
   readonly bus?: boolean;
   readonly draining: boolean;
   /** The time since it joined. In milliseconds. */

@@ -37,7 +37,7 @@ export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', '
 
 export type MessageFilter = (typeof messageFilters)[number];
 
-/** Why nothing is posted to a webhook whose sealed part does not open. */
+/** The reason why nothing is posted to a webhook whose sealed part does not open. */
 export const unreadableWebhook =
   'secret and headers of the webhook are damaged in the database, and nothing is posted: save the webhook with secret and headers, or delete it';
 

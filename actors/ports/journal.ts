@@ -1,4 +1,4 @@
-/** Where entries become rows. */
+/** The interface of the journal, which turns entries into rows. */
 import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId, Message } from '../model.ts';
 
 /** An event that could not be built or serialised to JSON. The entry of the event is stored nevertheless. */
@@ -11,7 +11,7 @@ export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'mes
 /** A message whose short id was taken, so that it was stored, and told, under another one. */
 export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | 'id'> {}
 
-/** What one commit brought about. */
+/** The outcome of one commit. */
 export interface Committed {
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];

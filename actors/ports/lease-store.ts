@@ -43,7 +43,7 @@ export interface KnownNode {
   readonly capacity: number;
   readonly load: number;
   readonly astray: number;
-  /** Whether it reached the bus when it last renewed its lease. Null: it has none, or does not say. */
+  /** True if the node reached the bus at its last renewal. Null: the node has no bus, or does not tell. */
   readonly bus: boolean | null;
   readonly draining: boolean;
   /** The remaining time of the node's lease by the database's clock, which may step. Negative if the renewal is overdue. */

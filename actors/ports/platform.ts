@@ -186,7 +186,7 @@ export interface SmallPicture {
 export interface HeardTime {
   /** Unix milliseconds. */
   readonly at: number;
-  /** When the platform named that time, by `Time.monotonic`. */
+  /** The moment at which the platform named that time, by `Time.monotonic`. */
   readonly heardAt: number;
 }
 

@@ -74,7 +74,7 @@ export interface Time {
   monotonic(): number;
   /** Milliseconds by which the machine's clock is behind the database's, negative if it is ahead. `now` is corrected by them. 0: no correction. */
   correction(): number;
-  /** Of any length: a delay that one timer of the system cannot hold takes several. */
+  /** Sets a timer of any length. A delay that exceeds one timer of the system takes several. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
   /** Resolves when all ready tasks have had their turn. */

@@ -4,7 +4,7 @@ import type { Time } from '../ports.ts';
 export class Activity {
   readonly #time: Pick<Time, 'now' | 'monotonic'>;
   #at: number;
-  /** By the monotonic clock: a wall clock that steps forward must not make every session look idle. */
+  /** The last activity by the monotonic clock. A wall clock that steps forward must not make every session look idle. */
   #seen: number;
 
   /** `at`: as it is stored, in Unix milliseconds. */

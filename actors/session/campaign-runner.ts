@@ -78,7 +78,7 @@ export class CampaignRunner {
   readonly #worker: SupervisedWorker;
   /** True if the recipients of an earlier run are settled. */
   #settled = false;
-  /** When the last message left, by the monotonic clock (null: never), the pause after it, and where between its bounds that lies. */
+  /** The time of the last message by the monotonic clock (null: never), the pause after it, and the drawn place of the pause between its bounds. */
   #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
   /** Until when it waits, by the monotonic clock. */
   #until = -Infinity;
@@ -178,7 +178,7 @@ export class CampaignRunner {
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // When an earlier run sent the last one is known by what it changed last.
+    // The time of the last message of an earlier run is known from its last change.
     if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
     // Between two campaigns the shorter pause counts. A slow campaign must not delay another one, and may have ended or stopped meanwhile.

@@ -178,7 +178,7 @@ export async function sendNow(
   const drawn = labelled(composed.value, send, options);
   const used = key && usedBy(key, drawn, ports.time.now());
   await prepare(ports, cell, signal, drawn, options);
-  // Nothing is stored of a message whose session went away while somebody seemed to type: its sender may try again at once.
+  // A message is not stored if its session closed during the typing, so that its sender may retry at once.
   if (signal.aborted) return notConnected;
   const message = await accept(cell, drawn, used);
   const further = (sent: Message): Entry[] => (used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, done(sent)) }] : []);

@@ -17,7 +17,7 @@ export interface TypingInput {
 
 interface Shown {
   readonly state: TypingState;
-  /** By the monotonic clock. */
+  /** The end of the typing by the monotonic clock. */
   readonly until: number;
   timer: unknown;
 }

@@ -47,7 +47,7 @@ export class ClockWatch {
   #monotonic: number;
   /** Start of the doubt, by the monotonic clock; null if there is no doubt. */
   #doubtSince: number | null = null;
-  /** By the monotonic clock. What the platform said before is not used: the machine may have slept since. */
+  /** Time of the last check by the monotonic clock. Earlier times of the platform are not used, because the machine may have slept since. */
   #ignoredBefore = -Infinity;
 
   constructor(input: ClockWatchInput) {
@@ -117,7 +117,7 @@ export class ClockWatch {
     const isWrong = heard !== null && Math.abs(this.#offsetTo(heard)) > longestAbsence;
     if (this.#doubtSince === null) {
       if (!isJump && !isWrong) return null;
-      // Where wall clock and monotonic clock agree, the machine did not sleep since the platform named its time.
+      // If wall clock and monotonic clock agree, the machine did not sleep since the platform named its time.
       this.#doubtSince = isJump || heard === null ? monotonic : heard.heardAt;
       log.error({ byMs: Math.round(isJump || heard === null ? this.ahead : this.#offsetTo(heard)) }, 'clock.jumped');
     }

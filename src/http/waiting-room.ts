@@ -8,13 +8,13 @@ export interface Migrating {
   readonly percent: number | null;
 }
 
-/** What a start waits for. `recovering`: the embedded server reads its log. */
+/** The step that a start waits for. `recovering`: the embedded server reads its log. */
 export type Waited = Migrating | 'recovering';
 
 export interface WaitingRoom {
   /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
   readonly tell: (waited: Waited) => void;
-  /** What a start of the storage calls. */
+  /** The callbacks of a start of the storage. */
   readonly told: { onMigrating(progress: Migrating): void; onRecovering(): void };
   readonly close: () => Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface OneDevice {
   readonly device: number;
 }
 
-/** What the phone puts before a list of key indexes when it signs the list (vinikjkkj/zapo `src/signal/attestation/constants.ts`). */
+/** The prefix of a list of key indexes in the bytes that the phone signs (vinikjkkj/zapo `src/signal/attestation/constants.ts`). */
 const listPrefix = Buffer.from([6, 2]);
 
 /** The phone and the linked devices of a person. */

@@ -136,7 +136,7 @@ for (const [title, steps] of witnessed)
     assert.ok(world.log.of('clock.jumped').length <= 1, 'a doubt is told once');
   });
 
-/** How old the newest message is at the first start of a release that notes the time. */
+/** Ages of the newest message at the first start of a release that notes the time. */
 for (const [title, age, isInDoubt] of [
   ['a message of an hour ago needs no doubt', 60 * minute, false],
   ['one of 200 days ago does', 200 * day, true],

@@ -49,7 +49,7 @@ const failedOver = async (pair: Replicated, scene: Scene, account: Account, isSy
   const traffic = new Traffic(scene, account);
   await wait(1_500);
   if (!isSynchronous) {
-    // What was stored in the last moment before the cut may be on its way to the standby.
+    // Writes of the last moment before the cut may be on their way to the standby.
     traffic.isBehind = true;
     await wait(1_000);
     pair.link.cut('stall');

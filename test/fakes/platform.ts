@@ -61,7 +61,7 @@ export class FakePlatform implements Platform {
 
   picture = () => null;
 
-  /** What the platform said last of its time. */
+  /** The last time that the platform named. */
   heard: HeardTime | null = null;
   heardTime = () => this.heard;
 

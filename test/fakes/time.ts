@@ -12,7 +12,7 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 
 /** A clock that stands still until it is told to go on. */
 export class FakeTime implements Time {
-  /** By the monotonic clock, by which timers ring. */
+  /** The monotonic clock, by which timers ring. */
   #now: number;
   /** Milliseconds by which the wall clock is ahead of the monotonic one. */
   #stepped = 0;

@@ -75,7 +75,7 @@ test('devices: the next text reaches the device that a contact linked in place o
   await reaches(await connected(bench, friend), friend, 'to the phone and the new one');
 });
 
-/** What is heard, with a cache that knows the phone of a contact and the devices of the account. */
+/** Runs a session whose cache knows the phone of a contact and the devices of the account. */
 const heard = async (jids: readonly string[]) => {
   const listeners: ((node: object) => void)[] = [];
   const fetched: string[] = [];

@@ -1,4 +1,4 @@
-/** How connections begin: the handshakes of the real platform, and logins that are passive or not. */
+/** The begin of connections: the handshakes of the real platform, and logins that are passive or not. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Curve, type BinaryNode, type proto } from '@whiskeysockets/baileys';
@@ -40,7 +40,7 @@ const activate = async (client: RawClient): Promise<void> => {
   client.send({ tag: 'iq', attrs: { id, to: 's.whatsapp.net', type: 'set', xmlns: 'passive' }, content: [{ tag: 'active', attrs: {} }] });
   await client.wait(({ attrs }) => attrs['id'] === id, 'the answer to <active/>');
 };
-/** How often the platform said that everything stored was sent, and how often this message came. */
+/** Counts how often the platform said that all stored messages were sent, and how often this message came. */
 const stored = ({ got }: RawClient, wanted: string) => ({
   ends: got.filter(({ tag, content }) => tag === 'ib' && Array.isArray(content) && content[0]?.tag === 'offline').length,
   copies: got.filter(({ tag, attrs }) => tag === 'message' && attrs['id'] === wanted).length,

@@ -65,7 +65,7 @@ class SymmetricState {
 }
 
 export interface RawClient {
-  /** Which handshake it became. */
+  /** The handshake that was used. */
   readonly pattern: 'XX' | 'IK' | 'XXfallback';
   /** The server's key as the handshake showed it. */
   readonly serverKey: Uint8Array;

@@ -1,6 +1,6 @@
 /**
- * What a client sends. Sources: tulir/whatsmeow at 33cfac51, and vinikjkkj/zapo at 9a49e1f (builders: `src/transport/node/builders/`), which follows WhatsApp
- * Web's own code. Names of requests are `xmlns/type/child`.
+ * The forms of stanzas that a client sends. Sources: tulir/whatsmeow at 33cfac51, and vinikjkkj/zapo at 9a49e1f (builders: `src/transport/node/builders/`),
+ * which follows WhatsApp Web's own code. Names of requests are `xmlns/type/child`.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import {
@@ -234,7 +234,7 @@ export const clientRequests: Readonly<Record<string, Form>> = {
   'w:p/get/': shallow('whatsmeow keepalive.go'),
 };
 
-/** What a client answers to requests of the platform. */
+/** The forms of a client's answers to requests of the platform. */
 const answer = (source: string, children: Form['children'] = {}): Form => ({
   source,
   attrs: { id, to: server, type: /^result$/ },

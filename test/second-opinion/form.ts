@@ -2,7 +2,7 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 
 export interface Form {
-  /** Where the form stands, in a source that shares no code with the client library. */
+  /** The source of the form. It shares no code with the client library. */
   readonly source?: string;
   /** A name that ends with `?` may be missing. What is not named is refused. */
   readonly attrs?: Readonly<Record<string, RegExp>>;
@@ -12,7 +12,7 @@ export interface Form {
   readonly bytes?: number | 'any';
   /** The content is not looked at. */
   readonly open?: true;
-  /** What no table can say; returns what is wrong. */
+  /** Checks what a table cannot express, and returns the fault. */
   readonly rule?: (node: BinaryNode) => string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the platform sends, as other clients read it: tulir/whatsmeow at 33cfac51, and vinikjkkj/zapo at 9a49e1f. The simulated platform of this project is
- * held to it.
+ * The forms of stanzas that the platform sends, as other clients read them: tulir/whatsmeow at 33cfac51, and vinikjkkj/zapo at 9a49e1f. The simulated
+ * platform is checked against them.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import {
@@ -101,7 +101,7 @@ const bundle: Form['children'] = {
   skey: signedKey,
 };
 
-/** By the name of the request that is answered. What is only named is not looked into: other tests read it. */
+/** Answers by the name of their request. The content of an answer without a form is not checked, because other tests read it. */
 export const platformAnswers: Readonly<Record<string, Form>> = {
   'usync/get/usync': answer('whatsmeow user.go:191', { usync: looked }),
   'encrypt/get/count': answer('whatsmeow prekeys.go:38', { count: { attrs: { value: digits } } }),
@@ -176,7 +176,7 @@ const notified = (source: string, form: Form, from = server): Form => ({
   ...form,
   attrs: { id, from, type: any, t: digits, 'offline?': digits, ...form.attrs },
 });
-/** Who did it, in a group. */
+/** The author of a change in a group. */
 const actor: Form['attrs'] = {
   'participant?': person,
   'participant_pn?': pn,
@@ -185,7 +185,7 @@ const actor: Form['attrs'] = {
   'notify?': any,
 };
 
-/** By type. */
+/** Notifications by their type. */
 export const notifications: Readonly<Record<string, Form>> = {
   devices: notified(
     'whatsmeow notification.go:116',

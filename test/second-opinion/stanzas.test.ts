@@ -35,7 +35,7 @@ before(async () => {
   await sandbox.putPerson({ number: friend, name: 'Friend' });
   instance = await connected(bench, own);
   const { lid } = sandbox.people().find(({ number }) => number === friend) ?? {};
-  // By LID from the first message on, as the gateway does after a look-up.
+  // The chat is addressed by LID from the first message on, as after a look-up of the gateway.
   await sandbox.send(friend, own, { kind: 'text', text: 'hello' });
   await instance.message(({ text }) => text === 'hello');
   await writes(`${lid}@lid`, 'first');

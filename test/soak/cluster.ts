@@ -1,4 +1,4 @@
-/** As many simulated clusters as SOAK_SEEDS says, from the seed SOAK_SEED on, on all cores. A failure prints its seed and the steps that led to it. */
+/** Runs SOAK_SEEDS simulated clusters from the seed SOAK_SEED on, on all cores. A failure prints its seed and the steps that led to it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';

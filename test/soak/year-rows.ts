@@ -10,7 +10,7 @@ export interface YearOptions {
   readonly sessions: number;
   /** Age of the oldest rows. */
   readonly days: number;
-  /** Of all sessions together. */
+  /** Rows of all sessions together. */
   readonly messages: number;
   readonly receipts: number;
   /** Keys of the largest session. */
@@ -46,7 +46,7 @@ export const countRows = async (database: Database): Promise<Readonly<Record<str
   return row ?? {};
 };
 
-/** What is old, in the tables of the last release. */
+/** The old rows, in the tables of the last release. */
 export const fillAged = async (database: Database, { sessions, days, messages, receipts }: YearOptions, now: number): Promise<void> => {
   const at = `(${now} - (${days * day}::float8 * (1 - n::float8 / ${Math.max(messages, 1)})))::bigint`;
   const perSession = `'r' || n % ${sessions}`;
@@ -86,11 +86,11 @@ export const makeReadable = async (database: Database, storage: Storage, session
   });
   const resting = { ...instance.record, wanted: 'offline', jid: '', lid: '', owner: '' } as const;
   for (let n = 0; n < sessions; n += 1) await storage.instances.insert({ ...resting, id: `r${n}`, token: `token ${n}`, name: `r${n}` });
-  // Nothing is posted to it, so that its rows wait.
+  // The webhook gets no posts, so that its rows wait.
   await storage.webhooks.save({ ...webhook, id: 'w0', instanceId: 'r0', enabled: false }, 1);
 };
 
-/** What waits or is kept for a day, of this moment. */
+/** Fresh rows that wait, or are kept for a day. */
 export const fillYoung = async (database: Database, { messages, sessions }: YearOptions, now: number): Promise<void> => {
   const perSession = `'r' || n % ${sessions}`;
   const rows = Math.ceil(messages / 20);

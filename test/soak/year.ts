@@ -37,7 +37,7 @@ export interface YearRow {
 }
 
 const day = 86_400_000;
-/** As MESSAGES_KEEP_DAYS and RECEIPTS_KEEP_DAYS. */
+/** The defaults of MESSAGES_KEEP_DAYS and RECEIPTS_KEEP_DAYS. */
 const [keepDays, receiptDays] = [180, 30];
 /** Milliseconds in which a gateway looks at least once at what is too old to be delivered. */
 const sweepMs = 11_000;

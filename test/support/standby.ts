@@ -69,7 +69,7 @@ export class Replicated {
     }
   }
 
-  /** Of the server that takes writes. */
+  /** Address of the server that takes writes. */
   get url(): string {
     return this.front.url;
   }

@@ -6,7 +6,7 @@ import { lateAnswer, lostAnswer, notSent, refused } from '../outcomes.ts';
 export type Transmission = Outcome<{ readonly at: number; readonly serverId?: number }>;
 
 interface Waiting {
-  /** By the monotonic clock. */
+  /** The deadline by the monotonic clock. */
   readonly until: number;
   readonly settle: (transmission: Transmission) => void;
   /** The frame left the process. */

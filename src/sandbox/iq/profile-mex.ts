@@ -48,6 +48,6 @@ export const profileMex: MexQueries = {
     return { xwa2_username_get: { username_info: username === undefined ? null : { username, state: 'SET' } } };
   },
   '26122779627399568': usernameFree,
-  // Nobody reports channels here.
+  // The simulated platform does not handle reports of channels.
   '35936238352686172': () => ({ xwa2_channels_reports: { channels_reports: [] } }),
 };

@@ -213,7 +213,7 @@ export class Connection {
       this.#open(clientStatic, payload);
       return true;
     } catch (error) {
-      // What was read before is authentic: the failure is another one.
+      // Earlier frames are authentic, so the failure has another cause.
       if (this.#noise === noise) throw error;
       return false;
     }

@@ -19,7 +19,7 @@ export const NodeEntity = defineEntity({
     astray: p.integer().default(0),
     /** The node reached the bus at its last renewal. Null: it has none, or is of a release that does not say. */
     bus: p.boolean().nullable(),
-    /** What the node sends over the bus is signed. */
+    /** True if the node signs what it sends over the bus. */
     signs: p.boolean().default(false),
     /** The incarnation that reads values sealed under keys of instances. */
     derives: p.uuid().nullable(),

@@ -249,7 +249,7 @@ interface JournalParts {
   readonly recent: JournalCache;
   /** Counts rows that were added to the table of messages. */
   readonly grown: (rows: number) => void;
-  /** Nothing that is remembered of the instance is certain any more. */
+  /** Forgets the cached rows of the instance, because they may be wrong. */
   readonly doubt: (instance: string) => void;
   now(): number;
 }

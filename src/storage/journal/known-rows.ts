@@ -1,4 +1,4 @@
-/** What is stored of everything that the entries of one commit concern. */
+/** Reads the stored rows that the entries of one commit concern. */
 import type { Chat, Contact, Definition, Entry } from '#actors/model.ts';
 import type { Runner, Statement } from '../postgres/database.ts';
 import { chatFields, storedMessageFields, type StoredMessage } from './columns.ts';

@@ -1,4 +1,4 @@
-/** Whether a node reaches the bus, for people who look. */
+/** Adds the mark of nodes that reach the bus, for the dashboard. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class NodesBus extends Migration {

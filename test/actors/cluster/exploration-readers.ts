@@ -75,7 +75,7 @@ export class Readers {
     const lastGap = got.lastIndexOf(gap);
     let last = got.length === 0 ? -1 : all.indexOf(got.find((one) => one !== gap) ?? '') - 1;
     let lastPosition = -1;
-    // What was sent later may be on its way, to the server or from there.
+    // Later messages may be on their way, to the server or from it.
     const arrived = this.#world.time.now() - 2 * mostLate;
     for (const [position, one] of got.entries()) {
       if (one === gap) continue;

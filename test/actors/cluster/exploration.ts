@@ -166,7 +166,7 @@ export class Exploration implements World {
     this.#noted.set(event, { node, at: this.time.now() });
   }
 
-  /** What was on its way to the bus when its node was killed never arrives. */
+  /** Messages on their way to the bus are lost when their node is killed. */
   #unsent(node: ExploredNode): void {
     for (const [event, noted] of this.#noted) {
       const isLate = this.time.now() - noted.at <= mostLate;

@@ -14,7 +14,7 @@ interface Subscription {
 
 /** Messages of one connection in one direction. */
 interface Direction {
-  /** When the last one arrives. */
+  /** The time at which the last message arrives. */
   at: number;
   /** Late ones that have not arrived. */
   waiting: number;

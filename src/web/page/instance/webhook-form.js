@@ -64,7 +64,7 @@ const bodyOf = (form, { id, signed, enabled = true, reason }) => {
     excludeMessages: form.getAll('excludeMessages'),
     addUrlEvents: form.has('addUrlEvents'),
     addUrlTypesMessages: form.has('addUrlTypesMessages'),
-    // Of a damaged webhook nobody knows whether it was signed: the form says it.
+    // The gateway cannot know whether a damaged webhook was signed. The form tells it.
     ...(reason === undefined && isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
     ...(headers === '' ? (form.has('noHeaders') ? { headers: {} } : {}) : { headers: headersOf(headers) }),
   };
