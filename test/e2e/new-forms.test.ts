@@ -31,8 +31,34 @@ test('new forms: a text goes to the LID and names the number, to a contact and t
   }
 });
 
-test('new forms: a group is created', async () => {
-  const { status, body } = await account.call('POST', '/group/create', { name: 'team', participants: [contact] });
+test('new forms: a group is created, and grows, with strangers who are named by number', async () => {
+  const [stranger, second] = ['5511988887005', '5511988887006'];
+  const created = await account.call('POST', '/group/create', { name: 'team', participants: [contact, stranger] });
+  assert.equal(created.status, 200, JSON.stringify(created.body));
+  const [group] = scene.platform.sandbox.groups();
+  const change = { groupjid: group?.jid, action: 'add', participants: [second] };
+  const added = await account.call('POST', '/group/updateParticipants', change);
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  const members = scene.platform.sandbox.groups()[0]?.participants.map(({ number }) => number);
+  assert.deepEqual(members, [account.number, contact, stranger, second]);
+});
+
+test('new forms: a person who is named twice, by number and by LID, is put into a group once', async () => {
+  const lid = scene.platform.sandbox.people().find(({ number }) => number === contact)?.lid ?? '';
+  const { status, body } = await account.call('POST', '/group/create', { name: 'pair', participants: [contact, `${lid}@lid`] });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(scene.platform.sandbox.groups().find(({ subject }) => subject === 'pair')?.participants.length, 2);
+});
+
+test('new forms: a number without a LID is put into a group by the number', async () => {
+  const plain = '5511988887007';
+  await scene.platform.sandbox.putPerson({ number: plain, withoutLid: true });
+  const { status, body } = await account.call('POST', '/group/create', { name: 'plain', participants: [plain] });
+  assert.equal(status, 200, JSON.stringify(body));
+});
+
+test('new forms: a community is created', async () => {
+  const { status, body } = await account.call('POST', '/community/create', { name: 'neighbours' });
   assert.equal(status, 200, JSON.stringify(body));
 });
 

@@ -28,6 +28,7 @@ before(async () => {
 after(() => cleanUp());
 
 const view = (): GroupView => sandbox.sandbox.groups().find((one) => one.jid === group) ?? assert.fail('no group');
+const lid = (number: string): string => `${sandbox.sandbox.people().find((one) => one.number === number)?.lid}@lid`;
 const members = (): string[] => view().participants.map(({ number }) => number);
 
 const add = async (...numbers: string[]): Promise<{ status: string; jid?: string | undefined; content: BinaryNode }[]> =>
@@ -126,7 +127,7 @@ test('approval: requests wait for an admin, who is told of them, approves one an
   const listed = await admin.sock.groupRequestParticipantsList(group);
   assert.deepEqual(
     listed.map(({ jid: one }) => one),
-    [jid(eva), jid(finn)],
+    [lid(eva), lid(finn)],
   );
   await assert.rejects(guest.sock.groupRequestParticipantsList(group), /forbidden/);
   const approved = await admin.sock.groupRequestParticipantsUpdate(group, [jid(eva), jid(gil)], 'approve');
@@ -180,8 +181,8 @@ test('a new group: who cannot be in it stands in the answer, and its first setti
   assert.deepEqual(
     getBinaryNodeChildren(made, 'participant').map(({ attrs }) => [attrs['jid'], attrs['error']]),
     [
-      [jid(ana), undefined],
-      [jid(dora), undefined],
+      [lid(ana), undefined],
+      [lid(dora), undefined],
       [jid(bia), '403'],
       [jid('99912345678'), '404'],
     ],

@@ -23,6 +23,8 @@ before(async () => {
 });
 after(() => cleanUp());
 
+const lid = (number: string): string => `${sandbox.sandbox.people().find((one) => one.number === number)?.lid}@lid`;
+
 const heard = (client: Client, id: string | null | undefined): Promise<WAMessage> =>
   client.wait('messages.upsert', ({ messages }) => messages.find(({ key, message }) => key.id === id && message));
 
@@ -30,6 +32,7 @@ test('a client creates a group: clients of the members are sent its metadata', a
   const made = await first.sock.groupCreate('Friends', [jid(bia), jid(carl)]);
   group = made.id;
   assert.equal(made.participants.length, 3);
+  assert.equal(made.addressingMode, 'lid');
   const told = await second.wait('groups.upsert', (groups) => groups.find(({ id }) => id === group));
   assert.equal(told.subject, 'Friends');
   const all = await second.sock.groupFetchAllParticipating();
@@ -47,10 +50,10 @@ test('a client writes to the group: phones and clients of the members decrypt it
   const message = await heard(second, sent?.key.id);
   assert.equal(message.message?.extendedTextMessage?.text, 'to all');
   assert.equal(message.key.remoteJid, group);
-  assert.equal(message.key.participant, jid(ana));
+  assert.deepEqual([message.key.participant, message.key.participantAlt], [lid(ana), jid(ana)]);
   assert.equal(message.pushName, 'Ana');
   await first.wait('message-receipt.update', (updates) =>
-    updates.some(({ key, receipt }) => key.id === sent?.key.id && receipt.userJid === jid(carl)),
+    updates.some(({ key, receipt }) => key.id === sent?.key.id && receipt.userJid === lid(carl)),
   );
 });
 
@@ -61,18 +64,17 @@ test('groups: a second text needs no new key, and the other client answers', asy
   assert.equal((await heard(first, answer?.key.id)).message?.extendedTextMessage?.text, 'back');
 });
 
-test('groups: a contact writes to the group, by number and by LID', async () => {
+test('a contact writes to the group, by LID, and to an old one by number', async () => {
   for (const text of ['one', 'two']) {
     const { id } = await sandbox.sandbox.send(carl, group, { kind: 'text', text });
     assert.equal((await heard(first, id)).message?.conversation, text);
-    assert.equal((await heard(second, id)).key.participant, jid(carl));
+    assert.equal((await heard(second, id)).key.participant, lid(carl));
   }
-  const lid = await sandbox.sandbox.createGroup({ subject: 'By lid', creator: carl, participants: [ana, dora], addressing: 'lid' });
-  const { id } = await sandbox.sandbox.send(carl, lid.jid, { kind: 'text', text: 'by lid' });
+  const old = await sandbox.sandbox.createGroup({ subject: 'By number', creator: carl, participants: [ana, dora], addressing: 'pn' });
+  const { id } = await sandbox.sandbox.send(carl, old.jid, { kind: 'text', text: 'by number' });
   const message = await heard(first, id);
-  assert.match(message.key.participant ?? '', /@lid$/);
-  assert.equal(message.key.participantAlt, jid(carl));
-  const sent = await first.sock.sendMessage(lid.jid, { text: 'answer' });
+  assert.deepEqual([message.key.participant, message.key.participantAlt], [jid(carl), lid(carl)]);
+  const sent = await first.sock.sendMessage(old.jid, { text: 'answer' });
   await eventually(() => sandbox.sandbox.received(dora).find((one) => one.id === sent?.key.id && one.text === 'answer'), 'the answer');
 });
 
@@ -83,7 +85,7 @@ test('add and remove: new members get the whole group, the others a notification
   );
   await second.wait(
     'group-participants.update',
-    ({ action, participants }) => action === 'add' && participants.some(({ id }) => id === jid(dora)),
+    ({ action, participants }) => action === 'add' && participants.some(({ id }) => id === lid(dora)),
   );
   const sent = await first.sock.sendMessage(group, { text: 'welcome' });
   await eventually(() => sandbox.sandbox.received(dora).find(({ id }) => id === sent?.key.id), 'the welcome');

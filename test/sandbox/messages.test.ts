@@ -69,6 +69,15 @@ test('text from a contact by LID: chat is the LID, the number comes along', asyn
   assert.equal(message.message?.conversation, 'by lid');
 });
 
+test('text from a contact without a wish: follows the address that it was written to last', async () => {
+  const lid = `${sandbox.sandbox.people().find(({ number }) => number === friend)?.lid}@lid`;
+  for (const address of [lid, friendJid]) {
+    const sent = await client.sock.sendMessage(address, { text: `to ${address}` });
+    await received(sent?.key.id ?? '');
+    assert.equal((await hear({ kind: 'text', text: 'back' })).key.remoteJid, address);
+  }
+});
+
 test('text to a LID: the contact decrypts it and confirms under the LID', async () => {
   const lid = `${sandbox.sandbox.people().find(({ number }) => number === friend)?.lid}@lid`;
   const sent = await client.sock.sendMessage(lid, { text: 'to the lid' });

@@ -7,6 +7,7 @@ import { lookUpNumbers } from '../number-lookup.ts';
 import { answered } from '../outcomes.ts';
 import { chatSettingHandlers } from './chat-settings.ts';
 import type { Handlers } from './handlers.ts';
+import { lidOf } from './people.ts';
 import { confirmRead } from './receipt-key.ts';
 
 const kindOf = (id: string): Identified['kind'] => {
@@ -23,12 +24,12 @@ const identified = (directory: Directory, asked: string): Identified => {
 export const chatHandlers: Handlers<ChatOperations> = {
   ...chatSettingHandlers,
 
-  'chat.typing': async ({ sock, directory, learn }, { chatId, state }) => {
+  'chat.typing': async (connection, { chatId, state }) => {
     if (isChannel(chatId)) return refuse('invalid', 'nobody sees typing in a channel');
-    await learn([chatId]);
+    const lid = await lidOf(connection, chatId);
     const content = state === 'recording' ? { tag: 'composing', attrs: { media: 'audio' } } : { tag: state, attrs: {} };
     // The web client names no sender, and people by their LID (tulir/whatsmeow 1494ba73).
-    await sock.sendNode({ tag: 'chatstate', attrs: { to: directory.lid(chatId) || chatId }, content: [content] });
+    await connection.sock.sendNode({ tag: 'chatstate', attrs: { to: lid || chatId }, content: [content] });
     return answered(null);
   },
 

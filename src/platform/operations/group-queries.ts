@@ -3,8 +3,7 @@ import { generateMessageIDV2, getBinaryNodeChild, type BinaryNode } from '@whisk
 import { includesPerson, type Group, type GroupSettings } from '#actors/model.ts';
 import type { GroupWish, MembersAction } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
-import { addressesOf, type Directory } from '../directory.ts';
-import { isLid } from '../jid.ts';
+import { addressesOf, type Addresses, type Directory } from '../directory.ts';
 
 export const anyGroup = '@g.us';
 
@@ -67,12 +66,18 @@ export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Di
   }
 };
 
-/** Members are named as the group names them; who is to be added by a LID, with the number too: without it the platform answers 400. */
+/**
+ * Names a new member by its LID where that is known, with the number beside it (tulir/whatsmeow 39b719ba). The platform answers 400 or 463 to a number
+ * whose account is addressed by LID (WhiskeySockets/Baileys 2683).
+ */
+const newcomer = (jid: string, { pn, lid }: Addresses): BinaryNode =>
+  lid === '' ? element('participant', { jid }) : element('participant', { jid: lid, ...(pn === '' ? {} : { phone_number: pn }) });
+
+/** Names a member as the group names it. */
 export const participantOf = (jid: string, action: MembersAction | 'create', group: Group | null, directory: Directory): BinaryNode => {
   const { pn, lid } = addressesOf(directory, jid);
+  if (action === 'add' || action === 'create') return newcomer(jid, { pn, lid });
   const member = group?.members.find((one) => includesPerson([one], { id: jid, pn, lid }));
-  if (action === 'add' || action === 'create')
-    return element('participant', { jid, ...(isLid(jid) && pn !== '' ? { phone_number: pn } : {}) });
   const asks = action === 'approve' || action === 'reject';
   return element('participant', { jid: member?.id ?? (asks && group?.addressing === 'lid' && lid !== '' ? lid : jid) });
 };

@@ -18,6 +18,7 @@ import {
   settingsAfter,
   wishElement,
 } from './group-queries.ts';
+import { learnLids } from './people.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
 import { notCarried } from '../stanza-codec.ts';
@@ -64,6 +65,13 @@ const jidsOf = async (connection: LiveConnection, people: readonly string[]): Pr
   }
   await connection.learn(jids);
   return done([...new Set(jids)]);
+};
+
+/** The elements of people who shall be in a group, each of them once. The platform is asked for LIDs that are not known. */
+const newcomers = async (connection: LiveConnection, jids: readonly string[], action: 'add' | 'create'): Promise<BinaryNode[]> => {
+  await learnLids(connection, jids);
+  const nodes = jids.map((jid) => participantOf(jid, action, null, connection.directory));
+  return [...new Map(nodes.map((node) => [node.attrs['jid'], node])).values()];
 };
 
 /** The entries that store a group after an answer of the platform. */
@@ -124,7 +132,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
     if (!jids.ok) return jids;
     const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
     if (others.length === 0) return refuse('invalid', 'participants must name at least one person beside the account');
-    const participants = others.map((jid) => participantOf(jid, 'create', null, directory));
+    const participants = await newcomers(connection, others, 'create');
     const create = element('create', { subject: name }, [...participants, ...firstSettings]);
     const asked = await meant(connection, ask(connection, anyGroup, 'set', create), notCreated);
     if (!asked.ok) return asked;
@@ -199,7 +207,10 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const jids = await jidsOf(connection, people);
     if (!jids.ok) return jids;
     const known = await connection.groups.get(groupId);
-    const participants = jids.value.map((jid) => participantOf(jid, action, known, directory));
+    const participants =
+      action === 'add'
+        ? await newcomers(connection, jids.value, action)
+        : jids.value.map((jid) => participantOf(jid, action, known, directory));
     const asked = await meant(connection, ask(connection, groupId, 'set', membersElement(action, participants)), {});
     if (!asked.ok) {
       const { code = 0, message } = asked.refusal;

@@ -132,6 +132,7 @@ export interface MessagesFace {
     from: Digits,
     to: string,
     content: Content,
+    /** `addressing`: how the sender is named; when absent, as the last message of the receiver named the sender, or else by number. */
     options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
   ): Promise<{ readonly id: string }>;
   /** Returns the messages that `number` received and decrypted, oldest first. */

@@ -1,6 +1,15 @@
 /** Requests of clients about groups: make, read, change, join and leave them. */
-import { isGroupJid } from '../address.ts';
-import { acceptInvitation, decide, joinByCode, refusalOf, refused, request as requestMembership, requestNodes } from '../admission.ts';
+import { isGroupJid, jidOf } from '../address.ts';
+import {
+  acceptInvitation,
+  decide,
+  exists,
+  joinByCode,
+  refusalOf,
+  refused,
+  request as requestMembership,
+  requestNodes,
+} from '../admission.ts';
 import { createCommunity } from '../communities.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
@@ -36,6 +45,19 @@ function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { rea
   return children(parent, 'participant')
     .slice(0, 1024)
     .map(({ attrs }) => ({ jid: attrs['jid'] ?? '', person: parts.people.resolve(attrs['jid'])?.person }));
+}
+
+/**
+ * Since 2026-08-06 people are put into groups by their LID, with their number beside it (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are
+ * named by the number.
+ */
+function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined): void {
+  if (!parts.versions.newForms) return;
+  for (const { attrs } of children(parent, 'participant')) {
+    const person = parts.people.resolve(attrs['jid'])?.person;
+    const isNamed = attrs['jid']?.endsWith('@lid') ? person && attrs['phone_number'] === jidOf(person, 'pn') : person?.withoutLid === true;
+    if (person && exists(person) && !isNamed) throw new SandboxError(400, 'bad-request');
+  }
 }
 
 /** The answer to a change of participants. Those whom the change did not apply to carry an error. */
@@ -82,6 +104,7 @@ function create(query: DeviceQuery): Answer {
   }
   const states = ['member_add_mode', 'ephemeral', 'membership_approval_mode'].every((tag) => child(request, tag) !== undefined);
   if (parts.versions.newForms && (request?.attrs['key'] !== undefined || !states)) throw new SandboxError(400, 'bad-request');
+  checkNewcomers(query, request);
   const wanted = peopleIn(query, request)
     .filter(({ person }) => person !== me)
     .map((one) => ({ ...one, error: refusalOf(parts, undefined, me, one.person) }));
@@ -91,12 +114,13 @@ function create(query: DeviceQuery): Answer {
   const group = parent
     ? createCommunity(parts, me, {
         subject,
-        addressing: 'pn',
+        addressing: 'lid',
         general: child(request, 'create_general_chat') !== undefined,
         approval: parent.attrs['default_membership_approval_mode'] === 'request_required',
       })
-    : parts.groups.create(subject, me, members, 'pn');
-  for (const one of set) firstSettings[one.tag]?.(group, one, me);
+    : parts.groups.create(subject, me, members, 'lid');
+  // A community states separately whether its groups ask for an approval.
+  for (const one of set) if (!parent || one.tag !== 'membership_approval_mode') firstSettings[one.tag]?.(group, one, me);
   parts.groups.save(group);
   const left = wanted.flatMap(({ jid, person, error }) => (error === undefined ? [] : [refused(parts, group, me, jid, person, error)]));
   const made = parts.groups.groupNode(group);
@@ -148,6 +172,7 @@ export const groupQueries: DeviceQueries = {
   'w:g2/set/add': (query) => {
     const { parts } = query;
     const { group, me } = asMember(query).group.adminAdd ? asAdmin(query) : asMember(query);
+    checkNewcomers(query, query.request);
     const wanted = peopleIn(query, query.request).map((one) => ({ ...one, error: refusalOf(parts, group, me, one.person) }));
     const welcome = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
     const waiting = group.approval && !rankOf(group, me.number);

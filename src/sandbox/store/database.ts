@@ -16,6 +16,7 @@ const schema = `
     at INTEGER NOT NULL, attempts INTEGER NOT NULL, confirmed TEXT NOT NULL, content BLOB, view TEXT, extra TEXT NOT NULL,
     UNIQUE (owner, id, author));
   CREATE INDEX IF NOT EXISTS message_owner ON message (owner, seq);
+  CREATE INDEX IF NOT EXISTS message_received ON message (owner, chat, seq) WHERE view IS NOT NULL;
   CREATE TABLE IF NOT EXISTS sent (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, value TEXT NOT NULL, status TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS post (channel TEXT, server_id INTEGER, id TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
     edited_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, content BLOB, PRIMARY KEY (channel, server_id), UNIQUE (channel, id)) WITHOUT ROWID;

@@ -42,6 +42,7 @@ export class MessageStore {
   readonly #owned;
   readonly #confirm;
   readonly #open;
+  readonly #last;
   readonly #chat;
   readonly #clear;
   #written = 0;
@@ -59,6 +60,7 @@ export class MessageStore {
     );
     this.#chat = sql.prepare('SELECT * FROM message WHERE owner = ? AND chat = ? AND content IS NOT NULL ORDER BY seq');
     this.#open = sql.prepare('SELECT * FROM message WHERE owner = ? AND chat = ? AND view IS NOT NULL ORDER BY seq');
+    this.#last = sql.prepare('SELECT * FROM message WHERE owner = ? AND chat = ? AND view IS NOT NULL ORDER BY seq DESC LIMIT 1');
   }
 
   put(message: Stored): void {
@@ -90,6 +92,12 @@ export class MessageStore {
   /** Received messages of one chat, oldest first. */
   inChat(owner: string, chat: string): Stored[] {
     return this.#open.all(owner, chat).map(toStored);
+  }
+
+  /** The last received message of one chat. */
+  lastIn(owner: string, chat: string): Stored | undefined {
+    const row = this.#last.get(owner, chat);
+    return row && toStored(row);
   }
 
   confirm(message: Stored, confirmed: Confirmed): void {

@@ -10,7 +10,7 @@ import type { Person } from '../people.ts';
 export function groupsRoom(parts: Parts): GroupsFace {
   const { db, groups, people } = parts;
   return {
-    async createGroup({ subject, creator, participants, addressing = 'pn' }) {
+    async createGroup({ subject, creator, participants, addressing = 'lid' }) {
       const maker = people.ensure(creator);
       const members = participants.map((number) => people.ensure(number));
       return viewGroup(db.atomically(() => groups.create(subject, maker, members, addressing)));
@@ -28,7 +28,7 @@ export function groupsRoom(parts: Parts): GroupsFace {
       const { tag, attrs } = db.atomically(() => joinByCode(parts, code, people.ensure(number)));
       return { jid: attrs['jid'] ?? '', joined: tag === 'group' };
     },
-    async createCommunity({ subject, creator, addressing = 'pn' }) {
+    async createCommunity({ subject, creator, addressing = 'lid' }) {
       const first = { subject, addressing, general: false, approval: true };
       return viewGroup(db.atomically(() => createCommunity(parts, people.ensure(creator), first)));
     },

@@ -1,20 +1,26 @@
 /** Messages of simulated people, their receipts and presence. */
 import { erasedOf } from '../app-state/erased.ts';
-import { pnJid } from '../address.ts';
-import { SandboxError, type MessagesFace } from '../face.ts';
-import { compose } from '../messages/compose.ts';
+import { pnJid, type Addressing } from '../address.ts';
+import { SandboxError, type Digits, type MessagesFace } from '../face.ts';
+import { chatOf, compose } from '../messages/compose.ts';
 import { shownIn } from '../messages/shown.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson, placeOf, targetOf } from './lookup.ts';
 
 const maxText = 65_536;
 
+/** How `owner` addresses the chat with `to`: as the other one did last, and by number when nobody wrote yet. */
+function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addressing {
+  const other = people.resolve(to.includes('@') ? to : pnJid(to))?.person;
+  return (other && messages.lastIn(owner, chatOf(other))?.extra.addressing) ?? 'pn';
+}
+
 export function messagesRoom(parts: Parts): MessagesFace {
   const { db, groups, inbox, messages, outbox, people, presence, random, receipts } = parts;
   return {
     async send(from, to, content, options = {}) {
       const sender = people.ensure(from);
-      const target = targetOf(parts, to, options.addressing ?? 'pn');
+      const target = targetOf(parts, to, options.addressing ?? spokenIn(parts, from, to));
       const id = options.id ?? random.messageId();
       if (id.length > 128 || id === '') throw new SandboxError(400, 'id: 1 to 128 characters');
       if ('text' in content && content.text.length > maxText) throw new SandboxError(400, `text: at most ${maxText} characters`);
@@ -50,7 +56,7 @@ export function messagesRoom(parts: Parts): MessagesFace {
     },
     async presence(number, { state, to }) {
       const person = people.ensure(number);
-      const target = to === undefined ? undefined : targetOf(parts, to, 'pn');
+      const target = to === undefined ? undefined : targetOf(parts, to, spokenIn(parts, number, to));
       if (state === 'available' || state === 'unavailable') {
         presence.setOnline(person, state === 'available', target && 'person' in target ? target.person : undefined);
         return;
