@@ -161,7 +161,7 @@ test('messages: those of the API, and a reaction to one', async () => {
 });
 
 test("messages: those that the account's owner writes on the phone", async () => {
-  const { id } = await platform.sandbox.send(shop, ana, { kind: 'text', text: 'from my phone' });
+  const { id } = await platform.sandbox.send(shop, ana, { kind: 'text', text: 'from my phone' }, { addressing: 'pn' });
   messages.check("a message of the account's phone", messageOf(await nextMessage(id, 'the text of the phone')));
 });
 
@@ -215,7 +215,7 @@ const groupCases = async (golden: Golden, jid: string): Promise<void> => {
 
 test('groups: the account is added, and everything that may change does; messages and receipts in a group', async () => {
   const golden = readGolden('groups');
-  const { jid } = await platform.sandbox.createGroup({ subject: 'Team', creator: ana, participants: [shop, bruno] });
+  const { jid } = await platform.sandbox.createGroup({ subject: 'Team', creator: ana, participants: [shop, bruno], addressing: 'pn' });
   golden.check('joined', await next('groups', 'the new group'));
   const { id } = await platform.sandbox.send(ana, jid, { kind: 'text', text: 'Hello all' });
   messages.check('a message of a group', messageOf(await nextMessage(id, 'the text in the group')));

@@ -70,6 +70,7 @@ const pipelineWith = ({
     fetched,
     unread,
     group: async () => null,
+    pair: async () => undefined,
     surprise: (error) => void surprises.push(error),
   });
   const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));

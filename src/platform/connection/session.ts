@@ -185,6 +185,7 @@ class LiveSession implements Session {
       fetched: () => this.#gate.whenFetched(),
       unread: () => this.#groups.unread(),
       group: (jid) => this.#groups.get(jid),
+      pair: (pairs) => this.#sock.signalRepository.lidMapping.storeLIDPNMappings(pairs),
       surprise: (error) => this.#surprise(error),
     });
   }

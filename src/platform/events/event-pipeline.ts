@@ -13,6 +13,7 @@ import { fromFirstState, historySlices } from './from-history.ts';
 import { jidsOfSharedAction } from './from-shared-actions.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
 import { createStorageRetry } from '../storage-retry.ts';
+import { createMemberNumbers, type MemberNumbersOptions } from './member-numbers.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/lru-map.ts';
 
@@ -27,6 +28,8 @@ export interface EventPipelineOptions {
   record(entries: readonly Entry[]): void;
   /** A group with its members; null when neither the storage nor the platform tells. Never rejects. */
   group(jid: string): Promise<Group | null>;
+  /** Stores pairs of addresses, so that the directory knows them. */
+  pair: MemberNumbersOptions['pair'];
   /** Resolves when what was given to `record` before is stored. */
   recorded(): Promise<unknown>;
   /** Resolves in a later turn of the event loop, when it is the turn of this session. */
@@ -162,6 +165,7 @@ const permissionsOf = async (
 const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
   const { auth, directory, log, instance, unread } = options;
   const storageRetry = createStorageRetry(log, instance);
+  const members = createMemberNumbers(options);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
   const readings = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> => {
@@ -193,11 +197,13 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
       const answering = event.name === 'messages.upsert' ? event.data.messages.filter((message) => secretHolder(message) !== '') : [];
       const asserting = event.name === 'messages.upsert' ? event.data.messages.filter(needsRight) : [];
       let names = unread();
-      if (unknown.length + answering.length + asserting.length === 0 && names === null) return null;
+      const isMemberMissing = event.name !== 'first-state' && members.missing(event).length > 0;
+      if (unknown.length + answering.length + asserting.length === 0 && names === null && !isMemberMissing) return null;
       const work = async (): Promise<ReadonlyMap<string, Reading>> => {
         const first = names;
         names = null;
         await Promise.all([first ?? unread(), mappings(unknown)]);
+        if (isMemberMissing) await members.learn(members.missing(event));
         if (asserting.length === 0) return answering.length === 0 ? noReadings : await readings(answering);
         return new Map([...(await readings(answering)), ...(await permissionsOf(options, asserting))]);
       };

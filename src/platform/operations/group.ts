@@ -74,6 +74,12 @@ const newcomers = async (connection: LiveConnection, jids: readonly string[], ac
   return [...new Map(nodes.map((node) => [node.attrs['jid'], node])).values()];
 };
 
+/** Names somebody who was to be added by the number, as clients do, and not by the LID under which the platform was asked. */
+const byNumber = (outcome: MemberOutcome): MemberOutcome => ({
+  ...outcome,
+  person: { ...outcome.person, id: outcome.person.pn || outcome.person.id },
+});
+
 /** The entries that store a group after an answer of the platform. */
 const withEntries = (group: Group | null, connection: LiveConnection): readonly Entry[] =>
   group === null ? [] : wholeEntries(group, connection.directory);
@@ -139,7 +145,9 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const node = getBinaryNodeChild(asked.value, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the group');
     const group = groupOfNode(node, directory);
-    const outcomes = outcomesIn(node, directory).filter(({ error }) => error !== 0);
+    const outcomes = outcomesIn(node, directory)
+      .filter(({ error }) => error !== 0)
+      .map(byNumber);
     return answered({ group, outcomes }, createdEntries(group, directory));
   },
 
@@ -218,6 +226,9 @@ export const groupHandlers: Handlers<GroupOperations> = {
     }
     const outcomes = outcomesIn(membersAnswer(asked.value, action), directory);
     const group = membersAfter(known, action, outcomes, directory.now());
-    return answered({ group, outcomes }, group === known ? [] : withEntries(group, connection));
+    return answered(
+      { group, outcomes: action === 'add' ? outcomes.map(byNumber) : outcomes },
+      group === known ? [] : withEntries(group, connection),
+    );
   },
 };
