@@ -4,7 +4,7 @@
  */
 import { proto, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { LookedUp } from '#actors/ports.ts';
-import { bare, isLid, isPerson, personServer, userOf } from './jid.ts';
+import { bare, isLid, isPerson, personJid, personServer, userOf } from './jid.ts';
 
 type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
 
@@ -51,11 +51,13 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
     const contact = childOf(user, 'contact');
     const jid = bare(user.attrs['jid']);
     // Since 2026-07 accounts are named by their LID, with the number beside it; numbers without an account by the number alone.
-    const id = isPerson(jid) ? jid : bare(user.attrs['pn_jid']);
+    const named = isPerson(jid) ? jid : bare(user.attrs['pn_jid']);
     const type = contact?.attrs['type'];
     if (type === undefined || childOf(contact, 'error')) continue;
+    const asked = textOf(contact).replace(/@.*/, '').replaceAll(/\D/g, '') || userOf(named);
+    // The platform tells no number of people with a username (WhiskeySockets/Baileys 2742). The number that was asked for is theirs.
+    const id = named === '' && isLid(jid) && asked !== '' ? personJid(asked) : named;
     const there = type === 'in' && isPerson(id);
-    const asked = textOf(contact).replace(/@.*/, '').replaceAll(/\D/g, '') || userOf(id);
     const lid = isLid(jid) ? jid : bare(childOf(user, 'lid')?.attrs['val']);
     answers.set(asked, there ? { pn: id, lid, businessName: businessNameOf(user) } : { pn: '', lid: '', businessName: '' });
   }

@@ -56,6 +56,10 @@ export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(devic
 export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
   addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
 
+/** The number of a person as it stands beside the LID; undefined for a person whose number the platform does not tell. */
+export const toldPn = (person: { readonly number: Digits; readonly withoutNumber?: boolean }): string | undefined =>
+  person.withoutNumber ? undefined : pnJid(person.number);
+
 /** Derives 15 digits from a number, always the same ones. `attempt` counts up while the result belongs to somebody else. */
 export function deriveLid(user: Digits, attempt: number): Digits {
   const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);

@@ -1,5 +1,5 @@
-/** The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval. */
-import { isMissingNumber, jidOf } from './address.ts';
+/** Who may be put into a group, and by which ways people come in: added by a member, by a link, by an invitation, or after an admin's approval. */
+import { isMissingNumber, jidOf, toldPn } from './address.ts';
 import { addressBookHas } from './app-state/address-book.ts';
 import { SandboxError } from './face.ts';
 import { maxMembers, rankOf, type Group } from './groups.ts';
@@ -42,7 +42,7 @@ function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNo
 /** The participant of an answer who was not added. */
 export function refused(parts: Parts, group: Group, by: Person, jid: string, other: Person | undefined, error: Refusal): BinaryNode {
   const instead = other && (error === '403' || error === '408') ? [invite(parts, group, by, other)] : undefined;
-  const phone = other && jid.endsWith('@lid') ? { phone_number: jidOf(other, 'pn') } : {};
+  const phone = other && jid.endsWith('@lid') ? { phone_number: toldPn(other) } : {};
   return node('participant', { jid, ...phone, error }, instead);
 }
 
@@ -77,8 +77,8 @@ export function request({ groups }: Parts, group: Group, person: Person, method:
   groups.tellAdmins(group, person, node('created_membership_requests', { request_method: method }, [user]));
 }
 
-const otherJid = ({ addressing }: Group, person: Person): Record<string, string> =>
-  addressing === 'lid' ? { phone_number: jidOf(person, 'pn') } : { lid: jidOf(person, 'lid') };
+const otherJid = ({ addressing }: Group, person: Person): Record<string, string | undefined> =>
+  addressing === 'lid' ? { phone_number: toldPn(person) } : { lid: jidOf(person, 'lid') };
 
 export const requestNodes = ({ people }: Parts, group: Group): BinaryNode[] =>
   (group.requests ?? []).map(({ number, at, method }) => {

@@ -1,6 +1,6 @@
 /** Calls: signalling only (offer, accept, reject, end), without sound. */
 import { proto } from '@whiskeysockets/baileys';
-import { jidOf } from './address.ts';
+import { jidOf, toldPn } from './address.ts';
 import type { CallStep } from './face.ts';
 import { firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
@@ -19,7 +19,7 @@ const outcomes: Partial<Record<CallStep['step'], proto.Message.CallLogMessage.Ca
 /** Sends a step of a call to the devices of the person who is called. */
 export function stepCall(parts: Parts, from: Person, to: Person, { step, id = parts.random.messageId(), video = false }: CallStep): string {
   const caller = jidOf(from, 'lid');
-  const attrs = { 'call-id': id, 'call-creator': caller, ...(step === 'offer' ? { caller_pn: jidOf(from, 'pn') } : {}) };
+  const attrs = { 'call-id': id, 'call-creator': caller, ...(step === 'offer' ? { caller_pn: toldPn(from) } : {}) };
   const reason = step === 'timeout' ? { reason: 'timeout' } : {};
   const tag = step === 'timeout' ? 'terminate' : step;
   const media =

@@ -1,5 +1,5 @@
 /** Groups: members, ranks and settings, and the notifications that tell members of every change. */
-import { jidOf, type Addressing } from './address.ts';
+import { jidOf, toldPn, type Addressing } from './address.ts';
 import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
 import { SandboxError, type Digits, type GroupView } from './face.ts';
 import type { Links } from './links.ts';
@@ -208,7 +208,7 @@ export class Groups {
       subject: group.subject,
       s_t: unixSeconds(group.subjectAt),
       s_o: jidOf(subjectBy, addressing),
-      ...(addressing === 'lid' ? { s_o_pn: jidOf(subjectBy, 'pn'), creator_pn: jidOf(creator, 'pn') } : {}),
+      ...(addressing === 'lid' ? { s_o_pn: toldPn(subjectBy), creator_pn: toldPn(creator) } : {}),
       creation: unixSeconds(group.createdAt),
       creator: jidOf(creator, addressing),
       addressing_mode: addressing,
@@ -230,7 +230,7 @@ export class Groups {
   #descriptionNode({ description, addressing }: Group): BinaryNode {
     if (!description) return node('description', { delete: 'true' });
     const by = this.#people.ensure(description.by);
-    const pn = addressing === 'lid' ? { participant_pn: jidOf(by, 'pn') } : {};
+    const pn = addressing === 'lid' ? { participant_pn: toldPn(by) } : {};
     const attrs = { id: description.id, t: unixSeconds(description.at), participant: jidOf(by, addressing), ...pn };
     return node('description', attrs, [node('body', {}, Buffer.from(description.text))]);
   }
@@ -242,7 +242,7 @@ export class Groups {
   #participants({ addressing, members }: Group, people: readonly Person[]): BinaryNode[] {
     return people.map((one) => {
       const rank = members.find(({ number }) => number === one.number)?.rank ?? undefined;
-      const other = addressing === 'lid' ? { phone_number: jidOf(one, 'pn') } : { lid: jidOf(one, 'lid') };
+      const other = addressing === 'lid' ? { phone_number: toldPn(one) } : { lid: jidOf(one, 'lid') };
       return node('participant', { jid: jidOf(one, addressing), ...other, type: rank });
     });
   }
@@ -254,7 +254,7 @@ export class Groups {
       type,
       id: this.#random.id(),
       participant: jidOf(by, addressing),
-      ...(addressing === 'lid' ? { participant_pn: jidOf(by, 'pn') } : { participant_lid: jidOf(by, 'lid') }),
+      ...(addressing === 'lid' ? { participant_pn: toldPn(by) } : { participant_lid: jidOf(by, 'lid') }),
       addressing_mode: addressing,
       t: unixSeconds(Date.now()),
       notify: this.#people.pushName(by) || undefined,

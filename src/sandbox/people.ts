@@ -75,6 +75,8 @@ export interface Person {
   migrated?: boolean;
   /** The platform tells no LID of this number, so that the person is reached by the number alone. */
   withoutLid?: boolean;
+  /** The platform tells nobody the number, as for people with a username (WhiskeySockets/Baileys 2742): everything names the LID alone. */
+  withoutNumber?: boolean;
   /** The phone answers no request of its linked devices. */
   asleep?: boolean;
   /** Ids of the notices of terms that the account accepted. */

@@ -1,4 +1,4 @@
-/** Accounts and people of whom the platform tells less than usual: an account without a name, a number without a LID. */
+/** Accounts and people of whom the platform tells less than usual: an account without a name, a number without a LID, a person without a number. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Scene } from '#test/support/scene.ts';
@@ -36,4 +36,57 @@ test('a number without a LID: messages go to the number', async () => {
   }
   await until(() => scene.readBy(plain).has('second'), 'the texts are read');
   assert.deepEqual([...scene.readBy(plain)], ['first', 'second']);
+});
+
+test('a person without a number: what it writes is answered, reacted to and read under its LID, and joins the chat of the number later', async () => {
+  const account = await scene.paired();
+  const { sandbox } = scene.platform;
+  const number = '5511988870078';
+  const { lid } = await sandbox.putPerson({ number, withoutNumber: true, name: 'Hidden' });
+  const chat = `${lid}@lid`;
+  const find = async (chatid: string) => {
+    const { body } = await account.call('POST', '/message/find', { chatid, limit: 100 });
+    return body['messages'] as readonly { readonly messageid: string; readonly text: string; readonly chatid: string }[];
+  };
+  const { id } = await sandbox.send(number, account.number, { kind: 'text', text: 'who am I?' });
+  const message = await until(async () => (await find(chat)).find(({ messageid }) => messageid === id), 'the text is stored');
+  assert.deepEqual([message.text, message.chatid], ['who am I?', chat]);
+
+  const answered = await account.send(chat, 'a friend');
+  assert.equal(answered.status, 200, JSON.stringify(answered.body));
+  const reacted = await account.call('POST', '/message/react', { id, text: '👍' });
+  assert.equal(reacted.status, 200, JSON.stringify(reacted.body));
+  await until(() => scene.readBy(number).has('a friend') && scene.readBy(number).has('👍'), 'the person reads both');
+
+  const read: string[] = [];
+  const stop = sandbox.subscribe((event) => {
+    if (event.type === 'receipt' && event.kind === 'read') read.push(event.id);
+  });
+  const marked = await account.call('POST', '/message/markread', { id: [id] });
+  assert.equal(marked.status, 200, JSON.stringify(marked.body));
+  await until(() => read.includes(id), 'the person is told that its text was read');
+  stop();
+
+  const blocked = await account.call('POST', '/chat/block', { number: chat, block: true });
+  assert.equal(blocked.status, 400, JSON.stringify(blocked.body));
+  assert.match(String(blocked.body['error']), /number of this person is not known/);
+
+  await sandbox.putPerson({ number, withoutNumber: false });
+  await sandbox.send(number, account.number, { kind: 'text', text: 'my number' });
+  const phone = `${number}@s.whatsapp.net`;
+  const both = await until(async () => {
+    const texts = (await find(phone)).map(({ text }) => text);
+    return texts.includes('my number') && texts;
+  }, 'the next text is stored under the number');
+  assert.ok(both.includes('who am I?') && both.includes('a friend'), JSON.stringify(both));
+  assert.equal((await account.call('POST', '/chat/block', { number: chat, block: true })).status, 200);
+});
+
+test('a person without a number: who knows the number finds and reaches the person by it', async () => {
+  const account = await scene.paired();
+  const number = '5511988870079';
+  await scene.platform.sandbox.putPerson({ number, withoutNumber: true });
+  const { status, body } = await account.send(number, 'found you');
+  assert.equal(status, 200, JSON.stringify(body));
+  await until(() => scene.readBy(number).has('found you'), 'the text is read');
 });

@@ -89,6 +89,8 @@ export interface PeopleFace {
     readonly migrated?: boolean;
     /** The platform tells no LID of this number, so that the person is reached by the number alone. */
     readonly withoutLid?: boolean;
+    /** The platform tells nobody the number of this person: everything names the LID alone. */
+    readonly withoutNumber?: boolean;
     /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
     readonly reinstalled?: boolean;
     /** The phone answers no request of its linked devices. */

@@ -55,8 +55,10 @@ function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined):
   if (!parts.versions.newForms) return;
   for (const { attrs } of children(parent, 'participant')) {
     const person = parts.people.resolve(attrs['jid'])?.person;
-    const isNamed = attrs['jid']?.endsWith('@lid') ? person && attrs['phone_number'] === jidOf(person, 'pn') : person?.withoutLid === true;
-    if (person && exists(person) && !isNamed) throw new SandboxError(400, 'bad-request');
+    if (!exists(person)) continue;
+    const { jid, phone_number: number } = attrs;
+    const hasNumber = number === jidOf(person, 'pn') || (number === undefined && person.withoutNumber);
+    if (jid?.endsWith('@lid') ? !hasNumber : !person.withoutLid) throw new SandboxError(400, 'bad-request');
   }
 }
 

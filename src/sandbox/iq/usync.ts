@@ -59,7 +59,8 @@ const protocols: Readonly<Record<string, Protocol>> = {
 /** Since 2026-07-13 a look-up with `addressing_mode="lid"` names accounts by LID, and numbers without one by `pn_jid` alone (tulir/whatsmeow 6e4c3416). */
 function addressesOf({ jid, person, reachable }: Subject, byLid: boolean): Record<string, string> {
   if (!byLid || jid.endsWith('@lid') || person?.withoutLid) return { jid };
-  return person && reachable ? { jid: lidJid(person.lid), pn_jid: jid } : { pn_jid: jid };
+  if (!person || !reachable) return { pn_jid: jid };
+  return person.withoutNumber ? { jid: lidJid(person.lid) } : { jid: lidJid(person.lid), pn_jid: jid };
 }
 
 const isReachable = (jid: string): boolean => {

@@ -1,6 +1,6 @@
 /** Sending of simulated phones: encrypts a message for each linked device of the receivers, stores it, and sends it again on request. */
 import { encodeWAMessage, type proto } from '@whiskeysockets/baileys';
-import { isGroupJid, jidOf, lidJid, type Addressing } from '../address.ts';
+import { isGroupJid, jidOf, lidJid, toldPn, type Addressing } from '../address.ts';
 import { stanzaKind, type StanzaKind } from '../content.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group, type Groups } from '../groups.ts';
@@ -169,13 +169,13 @@ export class Outbox {
   }
 
   #heading(from: Person, { addressing, message, id, edit }: Heading): Record<string, string | undefined> {
-    const other = addressing === 'lid' ? { addressing_mode: 'lid', sender_pn: jidOf(from, 'pn') } : { sender_lid: jidOf(from, 'lid') };
+    const other = addressing === 'lid' ? { addressing_mode: 'lid', sender_pn: toldPn(from) } : { sender_lid: jidOf(from, 'lid') };
     return { from: jidOf(from, addressing), ...this.#common(from, message, id, edit), ...other };
   }
 
   #ownHeading(from: Person, to: Person, { addressing, message, id, edit }: Heading): Record<string, string | undefined> {
     const other =
-      addressing === 'lid' ? { addressing_mode: 'lid', peer_recipient_pn: jidOf(to, 'pn') } : { peer_recipient_lid: jidOf(to, 'lid') };
+      addressing === 'lid' ? { addressing_mode: 'lid', peer_recipient_pn: toldPn(to) } : { peer_recipient_lid: jidOf(to, 'lid') };
     return { from: jidOf(from, addressing), recipient: jidOf(to, addressing), ...this.#common(from, message, id, edit), ...other };
   }
 
@@ -187,7 +187,7 @@ export class Outbox {
     edit: string | undefined,
   ): Record<string, string | undefined> {
     const { addressing } = group;
-    const other = addressing === 'lid' ? { participant_pn: jidOf(from, 'pn') } : { participant_lid: jidOf(from, 'lid') };
+    const other = addressing === 'lid' ? { participant_pn: toldPn(from) } : { participant_lid: jidOf(from, 'lid') };
     return {
       from: group.jid,
       participant: jidOf(from, addressing),

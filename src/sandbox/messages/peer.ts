@@ -1,7 +1,7 @@
 /** Peer messages between a phone and its own device: answers to the device's requests, and the history at the first login. */
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys';
-import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid } from '../address.ts';
+import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid, toldPn } from '../address.ts';
 import { erasedOf } from '../app-state/erased.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
@@ -81,7 +81,10 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   const erased = erasedOf(parts, person.number);
   const kept = past.filter((one) => one.content !== undefined && !erased(one));
   const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
-  const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
+  const phoneNumberToLidMappings = [person, ...partners].flatMap((one) => {
+    const pnJid = toldPn(one);
+    return pnJid === undefined ? [] : [{ pnJid, lidJid: jidOf(one, 'lid') }];
+  });
   const { withheld, perNotification = chunkMessages } = device.history;
   const messages = withheld === 'keys' ? [] : [parts.appState.keyShare(person)];
   const chunks = withheld === 'history' ? [] : chunksOf(conversationsOf(parts, person, kept), perNotification);
@@ -91,7 +94,7 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
     const syncType = first ? HistorySyncType.INITIAL_BOOTSTRAP : HistorySyncType.RECENT;
     messages.push(await notification(parts, { syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
   }
-  const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: parts.people.pushName(one) }));
+  const pushnames = partners.map((one) => ({ id: toldPn(one) ?? jidOf(one, 'lid'), pushname: parts.people.pushName(one) }));
   if (pushnames.length > 0 && withheld !== 'history')
     messages.push(await notification(parts, { syncType: HistorySyncType.PUSH_NAME, pushnames }));
   for (const message of messages) await parts.outbox.sendPeer(person, device, message, parts.random.messageId());
@@ -152,8 +155,8 @@ function conversationsOf(parts: Parts, person: Person, past: readonly Stored[]):
     const partner = isGroupJid(id) ? undefined : parts.people.resolve(id)?.person;
     const group = parts.groups.find(id);
     return {
-      id,
-      ...(partner ? { pnJid: jidOf(partner, 'pn'), lidJid: jidOf(partner, 'lid') } : {}),
+      id: partner?.withoutNumber ? jidOf(partner, 'lid') : id,
+      ...(partner ? { pnJid: toldPn(partner) ?? null, lidJid: jidOf(partner, 'lid') } : {}),
       ...(group ? { name: group.subject } : {}),
       conversationTimestamp: Math.floor((messages.at(-1)?.at ?? 0) / 1000),
       unreadCount: 0,

@@ -1,7 +1,6 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
-import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, type Addressing } from '../address.ts';
-import { devicesOf, hashOf, staleHash } from '../device-lists.ts';
+import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, toldPn, type Addressing } from '../address.ts';
 import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
@@ -118,7 +117,7 @@ function oldFormRefusal({ versions, people }: Parts, sender: Person, { attrs }: 
   const recipient = people.resolve(to)?.person;
   if (!versions.newForms || fanout === 'false' || !recipient || recipient.number === sender.number) return undefined;
   if (!to.endsWith('@lid')) return '463';
-  return number === jidOf(recipient, 'pn') ? undefined : '400';
+  return number === jidOf(recipient, 'pn') || (number === undefined && recipient.withoutNumber) ? undefined : '400';
 }
 
 async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing, encs }: Addressed): Promise<void> {
@@ -158,12 +157,13 @@ function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Address
   else Object.assign(attrs, { from, addressing_mode: mode === 'lid' ? 'lid' : undefined });
   const party = room === undefined ? 'sender' : 'participant';
   if (receiver !== sender || room !== undefined)
-    attrs[mode === 'lid' ? `${party}_pn` : `${party}_lid`] = jidOf(sender, mode === 'lid' ? 'pn' : 'lid');
+    attrs[mode === 'lid' ? `${party}_pn` : `${party}_lid`] = mode === 'lid' ? toldPn(sender) : jidOf(sender, 'lid');
   else {
     const destination = stanza.attrs['recipient'] ?? stanza.attrs['to'];
     const recipient = parts.people.resolve(destination)?.person;
     attrs['recipient'] = destination;
-    if (recipient) attrs[mode === 'lid' ? 'peer_recipient_pn' : 'peer_recipient_lid'] = jidOf(recipient, mode === 'lid' ? 'pn' : 'lid');
+    if (recipient)
+      attrs[mode === 'lid' ? 'peer_recipient_pn' : 'peer_recipient_lid'] = mode === 'lid' ? toldPn(recipient) : jidOf(recipient, 'lid');
   }
   const identity = encs.some((enc) => enc.attrs['type'] === 'pkmsg') ? children(stanza, 'device-identity') : [];
   return node('message', attrs, [...encs, ...identity, ...children(stanza, 'meta')]);

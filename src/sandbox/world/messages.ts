@@ -9,9 +9,10 @@ import { knownPerson, placeOf, targetOf } from './lookup.ts';
 
 const maxText = 65_536;
 
-/** How `owner` addresses the chat with `to`: as the other one did last, and by number when nobody wrote yet. */
+/** How `owner` addresses the chat with `to`: as the other one did last, and by number when nobody wrote yet. A number that is not told is not used. */
 function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addressing {
   const other = people.resolve(to.includes('@') ? to : pnJid(to))?.person;
+  if (other?.withoutNumber || people.find(owner)?.withoutNumber) return 'lid';
   return (other && messages.lastIn(owner, chatOf(other))?.extra.addressing) ?? 'pn';
 }
 
@@ -56,7 +57,7 @@ export function messagesRoom(parts: Parts): MessagesFace {
     },
     async presence(number, { state, to }) {
       const person = people.ensure(number);
-      const target = to === undefined ? undefined : targetOf(parts, to, spokenIn(parts, number, to));
+      const target = to === undefined ? undefined : targetOf(parts, to, person.withoutNumber ? 'lid' : 'pn');
       if (state === 'available' || state === 'unavailable') {
         presence.setOnline(person, state === 'available', target && 'person' in target ? target.person : undefined);
         return;
