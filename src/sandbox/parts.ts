@@ -17,6 +17,7 @@ import type { Receipts } from './messages/receipts.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
 import type { Presence } from './presence.ts';
+import type { PrivacyTokens } from './privacy-tokens.ts';
 import type { Random } from './random.ts';
 import type { Bundles } from './signal/bundles.ts';
 import type { Phones } from './signal/phones.ts';
@@ -45,6 +46,7 @@ export interface Parts {
   readonly media: Media;
   readonly pairing: Pairing;
   readonly presence: Presence;
+  readonly tokens: PrivacyTokens;
   readonly appState: AppState;
   readonly calls: CallLog;
   readonly faults: Faults;

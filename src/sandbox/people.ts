@@ -77,6 +77,8 @@ export interface Person {
   withoutLid?: boolean;
   /** The platform tells nobody the number, as for people with a username (WhiskeySockets/Baileys 2742): everything names the LID alone. */
   withoutNumber?: boolean;
+  /** Messages to the person need a privacy token of the person, or are refused with 463; so do additions to groups. */
+  needsTokens?: boolean;
   /** The phone answers no request of its linked devices. */
   asleep?: boolean;
   /** Ids of the notices of terms that the account accepted. */

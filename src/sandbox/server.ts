@@ -30,6 +30,7 @@ import type { Parts } from './parts.ts';
 import { People } from './people.ts';
 import { Presence } from './presence.ts';
 import { maySee } from './privacy.ts';
+import { PrivacyTokens } from './privacy-tokens.ts';
 import { createRandom } from './random.ts';
 import { Bundles } from './signal/bundles.ts';
 import { Phones } from './signal/phones.ts';
@@ -139,13 +140,28 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const receipts = new Receipts(people, links, groups, messages);
   const media = new Media(options.dataDir, random);
   const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
-  const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups);
+  const tokens = new PrivacyTokens(records, people, links, random);
+  const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups, tokens);
   const versions = new ClientVersions();
   const pairing = new Pairing({ people, phones, links, counters, random, faults, versions });
   const presence = new Presence(people, links, groups, (owner, viewer, category) => maySee({ people, appState }, owner, viewer, category));
   const appState = new AppState(db, records, people, links, media, counters, random);
   const decrypt = options.decrypt ?? true;
-  const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState, calls: new CallLog() };
+  const traffic = {
+    links,
+    phones,
+    bundles,
+    groups,
+    receipts,
+    inbox,
+    outbox,
+    media,
+    pairing,
+    presence,
+    tokens,
+    appState,
+    calls: new CallLog(),
+  };
   const inChannels = { channels, posts: new PostStore(db), liveUpdates: new LiveUpdates() };
   return {
     db,

@@ -148,3 +148,56 @@ test('resends: a message is sent to nobody but whom it went to', async () => {
   assert.equal(readBy(other, messageId), undefined);
   assert.equal(counts().fromClients, fromClients + 1);
 });
+
+test('resends: a contact that asks for its privacy token gets it with messages, with those that are sent again, and in groups', async () => {
+  const { sandbox } = bench.running;
+  const shy = '5511900000975';
+  await sandbox.putPerson({ number: shy, needsTokens: true });
+  const early = await compose(shy, { kind: 'text', text: 'too early', preview: null });
+  const refused = await instance.link.perform(
+    { name: 'message.transmit', input: { message: early } },
+    { signal: new AbortController().signal, deadline: Date.now() + 60_000 },
+  );
+  assert.ok(!refused.ok && refused.refusal.code === 463, JSON.stringify(refused));
+
+  const { id } = await sandbox.send(shy, own, { kind: 'text', text: 'here is my token' });
+  await instance.entries.wait((entry) => entry.kind === 'message' && entry.message.messageId === id && entry, 'the text with the token');
+  await breakNext(1);
+  const { messageId } = await transmit(await compose(shy, { kind: 'text', text: 'with your token', preview: null }));
+  const received = await until(() => readBy(shy, messageId), 'the text is sent again');
+  assert.equal(received.text, 'with your token');
+
+  const { group: made } = await performed('group.create', { name: 'Trusted', people: [shy, friend] });
+  assert.ok(
+    made.members.some(({ pn }) => pn === `${shy}@s.whatsapp.net`),
+    JSON.stringify(made.members),
+  );
+});
+
+test('resends: a token that a contact issues by itself is kept', async () => {
+  const { sandbox } = bench.running;
+  const peer = await connected(bench, '5511900000976');
+  await sandbox.putPerson({ number: '5511900000976', needsTokens: true });
+  // The first message of the peer brings a notice of its token with it.
+  const composed = await peer.link.perform(
+    {
+      name: 'message.compose',
+      input: {
+        send: { number: own, replyTo: '', mentions: [], forward: false, content: { kind: 'text', text: 'hi', preview: null } },
+        draft: null,
+      },
+    },
+    { signal: new AbortController().signal, deadline: Date.now() + 60_000 },
+  );
+  assert.ok(composed.ok);
+  const noted = () => [...instance.vault.stored.keys.keys()].filter((key) => /^tctoken \d/.test(key)).length;
+  const before = noted();
+  const sent = await peer.link.perform(
+    { name: 'message.transmit', input: { message: composed.value } },
+    { signal: new AbortController().signal, deadline: Date.now() + 60_000 },
+  );
+  assert.ok(sent.ok, JSON.stringify(sent));
+  await until(() => noted() > before, 'the token is stored');
+  const { messageId } = await transmit(await compose('5511900000976', { kind: 'text', text: 'an answer', preview: null }));
+  await until(() => readBy('5511900000976', messageId), 'the answer is read');
+});

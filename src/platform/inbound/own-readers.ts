@@ -6,6 +6,7 @@ import { withOwnNotifications } from './group-notifications.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
 import type { Identities } from './identity-notices.ts';
 import type { Handlers } from './inbound-gate.ts';
+import { withMessageTokens } from './message-tokens.ts';
 import { withPreKeyNotices } from './pre-key-notices.ts';
 import { withSharedNotices, type Refresh } from './shared-notices.ts';
 import { withStatusReceipts } from './status-receipts.ts';
@@ -25,5 +26,6 @@ export const withOwnReaders = (
   const withKeys = withPreKeyNotices(withDevices, sock, readers.spentKeys);
   const withIdentities = readers.identities.withNotices(withKeys);
   const withGroups = withOwnNotifications(withIdentities, sock, readers.tell);
-  return withChannelPosts(withSharedNotices(withGroups, sock, readers.refresh), sock, readers);
+  const withTokens = withMessageTokens(withSharedNotices(withGroups, sock, readers.refresh), sock);
+  return withChannelPosts(withTokens, sock, readers);
 };

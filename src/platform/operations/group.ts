@@ -6,6 +6,7 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import { createdEntries, goneEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode, outcomesIn, personOfNode } from '../events/group-nodes.ts';
 import { isLid, isPerson, resolveTarget } from '../jid.ts';
+import { tokenOf } from '../keys/contact-tokens.ts';
 import { answered, noMember, refused } from '../outcomes.ts';
 import {
   anyGroup,
@@ -67,11 +68,18 @@ const jidsOf = async (connection: LiveConnection, people: readonly string[]): Pr
   return done([...new Set(jids)]);
 };
 
+/** Adds the privacy token of a person, where the account has one (tulir/whatsmeow 8528b5e0). */
+const withToken = async ({ sock, directory }: LiveConnection, node: BinaryNode): Promise<BinaryNode> => {
+  const token = await tokenOf(sock.authState.keys, node.attrs['jid'] ?? '', directory.now());
+  return token === null ? node : { ...node, content: [element('privacy', {}, token)] };
+};
+
 /** The elements of people who shall be in a group, each of them once. The platform is asked for LIDs that are not known. */
 const newcomers = async (connection: LiveConnection, jids: readonly string[], action: 'add' | 'create'): Promise<BinaryNode[]> => {
   await learnLids(connection, jids);
   const nodes = jids.map((jid) => participantOf(jid, action, null, connection.directory));
-  return [...new Map(nodes.map((node) => [node.attrs['jid'], node])).values()];
+  const people = [...new Map(nodes.map((node) => [node.attrs['jid'], node])).values()];
+  return Promise.all(people.map((node) => withToken(connection, node)));
 };
 
 /** Names somebody who was to be added by the number, as clients do, and not by the LID under which the platform was asked. */

@@ -10,6 +10,7 @@ import type { Leaving } from '../connection/live-connection.ts';
 import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
 import { isGroup, statusJid } from '../jid.ts';
+import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
@@ -161,11 +162,19 @@ export class Resends {
       const copy = own && !isRoom(jid) ? { deviceSentMessage: { destinationJid: jid, message: given } } : given;
       const { nodes } = await sock.createParticipantNodes([asker], copy, { ...enc, count });
       const { attributes, nodes: besides } = stanzaOf(content, audience);
+      const token = isRoom(jid) || own ? [] : await this.#tokenFor(jid, sock);
       const envelopes = nodes.flatMap((to) => (Array.isArray(to.content) ? to.content : []));
       const identity = { tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) };
       const attrs = { id: messageId, type, ...addressed(jid, asker, own), ...attributes };
-      await sock.sendNode({ tag: 'message', attrs, content: [...envelopes, identity, ...besides] });
+      await sock.sendNode({ tag: 'message', attrs, content: [...envelopes, identity, ...token, ...besides] });
     }, me.id);
+  }
+
+  /** The privacy token of a contact. Messages that are sent again without it are refused with 463 (vinikjkkj/zapo 9a5bede). */
+  async #tokenFor(jid: string, { authState }: WASocket): Promise<BinaryNode[]> {
+    const { lid } = chatOf(this.#options.directory, jid);
+    const token = lid === '' ? null : await tokenOf(authState.keys, lid, this.#options.directory.now());
+    return token === null ? [] : [{ tag: 'tctoken', attrs: {}, content: token }];
   }
 }
 

@@ -91,6 +91,11 @@ export interface PeopleFace {
     readonly withoutLid?: boolean;
     /** The platform tells nobody the number of this person: everything names the LID alone. */
     readonly withoutNumber?: boolean;
+    /**
+     * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with 403.
+     * The person's phone puts the token beside what it writes.
+     */
+    readonly needsTokens?: boolean;
     /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
     readonly reinstalled?: boolean;
     /** The phone answers no request of its linked devices. */

@@ -11,6 +11,9 @@ import type { DeviceQueries } from './query.ts';
 const items = (tag: string, values: Readonly<Record<string, string>>): BinaryNode[] =>
   Object.entries(values).map(([name, value]) => node(tag, { name, value }));
 
+/** Privacy tokens in one request at most. */
+const maxTokens = 100;
+
 const nothing = (): undefined => undefined;
 
 export const accountQueries: DeviceQueries = {
@@ -54,7 +57,15 @@ export const accountQueries: DeviceQueries = {
     changePrivacy(parts, person, Object.fromEntries(named.map(({ attrs }) => [attrs['name'] ?? '', attrs['value'] ?? ''])), device);
     return [node('privacy', {}, items('category', person.privacy))];
   },
-  'privacy/set/tokens': nothing,
+  'privacy/set/tokens': ({ parts, device, request }) => {
+    const owner = parts.people.ensure(device.number);
+    for (const { attrs } of children(request, 'token').slice(0, maxTokens)) {
+      const contact = parts.people.resolve(attrs['jid'])?.person;
+      if (attrs['type'] !== 'trusted_contact' || !contact || contact === owner) throw new SandboxError(400, 'bad-request');
+      parts.tokens.issue(owner, contact, Number(attrs['t']) * 1000 || Date.now());
+    }
+    return undefined;
+  },
   'disappearing_mode/set/disappearing_mode': ({ parts, device, request }) => {
     const person = parts.people.ensure(device.number);
     const seconds = Number(request?.attrs['duration'] ?? 0);

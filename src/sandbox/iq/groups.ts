@@ -15,6 +15,7 @@ import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { child, children, firstChild, node, text, type BinaryNode } from '../nodes.ts';
 import type { Person } from '../people.ts';
+import type { Parts } from '../parts.ts';
 import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
 
 /** The group that a request is sent to, and the member who sent it. */
@@ -41,11 +42,21 @@ export function asAdmin(query: DeviceQuery): Asked {
 /** For subject and description: everybody may change them unless the group is locked. */
 const asEditor = (query: DeviceQuery): Asked => (asMember(query).group.locked ? asAdmin(query) : asMember(query));
 
-function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { readonly jid: string; readonly person: Person | undefined }[] {
+interface NamedPerson {
+  readonly jid: string;
+  readonly person: Person | undefined;
+  readonly element: BinaryNode;
+}
+
+function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): NamedPerson[] {
   return children(parent, 'participant')
     .slice(0, 1024)
-    .map(({ attrs }) => ({ jid: attrs['jid'] ?? '', person: parts.people.resolve(attrs['jid'])?.person }));
+    .map((element) => ({ jid: element.attrs['jid'] ?? '', person: parts.people.resolve(element.attrs['jid'])?.person, element }));
 }
+
+/** Why somebody cannot be put into a group by the account; 403 also for a person whose privacy token is missing. */
+const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, element }: NamedPerson) =>
+  refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
 /**
  * Since 2026-08-06 people are put into groups by their LID, with their number beside it (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are
@@ -109,7 +120,7 @@ function create(query: DeviceQuery): Answer {
   checkNewcomers(query, request);
   const wanted = peopleIn(query, request)
     .filter(({ person }) => person !== me)
-    .map((one) => ({ ...one, error: refusalOf(parts, undefined, me, one.person) }));
+    .map((one) => ({ ...one, error: errorOf(parts, undefined, me, one) }));
   const members = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
   const subject = request?.attrs['subject'] ?? '';
   const parent = child(request, 'parent');
@@ -175,7 +186,7 @@ export const groupQueries: DeviceQueries = {
     const { parts } = query;
     const { group, me } = asMember(query).group.adminAdd ? asAdmin(query) : asMember(query);
     checkNewcomers(query, query.request);
-    const wanted = peopleIn(query, query.request).map((one) => ({ ...one, error: refusalOf(parts, group, me, one.person) }));
+    const wanted = peopleIn(query, query.request).map((one) => ({ ...one, error: errorOf(parts, group, me, one) }));
     const welcome = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
     const waiting = group.approval && !rankOf(group, me.number);
     if (waiting) for (const person of welcome) requestMembership(parts, group, person, 'non_admin_add');

@@ -7,6 +7,7 @@ import { rankOf, type Group, type Groups } from '../groups.ts';
 import type { Links } from '../links.ts';
 import { node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
+import type { PrivacyTokens } from '../privacy-tokens.ts';
 import type { Bundles } from '../signal/bundles.ts';
 import type { Bundle } from '../signal/identity.ts';
 import type { Phones, SignalAccess } from '../signal/phones.ts';
@@ -27,8 +28,19 @@ export class Outbox {
   readonly #messages: MessageStore;
   readonly #inbox: Inbox;
   readonly #groups: Groups;
+  readonly #tokens: PrivacyTokens;
 
-  constructor(people: People, phones: Phones, bundles: Bundles, links: Links, messages: MessageStore, inbox: Inbox, groups: Groups) {
+  constructor(
+    people: People,
+    phones: Phones,
+    bundles: Bundles,
+    links: Links,
+    messages: MessageStore,
+    inbox: Inbox,
+    groups: Groups,
+    tokens: PrivacyTokens,
+  ) {
+    this.#tokens = tokens;
     this.#people = people;
     this.#phones = phones;
     this.#bundles = bundles;
@@ -123,7 +135,8 @@ export class Outbox {
     const kind = stanzaKind(message);
     if (person !== from) {
       for (const device of this.#people.devices(person.number)) {
-        outgoing.push([device, node('message', this.#heading(from, heading), [await this.#seal(signal, device, message, kind)])]);
+        const token = from.needsTokens ? [this.#tokens.besideMessage(from, person)] : [];
+        outgoing.push([device, node('message', this.#heading(from, heading), [await this.#seal(signal, device, message, kind), ...token])]);
       }
     }
     for (const device of this.#people.devices(from.number)) {

@@ -99,6 +99,7 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
     interactiveRefusalOf(stanza, room !== undefined) ??
     migratedRefusal(parts, stanza) ??
     oldFormRefusal(parts, sender, stanza) ??
+    tokenRefusal(parts, sender, stanza) ??
     strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
@@ -209,6 +210,13 @@ const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);
   return { type, ciphertext: bytes };
 };
+
+/** Refuses a message, and one that is sent again, which does not show the privacy token that the receiver asks for (vinikjkkj/zapo 9a5bede). */
+function tokenRefusal({ people, tokens }: Parts, sender: Person, stanza: BinaryNode): string | undefined {
+  const { to = '', category } = stanza.attrs;
+  const other = isRoomJid(to) || category === 'peer' ? undefined : people.resolve(to)?.person;
+  return !other || tokens.isShown(other, sender, stanza, 'tctoken') ? undefined : '463';
+}
 
 /** People who have migrated can be written to by the LID only. */
 function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }: BinaryNode): string | undefined {

@@ -58,6 +58,7 @@ const PersonBody = Type.Object({
   ),
   absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
   withoutLid: Type.Optional(Type.Boolean({ description: 'True: the platform tells no LID of this number' })),
+  needsTokens: Type.Optional(Type.Boolean({ description: 'True: messages without a privacy token of the person are refused (463)' })),
   withoutNumber: Type.Optional(Type.Boolean({ description: 'True: the platform tells nobody the number; everything names the LID alone' })),
   migrated: Type.Optional(Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' })),
   readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),

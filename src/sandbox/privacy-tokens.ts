@@ -1,0 +1,69 @@
+/**
+ * Privacy tokens: what a person gives to a contact, who shows it with messages and when it puts the person into a group (tulir/whatsmeow `tctoken.go`,
+ * `notification.go`). A contact has one token of a person, whose time is renewed.
+ */
+import { jidOf, lidJid, toldPn } from './address.ts';
+import type { Links } from './links.ts';
+import { bytes, child, node, unixSeconds, type BinaryNode } from './nodes.ts';
+import type { People, Person } from './people.ts';
+import type { Random } from './random.ts';
+import type { Records } from './store/database.ts';
+
+interface Token {
+  readonly token: Buffer;
+  /** Unix time in milliseconds of the last issue. */
+  readonly at: number;
+}
+
+const tokenBytes = 16;
+const kind = 'privacy-token';
+
+export class PrivacyTokens {
+  readonly #records: Records;
+  readonly #people: People;
+  readonly #links: Links;
+  readonly #random: Random;
+
+  constructor(records: Records, people: People, links: Links, random: Random) {
+    this.#records = records;
+    this.#people = people;
+    this.#links = links;
+    this.#random = random;
+  }
+
+  /** The owner issues its token for a contact, whose linked devices are told. */
+  issue(owner: Person, contact: Person, at: number): void {
+    const { token } = this.#renewed(owner, contact, at);
+    const pn = toldPn(owner);
+    const lid = lidJid(owner.lid);
+    const attrs = { from: pn ?? lid, sender_lid: pn && lid, type: 'privacy_token', t: unixSeconds(Date.now()) };
+    for (const device of this.#people.devices(contact.number)) {
+      const jid = jidOf(contact, 'pn', device.device);
+      const content = node('tokens', {}, [node('token', { jid, t: unixSeconds(at), type: 'trusted_contact' }, token)]);
+      this.#links.deliver(device, node('notification', { ...attrs, id: this.#random.id() }, [content]));
+    }
+  }
+
+  /** The element that a phone puts beside its message to a contact. */
+  besideMessage(owner: Person, contact: Person): BinaryNode {
+    const { token, at } = this.#renewed(owner, contact, Date.now());
+    return node('tctoken', { t: unixSeconds(at) }, token);
+  }
+
+  /** True if the contact shows the token of a person in the child `tag`, or the person asks nobody for it. */
+  isShown(owner: Person, contact: Person, stanza: BinaryNode, tag: 'tctoken' | 'privacy'): boolean {
+    if (!owner.needsTokens || owner === contact) return true;
+    const shown = bytes(child(stanza, tag));
+    const known = this.#records.get<Token>(kind, nameOf(owner, contact));
+    return known !== undefined && shown?.equals(known.token) === true;
+  }
+
+  #renewed(owner: Person, contact: Person, at: number): Token {
+    const name = nameOf(owner, contact);
+    const token = this.#records.get<Token>(kind, name)?.token ?? this.#random.bytes(tokenBytes);
+    this.#records.put(kind, name, { token, at });
+    return { token, at };
+  }
+}
+
+const nameOf = (owner: Person, contact: Person): string => `${owner.number}:${contact.number}`;
