@@ -77,6 +77,14 @@ export function publish(
   });
 }
 
+/** Posts a status, as a `<status>` node that is not encrypted (tulir/whatsmeow a2381054). */
+export function publishStatus(parts: Parts, channel: Channel, by: Person, text: string): void {
+  asAdmin(channel, by);
+  const plaintext = proto.Message.encode({ conversation: text }).finish();
+  const attrs = { from: channel.jid, id: parts.random.messageId(), t: unixSeconds(Date.now()), type: 'text' };
+  tellFollowers(parts, channel, by, () => node('status', attrs, [node('plaintext', {}, plaintext)]));
+}
+
 const existing = (post: Post | undefined): Post => {
   if (!post?.content) throw new SandboxError(404, 'item-not-found');
   return post;

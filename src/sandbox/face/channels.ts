@@ -44,7 +44,8 @@ export interface ChannelView {
 /** Actions of people on a channel. The rights are those that the platform enforces for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
-  | { readonly action: 'name' | 'description'; readonly text: string }
+  /** `status`: posts a status, which no channel keeps. */
+  | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
   /** `data`: the bytes in base64; '' takes the picture away. */
   | { readonly action: 'picture'; readonly data: string }
   | { readonly action: 'reactions'; readonly value: ReactionCodes }

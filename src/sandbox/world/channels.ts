@@ -2,6 +2,7 @@
 import { keepPicture } from '../account.ts';
 import * as act from '../channels/actions.ts';
 import { viewChannel, type Channel } from '../channels/channels.ts';
+import { publishStatus } from '../channels/posts.ts';
 import { tellChanged, tellState } from '../channels/news.ts';
 import type { Changeable } from '../channels/shape.ts';
 import { SandboxError, type ChannelChange, type ChannelFacts, type ChannelsFace } from '../face.ts';
@@ -49,6 +50,8 @@ function apply(parts: Parts, channel: Channel, actor: Person, change: ChannelCha
       return act.mute(parts, channel, actor, 'muted', change.action === 'mute');
     case 'delete':
       return act.remove(parts, channel, actor);
+    case 'status':
+      return publishStatus(parts, channel, actor, change.text);
     case 'name':
     case 'description':
       return act.change(parts, channel, actor, { [change.action]: change.text });

@@ -44,6 +44,7 @@ type Change = { readonly by: string } & ChannelChange;
 const branches = [
   { actions: ['follow', 'unfollow', 'mute', 'unmute', 'acceptAdmin', 'delete'], fields: {} },
   { actions: ['name'], fields: { text: Name } },
+  { actions: ['status'], fields: { text: Name } },
   { actions: ['description'], fields: { text: Description } },
   { actions: ['picture'], fields: { data: Type.String({ description: 'the bytes as base64 or as a data URL; empty: no picture' }) } },
   { actions: ['reactions'], fields: { value: Type.Enum(['ALL', 'BASIC', 'NONE']) } },
