@@ -79,6 +79,8 @@ export interface Situation {
   readonly unknownLimit: number;
   /** The number of take-overs within the window, including this one. */
   readonly takeOvers: number;
+  /** Time of the pairing in this process; 0: none. In Unix milliseconds. */
+  readonly pairedAt: number;
   readonly now: number;
 }
 
@@ -90,6 +92,18 @@ interface Meaning {
 
 const lost: Meaning = { cause: 'connectionLost', reaction: 'backOff', text: 'connection lost' };
 const rejected: Meaning = { cause: 'rejected', reaction: 'refuse', text: 'the platform refused the session' };
+/**
+ * Since 2026-08 the platform removes devices of what it takes for an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
+ * 2693, devlikeapro/waha 2136). The stanza is that of a removal by hand, so that only the time tells the two apart.
+ */
+const removedEarly: Meaning = {
+  cause: 'loggedOut',
+  reaction: 'loggedOut',
+  text: 'logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
+};
+/** Time after a pairing within which a removal may be the platform's. In milliseconds. */
+const earlyMs = 15 * 60_000;
+
 const unknown: Meaning = { cause: 'unknownError', reaction: 'backOff', text: 'closed for an unknown reason' };
 
 /** The meanings of the platform's codes. A code that is not listed is `unknown`: a back-off is safe, but discarding a session is not. */
@@ -195,6 +209,7 @@ const pairingExpired: Meaning = { cause: 'pairingExpired', reaction: 'stop', tex
 
 const escalate = (meaning: Meaning, situation: Situation): Meaning => {
   if (meaning.cause === 'connectionLost' && situation.pairing) return pairingExpired;
+  if (meaning === meanings[401] && situation.pairedAt > 0 && situation.now - situation.pairedAt < earlyMs) return removedEarly;
   if (meaning.reaction === 'reopen' && situation.restarts > situation.restartLimit) return { ...meaning, reaction: 'backOff' };
   if (meaning.reaction === 'contest' && situation.takeOvers > 1) return { ...meaning, reaction: 'refuse' };
   if (meaning.cause === 'unknownError' && situation.unknowns >= situation.unknownLimit) return { ...meaning, reaction: 'refuse' };
@@ -212,7 +227,7 @@ export const unreadableText = (fields: string): string => `${ownMeanings['unread
 
 /** The words of every verdict, each of which has one cause. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
-  [lost, rejected, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
+  [lost, rejected, removedEarly, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],
   ),
 );

@@ -1,5 +1,5 @@
 /** The messaging platform as the actors see it. */
-import type { ClientVersionView, Entry, InstanceId, InstancePatch, Message, Result, Route, Send } from '../model.ts';
+import type { ClientVersionView, Entry, InstanceId, InstancePatch, Message, Result, Route, Send, TimeLock } from '../model.ts';
 import type { AnswerOf, Operation, OperationControl, OperationName, Outcome } from '../operations.ts';
 
 /** A close as the adapter observed it. `classify` in `policy/close-cause.ts` maps it to a cause. */
@@ -137,6 +137,8 @@ export interface PlatformLink {
   draft(send: Send, account: { readonly jid: string; readonly lid: string; readonly name: string }): Result<Message>;
   /** Returns the time of the last frame from the platform; 0 before the first. In Unix milliseconds. */
   lastFrameAt(): number;
+  /** Returns the reach-out time-lock that the platform told last, which may be over; null before the first. */
+  timeLock(): TimeLock | null;
 }
 
 /**

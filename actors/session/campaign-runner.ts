@@ -35,6 +35,8 @@ export interface CampaignHost {
   loggedOut(): boolean;
   /** Returns the reason why nothing may be sent now, or '' if there is none. */
   held(): string;
+  /** Returns the reason why the platform lets the account start no chats now, or ''. */
+  locked(): string;
   /** Wakes a hibernated session. Returns the milliseconds until the next check, or null if the session is not hibernated. */
   wake(): number | null;
   send(campaign: Campaign, recipient: Turn): Promise<TurnEnd>;
@@ -151,6 +153,8 @@ export class CampaignRunner {
     }
     if (loggedOut()) return this.#rested(campaign, restReasons.loggedOut, 'look');
     if (held() !== '') return this.#rested(campaign, held(), heldLookMs);
+    const lock = this.#host.locked();
+    if (lock !== '') return this.#rested(campaign, lock, heldLookMs);
     const { ms, reason } = await this.#restOf(campaign);
     return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
   }

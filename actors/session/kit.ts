@@ -70,6 +70,8 @@ export interface Context {
   readonly restarts: readonly number[];
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
+  /** Time of the pairing in this process; 0: none. In Unix milliseconds. */
+  readonly pairedAt: number;
   readonly retryInMs: number;
   /** Number of attempts in a row that storage refused. */
   readonly retries: number;
@@ -149,6 +151,7 @@ const situationOf = (context: Context, now: number) => {
     unknowns: context.unknowns + 1,
     unknownLimit: policy.unknownCloseLimit,
     takeOvers: addTime(context.takeOvers, now, policy.replaced.window).length,
+    pairedAt: context.pairedAt,
     now,
   };
 };
@@ -287,6 +290,7 @@ export const kit = setup({
     }),
     noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
     noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
+    notePaired: assign(({ context }) => ({ pairedAt: context.host.now() })),
     noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...noOffer })),
     goLive: ({ context }) => context.host.live(),
     announceConnected: ({ context }) => context.host.announce({ status: 'connected' }),

@@ -133,7 +133,10 @@ const opened = {
 
 const paired = {
   target: '#lifecycle.connecting.authenticating',
-  actions: { type: 'noteIdentity' as const, params: ({ event }: { event: { identity: Identity } }) => event.identity },
+  actions: [
+    { type: 'noteIdentity' as const, params: ({ event }: { event: { identity: Identity } }) => event.identity },
+    { type: 'notePaired' as const },
+  ],
 } as const;
 
 const qr = {
@@ -190,6 +193,7 @@ const chart = kit.createMachine({
     ...input,
     options: {},
     openedAt: 0,
+    pairedAt: 0,
     retryInMs: 0,
     cutAt: -Infinity,
     stillLinked: '',

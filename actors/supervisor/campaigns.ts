@@ -1,5 +1,5 @@
 /** The campaigns of all instances. An instance gets a runner with its first campaign. */
-import type { Campaign, InstanceId } from '../model.ts';
+import type { Campaign, InstanceId, TimeLock } from '../model.ts';
 import { capRetryMs, type Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import { campaignTurn, type EndOf } from '../session/campaign-turn.ts';
@@ -13,6 +13,16 @@ import type { Waking } from './waking.ts';
 const mostListed = 10_000;
 
 const isActive = (campaign: Campaign | null): campaign is Campaign => campaign?.status === 'waiting' || campaign?.status === 'sending';
+
+/**
+ * Returns the reason for a rest while the platform restricts the account from starting chats, or ''. Each message of a campaign to a stranger would be
+ * refused, and more refusals lengthen the restriction.
+ */
+const lockText = (lock: TimeLock | null, now: number): string => {
+  if (lock === null || !lock.active || (lock.until !== null && lock.until <= now)) return '';
+  const end = lock.until === null ? '' : ` until ${new Date(lock.until).toISOString()}`;
+  return `the platform lets the account start no chats${end}`;
+};
 
 export interface CampaignsInput {
   readonly ports: Ports;
@@ -102,6 +112,7 @@ export class Campaigns {
       live: () => registry.status(id) === 'connected',
       loggedOut: () => registry.record(id)?.jid === '',
       held,
+      locked: () => lockText(registry.cell(id)?.link.timeLock() ?? null, time.now()),
       wake: () => this.#wake(id),
       async send(campaign, turn) {
         const cell = registry.cell(id);

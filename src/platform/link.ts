@@ -1,7 +1,7 @@
 /** One instance's link to the platform: opens sessions one after the other, never two at once, and outlives them. */
 import type { Dispatcher } from 'undici';
 import type { WAVersion } from '@whiskeysockets/baileys';
-import { done, refuse, type Message, type Result, type Send } from '#actors/model.ts';
+import { done, refuse, type Message, type Result, type Send, type TimeLock } from '#actors/model.ts';
 import type {
   AnswerOf,
   ChatTimer,
@@ -116,7 +116,8 @@ export class BaileysLink implements PlatformLink {
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
-  /** The connection that is open or was open last. */
+  #timeLock: TimeLock | null = null;
+  /** Of the connection that is open or was open last. */
   #version: WAVersion | null = null;
   /** Outlives connections: the platform keeps what was uploaded. */
   readonly #uploaded: UploadMemory;
@@ -225,6 +226,10 @@ export class BaileysLink implements PlatformLink {
     return this.#session?.lastFrameAt() ?? this.#lastFrameAt;
   }
 
+  timeLock(): TimeLock | null {
+    return this.#timeLock;
+  }
+
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
     const { trust, deadlines, log, now, quoted, groups, channels, uploads, downloads } = this.#parts;
     const { id: instance } = this.#host;
@@ -258,6 +263,7 @@ export class BaileysLink implements PlatformLink {
       channels: storedChannels(channels, instance),
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
       downloads: { ...downloads, dispatcher: route.dispatcher, guarded: route.guarded },
+      timeLocked: (lock) => void (this.#timeLock = lock),
       emit: report,
     });
   }

@@ -76,6 +76,7 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
     return {
       open: (options, emit) => spans.outside(() => link.open(options, emit)),
       pair: (phone) => link.pair(phone),
+      timeLock: () => link.timeLock(),
       passkey: (step) => link.passkey(step),
       passkeyProblem: (assertion, options) => link.passkeyProblem(assertion, options),
       close: () => link.close(),

@@ -98,7 +98,7 @@ for (const [title, settings, direct, expected] of directness)
   test(`proxying: ${title}`, () => assert.equal(stage(settings, direct).way(), expected));
 
 test('classify: a proxy that failed is waited for, and says what it did', () => {
-  const situation = { pairing: true, restarts: 0, restartLimit: 2, unknowns: 1, unknownLimit: 3, takeOvers: 0, now: 0 };
+  const situation = { pairing: true, restarts: 0, restartLimit: 2, unknowns: 1, unknownLimit: 3, takeOvers: 0, pairedAt: 0, now: 0 };
   const verdict = classify({ code: null, message: 'it refuses connections', data: { reason: 'proxyFailed' } }, situation);
   assert.deepEqual(verdict, { cause: 'proxyFailed', reaction: 'backOff', sentence: 'the proxy failed: it refuses connections' });
   assert.equal(classify({ code: null, message: '', data: { reason: 'proxyMissing' } }, situation).reaction, 'refuse');

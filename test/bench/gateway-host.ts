@@ -49,6 +49,7 @@ const platform: Platform = {
       chatOf: refuse,
       draft: refuse,
       lastFrameAt: () => 0,
+      timeLock: () => null,
     };
   },
 };

@@ -229,15 +229,15 @@ test('campaigns: contacts who want none are skipped, whether a call says so or t
   await until(() => texts(called).join() === 'welcome back', 'the text arrives');
 });
 
-test('campaigns: a time-lock of the account stops them, says why, and nobody is left out when they go on', async () => {
+test('campaigns: the quota of new chats stops them, says why, and nobody is left out when they go on', async () => {
   const both = people(2);
-  await scene.platform.sandbox.restrict(account.number, { timeLock: { active: true } });
+  await scene.platform.sandbox.restrict(account.number, { capping: { status: 'CAPPED' } });
   const id = await made(advanced(both.map((number) => to(number, 'locked'))));
   const paused = await reaches(id, 'paused');
-  assert.match(String(paused['reason']), /time-lock/);
+  assert.match(String(paused['reason']), /temporarily restricted/);
   assert.deepEqual([paused['log_sucess'], paused['log_failed']], [0, 0]);
   assert.deepEqual(await until(() => told(id).length === 2 && told(id), 'the events'), ['sending', 'paused']);
-  await scene.platform.sandbox.restrict(account.number, { timeLock: { active: false } });
+  await scene.platform.sandbox.restrict(account.number, { capping: { status: 'NONE' } });
   assert.equal((await edit(id, 'continue')).body['message'], 'Folder resumed successfully');
   await reaches(id, 'done');
   for (const number of both) await until(() => texts(number).join() === 'locked', `${number} has it once`);
@@ -310,4 +310,22 @@ test('campaigns: without an account, with a wrong token', async () => {
     [409, 'the instance is not connected: connect it first, unless it is connecting already'],
   );
   assert.equal((await scene.gateway.call('POST', '/sender/simple', { token: 'wrong', body: valid })).status, 401);
+});
+
+test('campaigns: a time-lock that the platform tells while one runs holds it back before anything is refused, until it is lifted', async () => {
+  const { sandbox } = scene.platform;
+  const numbers = people(4);
+  const read = () => numbers.filter((number) => texts(number).includes('slow')).length;
+  const messages = numbers.map((number) => to(number, 'slow'));
+  const id = await made(account.call('POST', '/sender/advanced', { delayMin: 1, delayMax: 1, messages }));
+  await until(() => read() > 0, 'the first message is read');
+  await sandbox.restrict(account.number, { timeLock: { active: true, until: Date.now() + 3_600_000 } });
+  const resting = await until(async () => {
+    const one = await folder(id);
+    return String(one['reason']).includes('start no chats until') && one;
+  }, 'the campaign rests');
+  assert.deepEqual([resting['status'], resting['log_failed'], read() < numbers.length], ['sending', 0, true]);
+  await sandbox.restrict(account.number, { timeLock: { active: false } });
+  await reaches(id, 'done');
+  await until(() => read() === numbers.length, 'everybody reads it');
 });

@@ -105,12 +105,12 @@ const live: readonly Row[] = [
   row('the end of the stream', { kind: 'streamEnd' }, /^428: connection lost$/),
   row('another login', { kind: 'conflict' }, /^440: another login took over the session$/),
   row('a frame that cannot be read', { kind: 'corruptFrame' }, /^500: closed for an unknown reason$/),
-  row('removal of the device', { kind: 'deviceRemoved' }, /^401: logged out from another device$/, 'disconnected'),
+  row('removal of the device', { kind: 'deviceRemoved' }, /^401: logged out from another device/, 'disconnected'),
 ];
 
 /** Hit the next login; the session is told to restart, so that there is one. */
 const atLogin: readonly Row[] = [
-  row('login refused with 401', { kind: 'loginFailure', code: 401 }, /^401: logged out from another device$/, 'disconnected'),
+  row('login refused with 401', { kind: 'loginFailure', code: 401 }, /^401: logged out from another device/, 'disconnected'),
   row('login refused with 402', { kind: 'loginFailure', code: 402 }, /^402: the account is suspended/, 'disconnected'),
   row('login refused with 402 for a second', { kind: 'loginFailure', code: 402, ms: 1000 }, /^402: the account is suspended/),
   row('login refused with 403', { kind: 'loginFailure', code: 403 }, /^403: the account is locked$/, 'disconnected'),

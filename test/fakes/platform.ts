@@ -1,5 +1,5 @@
 /** A platform whose facts a test emits by hand. It watches over the obligations of `PlatformLink` and notes every one that is broken. */
-import { done, refuse, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
+import { done, refuse, type Message, type Result, type Send, type SendContent, type TimeLock } from '#actors/model.ts';
 import type {
   AnswerOf,
   Close,
@@ -201,6 +201,13 @@ export class FakeLink implements PlatformLink {
   draft({ number, content, replyTo }: Send): Result<Message> {
     const message = this.#made(number, content);
     return done(replyTo === '' && content.kind !== 'media' ? message : { ...message, raw: null });
+  }
+
+  /** What the platform told last. */
+  lock: TimeLock | null = null;
+
+  timeLock(): TimeLock | null {
+    return this.lock;
   }
 
   lastFrameAt(): number {

@@ -1,6 +1,6 @@
 /** The input of a connection. */
 import type { WAVersion } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
+import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
@@ -41,5 +41,7 @@ export interface SessionOptions {
   readonly previews: Previews;
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;
+  /** Called with each time-lock of the account that the platform tells. */
+  timeLocked(lock: TimeLock): void;
   emit(fact: PlatformFact): void;
 }

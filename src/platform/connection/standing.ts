@@ -60,14 +60,17 @@ interface Limits {
 
 export class Standing {
   readonly #sock: WASocket;
+  readonly #timeLocked: (lock: TimeLock) => void;
   /** The last known limits. */
   #known: Partial<Limits> = {};
   /** Asks the platform; when it does not answer, the last known limits count. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 
-  constructor(sock: WASocket) {
+  /** `timeLocked` is called with each time-lock that the platform tells. */
+  constructor(sock: WASocket, timeLocked: (lock: TimeLock) => void) {
     this.#sock = sock;
+    this.#timeLocked = timeLocked;
     sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
   }
 
@@ -82,7 +85,7 @@ export class Standing {
   async #looked<N extends keyof Limits>(name: N, ask: () => Promise<Limits[N]>): Promise<Looked<Limits[N]>> {
     try {
       const value = await ask();
-      this.#known = { ...this.#known, [name]: value };
+      this.#learn({ [name]: value });
       return { ok: true, value };
     } catch (error) {
       const known = this.#known[name];
@@ -118,7 +121,12 @@ export class Standing {
     const data = mexNews(node);
     const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
     const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
-    if (lock) this.#known = { ...this.#known, timeLock: timeLockOf(lock) };
-    if (cap) this.#known = { ...this.#known, cap: capOf(cap) };
+    if (lock) this.#learn({ timeLock: timeLockOf(lock) });
+    if (cap) this.#learn({ cap: capOf(cap) });
+  }
+
+  #learn(limits: Partial<Limits>): void {
+    this.#known = { ...this.#known, ...limits };
+    if (limits.timeLock !== undefined) this.#timeLocked(limits.timeLock);
   }
 }

@@ -12,6 +12,7 @@ const situation: Situation = {
   unknowns: 1,
   unknownLimit: 5,
   takeOvers: 1,
+  pairedAt: 0,
   now: 1_000_000,
 };
 
@@ -33,6 +34,14 @@ const rows: readonly Row[] = [
   [500, { unknowns: 4 }, 'unknownError', 'backOff', '500: closed for an unknown reason'],
   [500, { unknowns: 5 }, 'unknownError', 'refuse', '500: closed for an unknown reason'],
   [401, {}, 'loggedOut', 'loggedOut', '401: logged out from another device'],
+  [
+    401,
+    { pairedAt: 900_000 },
+    'loggedOut',
+    'loggedOut',
+    '401: logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
+  ],
+  [401, { pairedAt: 1_000, now: 901_000 }, 'loggedOut', 'loggedOut', '401: logged out from another device'],
   [403, {}, 'locked', 'refuse', '403: the account is locked'],
   [406, {}, 'locked', 'refuse', '406: the account is banned'],
   [402, {}, 'suspended', 'refuse', '402: the account is suspended for a time'],
@@ -93,6 +102,7 @@ test('classify: every close has a verdict, and only 401 costs the credentials', 
     unknowns: fc.nat(9),
     unknownLimit: fc.constant(5),
     takeOvers: fc.nat(3),
+    pairedAt: fc.nat(),
     now: fc.nat(),
   });
   fc.assert(
