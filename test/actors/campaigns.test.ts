@@ -386,29 +386,3 @@ test('campaigns: the name of a group that is not stored yet is asked for before 
     ['Hello Neighbours', 'Hi Neighbours', 'Hey Neighbours'],
   );
 });
-
-test('campaigns: one rests while the platform lets the account start no chats, and goes on at the end of that', async () => {
-  const stage = await staged();
-  const { time } = stage.world;
-  const at = watch(stage);
-  await create(stage, to('551', '552', '553'));
-  await time.pass(100);
-  const until = time.now() + hour;
-  stage.link().lock = { active: true, until, kind: 'DEFAULT' };
-  await time.pass(hour - 60_000);
-  const reason = `the platform lets the account start no chats until ${new Date(until).toISOString()}`;
-  assert.deepEqual([at.length, await reasons(stage), await statusOf(stage)], [1, reason, 'sending']);
-  await time.pass(4 * 60_000);
-  assert.deepEqual([at.length, await reasons(stage), await statusOf(stage)], [3, '', 'done']);
-});
-
-test('campaigns: a restriction without an end lasts until the platform lifts it', async () => {
-  const stage = await staged();
-  stage.link().lock = { active: true, until: null, kind: 'DEFAULT' };
-  await create(stage, to('551'));
-  await stage.world.time.pass(48 * hour);
-  assert.deepEqual([sent(stage), await reasons(stage)], [0, 'the platform lets the account start no chats']);
-  stage.link().lock = { active: false, until: null, kind: '' };
-  await stage.world.time.pass(60_000);
-  assert.deepEqual([sent(stage), await statusOf(stage)], [1, 'done']);
-});

@@ -1,0 +1,48 @@
+/** Campaigns on simulated time while the platform tells of a reach-out time-lock. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { done } from '#actors/model.ts';
+import { campaignSend } from '#test/support/campaign-rows.ts';
+import { type Stage, staged } from './stage.ts';
+
+const hour = 3_600_000;
+
+const create = async (stage: Stage, numbers: readonly string[]): Promise<void> => {
+  const shared = { ...campaignSend, content: { kind: 'text', text: 'Hi', preview: null } } as const;
+  const recipients = numbers.map((number) => ({ number, own: null }));
+  const input = { info: '', delayMin: 10_000, delayMax: 20_000, scheduledFor: 0, shared, recipients };
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok, JSON.stringify(made));
+};
+
+/** The status and the reason of the only campaign, and how many messages left. */
+const seen = async (stage: Stage) => {
+  const [one] = await stage.gateway.campaigns('r1', null);
+  return [stage.link().sent.length, one?.reason, one?.status];
+};
+
+test('campaigns: one rests while the platform lets the account start no chats, and goes on at the end of that', async () => {
+  const stage = await staged();
+  const { time } = stage.world;
+  stage.link().answer = () => done({ at: time.now() });
+  await create(stage, ['551', '552', '553']);
+  await time.pass(100);
+  const until = time.now() + hour;
+  stage.link().lock = { active: true, until, kind: 'DEFAULT' };
+  await time.pass(hour - 60_000);
+  const reason = `the platform lets the account start no chats until ${new Date(until).toISOString()}`;
+  assert.deepEqual(await seen(stage), [1, reason, 'sending']);
+  await time.pass(4 * 60_000);
+  assert.deepEqual(await seen(stage), [3, '', 'done']);
+});
+
+test('campaigns: a restriction without an end lasts until the platform lifts it', async () => {
+  const stage = await staged();
+  stage.link().lock = { active: true, until: null, kind: 'DEFAULT' };
+  await create(stage, ['551']);
+  await stage.world.time.pass(2 * hour);
+  assert.deepEqual((await seen(stage)).slice(0, 2), [0, 'the platform lets the account start no chats']);
+  stage.link().lock = { active: false, until: null, kind: '' };
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(await seen(stage), [1, '', 'done']);
+});
