@@ -64,7 +64,7 @@ test('groups: a second text needs no new key, and the other client answers', asy
   assert.equal((await heard(first, answer?.key.id)).message?.extendedTextMessage?.text, 'back');
 });
 
-test('a contact writes to the group, by LID, and to an old one by number', async () => {
+test('groups: a contact writes to the group, by LID, and to an old one by number', async () => {
   for (const text of ['one', 'two']) {
     const { id } = await sandbox.sandbox.send(carl, group, { kind: 'text', text });
     assert.equal((await heard(first, id)).message?.conversation, text);

@@ -112,6 +112,7 @@ class LiveSession implements Session {
       directory: this.#directory,
       transmissions: this.#transmissions,
       leaving: (message) => this.#resends.note(message),
+      hasForgedKeys: (jid) => this.#forgedKeys.has(this.#directory, jid),
       standing: new Standing(this.#sock, options.timeLocked),
       calls: this.#calls,
       stored: (id) => originalOf(options.quoted, id),

@@ -2,6 +2,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
 import { acknowledgeStatuses } from './channel-statuses.ts';
+import { withDeviceNotices } from './device-notices.ts';
 import { withOwnNotifications } from './group-notifications.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
 import type { Identities } from './identity-notices.ts';
@@ -19,12 +20,13 @@ export interface OwnReaders extends Readers {
 
 export const withOwnReaders = (
   handlers: Handlers,
-  sock: Pick<WASocket, 'assertSessions' | 'authState' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys' | 'ws'>,
-  readers: Readers & { readonly refresh: Refresh },
+  sock: Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys' | 'userDevicesCache' | 'ws'>,
+  readers: OwnReaders,
 ): Handlers => {
   acknowledgeStatuses(sock);
-  const withKeys = withPreKeyNotices(withStatusReceipts(handlers, readers.tell), sock);
-  const withIdentities = withIdentityNotices(withKeys, sock, readers.tell);
+  const withDevices = withDeviceNotices(withStatusReceipts(handlers, readers.tell), sock);
+  const withKeys = withPreKeyNotices(withDevices, sock, readers.spentKeys);
+  const withIdentities = readers.identities.withNotices(withKeys);
   const withGroups = withOwnNotifications(withIdentities, sock, readers.tell);
   const withTokens = withMessageTokens(withSharedNotices(withGroups, sock, readers.refresh), sock);
   return withChannelPosts(withTokens, sock, readers);

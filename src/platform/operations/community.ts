@@ -22,10 +22,11 @@ const ofCommunity: Meanings = {
 /** States what the request for a group states since 2026-08-06. People ask to join a community, so that the mode of approval is on. */
 const createElement = (name: string): BinaryNode =>
   element('create', { subject: name }, [
+    ...firstSettings.filter(({ tag }) => tag !== 'membership_approval_mode'),
+    element('membership_approval_mode', {}, [element('group_join', { state: 'on' })]),
     element('parent', { default_membership_approval_mode: 'request_required' }),
     element('allow_non_admin_sub_group_creation'),
     element('create_general_chat'),
-    ...firstSettings,
   ]);
 
 const editElement = (action: 'add' | 'remove', groupIds: readonly string[]): BinaryNode => {

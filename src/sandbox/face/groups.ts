@@ -51,7 +51,7 @@ export interface GroupsFace {
     readonly subject: string;
     readonly creator: Digits;
     readonly participants: readonly Digits[];
-    /** How members are named on the wire. Absent: by LID, as in every new group. */
+    /** The form in which members are named on the wire. Absent: by number. */
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;

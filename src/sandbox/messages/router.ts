@@ -1,6 +1,7 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
 import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, toldPn, type Addressing } from '../address.ts';
+import { devicesOf, hashOf, staleHash } from '../device-lists.ts';
 import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
