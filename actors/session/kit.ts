@@ -244,15 +244,27 @@ export const kit = setup({
       enqueue.assign({ qrcode, qrAnnounced: true });
     }),
     offerPasskey: enqueueActions(({ context: { host }, enqueue }, options: PasskeyOptions) => {
-      const passkey: PasskeyOffer = { stage: 'assertion', options, code: '', expiresAt: host.now() + passkeyLimits.assertion };
+      const passkey: PasskeyOffer = {
+        stage: 'assertion',
+        options,
+        code: '',
+        isLinking: false,
+        expiresAt: host.now() + passkeyLimits.assertion,
+      };
       enqueue.assign({ ...noOffer, passkey });
       enqueue(() => host.announce({ status: 'connecting', passkey }));
     }),
-    notePasskeySent: assign(({ context: { host } }) => ({
-      passkey: { stage: 'phone' as const, options: null, code: '', expiresAt: host.now() + passkeyLimits.step },
+    notePasskeySent: assign(({ context: { host } }, isLinking: boolean) => ({
+      passkey: { stage: 'phone' as const, options: null, code: '', isLinking, expiresAt: host.now() + passkeyLimits.step },
     })),
     offerPasskeyCode: enqueueActions(({ context: { host }, enqueue }, shown: string) => {
-      const passkey: PasskeyOffer = { stage: 'code', options: null, code: shown, expiresAt: host.now() + passkeyLimits.step };
+      const passkey: PasskeyOffer = {
+        stage: 'code',
+        options: null,
+        code: shown,
+        isLinking: false,
+        expiresAt: host.now() + passkeyLimits.step,
+      };
       enqueue.assign({ passkey });
       enqueue(() => host.announce({ status: 'connecting', passkey }));
     }),

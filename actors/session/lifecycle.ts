@@ -7,7 +7,7 @@
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
 import { noFailures, kit, noOffer, type Context } from './kit.ts';
-import { passkeySentences } from './passkey.ts';
+import { passkeySentences, timeoutReason } from './passkey.ts';
 import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
@@ -155,15 +155,15 @@ const passkeyRequested = {
   actions: { type: 'offerPasskey' as const, params: ({ event }: { event: { options: PasskeyOptions } }) => event.options },
 } as const;
 
-/** Waits for a person during a pairing, within a limit. `sentence` is the reason when the limit ends the pairing. */
-const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit', sentence: string) =>
+/** Waits for a person or the platform during a pairing, within a limit. */
+const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit') =>
   ({
     after: {
       [limit]: {
         target: '#lifecycle.disconnected.closing',
         actions: [
-          { type: 'notePasskeyEnded' as const, params: sentence },
-          { type: 'announceStopped' as const, params: sentence },
+          { type: 'notePasskeyEnded' as const, params: timeoutReason },
+          { type: 'announceStopped' as const, params: timeoutReason },
         ],
       },
     },
@@ -300,35 +300,43 @@ const chart = kit.createMachine({
           },
         },
         passkey: {
-          ...waitsForPasskey('passkeyLimit', passkeySentences.unanswered),
+          ...waitsForPasskey('passkeyLimit'),
           on: {
             ...inPasskey,
             'passkey.assert': {
               target: 'passkeyPhone',
               actions: [
                 { type: 'sendPasskeyStep', params: ({ event }) => ({ type: 'assert', assertion: event.assertion }) },
-                'notePasskeySent',
+                { type: 'notePasskeySent', params: false },
               ],
             },
           },
         },
         passkeyPhone: {
-          ...waitsForPasskey('passkeyStepLimit', passkeySentences.noPhone),
+          ...waitsForPasskey('passkeyStepLimit'),
           on: {
             ...inPasskey,
             'platform.passkeyCode': [
-              { guard: { type: 'isTrue', params: ({ event }) => event.handedOff }, target: 'passkeyPhone', reenter: true },
+              {
+                guard: { type: 'isTrue', params: ({ event }) => event.handedOff },
+                target: 'passkeyPhone',
+                reenter: true,
+                actions: { type: 'notePasskeySent', params: true },
+              },
               { target: 'passkeyCode', actions: { type: 'offerPasskeyCode', params: ({ event }) => event.code } },
             ],
           },
         },
         passkeyCode: {
-          ...waitsForPasskey('passkeyStepLimit', passkeySentences.unconfirmed),
+          ...waitsForPasskey('passkeyStepLimit'),
           on: {
             ...inPasskey,
             'passkey.confirm': {
               target: 'passkeyPhone',
-              actions: [{ type: 'sendPasskeyStep', params: { type: 'confirm' } }, 'notePasskeySent'],
+              actions: [
+                { type: 'sendPasskeyStep', params: { type: 'confirm' } },
+                { type: 'notePasskeySent', params: true },
+              ],
             },
           },
         },

@@ -11,6 +11,8 @@ export interface PasskeyOffer {
   readonly options: PasskeyOptions | null;
   /** The code that the phone also shows, or '' before there is one. */
   readonly code: string;
+  /** True if the device has asked to be linked: only the platform's confirmation is missing. */
+  readonly isLinking: boolean;
   /** End of the stage, if nothing happens. In Unix milliseconds. */
   readonly expiresAt: number;
 }
@@ -22,6 +24,14 @@ export const passkeyLimits = { assertion: 600_000, step: 120_000 } as const;
 export const passkeySentences = {
   unanswered: 'the platform asked for the passkey of the account, and got no answer: link again and follow GET /instance/passkey',
   noPhone: 'the platform took the passkey, and the phone did not go on: link again',
+  notLinked: 'the phone accepted the passkey, and the platform did not confirm the link: link again',
   unconfirmed: 'nobody confirmed the code that the phone showed: link again',
   cancelled: 'linking was cancelled while the platform asked for a passkey',
 } as const;
+
+/** Returns the reason for the end of a pairing whose passkey stage reached its time limit. */
+export const timeoutReason = ({ context: { passkey } }: { readonly context: { readonly passkey: PasskeyOffer | null } }): string => {
+  if (passkey?.stage === 'code') return passkeySentences.unconfirmed;
+  if (passkey?.stage === 'phone') return passkey.isLinking ? passkeySentences.notLinked : passkeySentences.noPhone;
+  return passkeySentences.unanswered;
+};

@@ -64,6 +64,39 @@ test('passkey: the platform refuses, and the reason says so', async () => {
   assert.match(lastDisconnectReason, /passkey/);
 });
 
+for (const [query, sentence, given] of [
+  ['md/get/passkey_request_options', /asked for a passkey, and did not say for which/, { fault: 'bare' }],
+  ['md/get/ref', /did not accept the passkey/, {}],
+  ['md/set/passkey_prologue', /did not accept the passkey/, {}],
+  ['md/set/companion_nonce', /answer to the passkey cannot be read/, {}],
+  ['md/set/encrypted_pairing_request', /did not link the device after the passkey/, {}],
+] as const)
+  test(`passkey: a refused ${query} ends linking with a reason, and the next scan links the account`, async () => {
+    const { sandbox } = scene.platform;
+    await sandbox.fault({ kind: 'refuseQuery', query, code: 403, times: 1 });
+    const account = await scannedNow(given);
+    if (query !== 'md/get/passkey_request_options') await answer(account);
+    const { lastDisconnectReason } = await account.reaches('disconnected');
+    assert.match(lastDisconnectReason, sentence);
+    assert.equal((await passkeyOf(account)).stage, 'none');
+    await account.scan(scene.platform);
+    await answer(account);
+    await account.reaches('connected');
+  });
+
+test('passkey: a cancel while the phone is asked ends linking, and another scan begins anew', async () => {
+  const account = await scannedNow({ fault: 'stall' });
+  await answer(account);
+  await reachesStage(account, 'phone');
+  assert.equal((await account.call('DELETE', '/instance/passkey')).status, 200);
+  const { lastDisconnectReason } = await account.reaches('disconnected');
+  assert.match(lastDisconnectReason, /cancelled/);
+  await scene.platform.sandbox.givePasskey(account.number, {});
+  await account.scan(scene.platform);
+  await answer(account);
+  await account.reaches('connected');
+});
+
 test('passkey: a request without options is asked for them', async () => {
   const account = await scannedNow({ fault: 'bare' });
   await answer(account);

@@ -90,8 +90,15 @@ class Stage {
     await turn();
   }
 
-  notify(type: string, content: BinaryNode): void {
-    const taken = this.offer.takes(node('notification', { from: 's.whatsapp.net', type, id: 'n1' }, [content]));
+  /** The platform does not answer request `n` in time: the library then resolves without an answer. */
+  async ignore(n = 1): Promise<void> {
+    await worked(() => this.queries.length >= n);
+    this.#answers[n - 1]?.resolve(undefined as unknown as BinaryNode);
+    await turn();
+  }
+
+  notify(type: string, content: BinaryNode, from = 's.whatsapp.net'): void {
+    const taken = this.offer.takes(node('notification', { from, type, id: 'n1' }, [content]));
     assert.equal(taken, true);
   }
 
@@ -358,6 +365,47 @@ test('offer: a last step that the platform refuses ends the connection, and says
     [[{ reason: 'linkingRefused' }, 'error 409']],
   );
   stage.offer.end();
+});
+
+const options = node('passkey_request_options', {}, Buffer.from('{"challenge":"AAAA","rpId":"whatsapp.com"}'));
+
+for (const from of ['s.whatsapp.net', '@s.whatsapp.net'])
+  test(`offer: a request for a passkey from ${from} replaces the secret and is told`, async () => {
+    const stage = new Stage(null);
+    stage.begin();
+    const before = stage.creds.advSecretKey;
+    stage.notify('passkey_prologue_request', options, from);
+    await worked(() => stage.log.includes('platform.passkeyRequested'));
+    assert.notEqual(stage.creds.advSecretKey, before);
+    stage.offer.end();
+  });
+
+for (const from of ['', '551@s.whatsapp.net', 's.whatsapp.net.example'])
+  test(`offer: a request for a passkey from "${from}" is acknowledged and nothing more`, async () => {
+    const stage = new Stage(null);
+    stage.begin(['2@one']);
+    const { advSecretKey } = stage.creds;
+    stage.notify('passkey_prologue_request', options, from);
+    stage.notify('crsc_continuation', node('primary_ephemeral_identity', {}, Buffer.alloc(68)), from);
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    assert.deepEqual(stage.log, ['platform.qr', 'ack notification passkey_prologue_request n1', 'ack notification crsc_continuation n1']);
+    assert.deepEqual([stage.creds.advSecretKey, stage.failures], [advSecretKey, []]);
+    stage.offer.end();
+  });
+
+test('offer: passkey options that the platform does not give in time end the pairing with a reason', async () => {
+  const stage = new Stage(null);
+  stage.begin();
+  stage.notify('passkey_prologue_request', node('other', {}));
+  await stage.ignore();
+  await worked(() => stage.failures.length > 0);
+  assert.deepEqual(stage.failures, [
+    {
+      code: null,
+      message: 'the platform asked for a passkey, and did not say for which: the platform did not answer in time',
+      data: { reason: 'passkeyFailed' },
+    },
+  ]);
 });
 
 test('offer: notifications of a session that is paired are not taken', () => {

@@ -53,3 +53,18 @@ test('page: offers exactly the faults of the interface', async () => {
   const { error } = (await call('POST', '/faults', { kind: 'x' })).body as { error: string };
   assert.deepEqual(Object.keys(faultKinds), error.replace('kind must be one of ', '').split(','));
 });
+
+test('page: offers exactly the behaviours of the platform during linking with a passkey', async () => {
+  const { passkeyFaults } = (await import(new URL('passkey.js', folder).href)) as { passkeyFaults: readonly (readonly [string, string])[] };
+  const named = passkeyFaults.map(([fault]) => fault).filter((fault) => fault !== '');
+  for (const fault of named) assert.equal((await call('POST', '/phones/5511900000001/passkey', { fault })).status, 200, fault);
+  const { error } = (await call('POST', '/phones/5511900000001/passkey', { fault: 'x' })).body as { error: string };
+  assert.deepEqual(named, error.replace('fault must be one of ', '').split(','));
+});
+
+test('page: each phone has a control for its passkey, and one stands beside the forms for linking', async () => {
+  assert.match(await read('index.html'), /<button type="button" id="passkey"/);
+  const phones = await read('phones.js');
+  assert.match(phones, /byId\('passkey'\)\.addEventListener\('click', newPasskey\)/);
+  assert.match(phones, /editPasskey\(person\.number\)/);
+});

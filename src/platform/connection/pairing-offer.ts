@@ -39,6 +39,9 @@ export interface PairingSocket extends QuerySocket, Pick<WASocket, 'sendNode'> {
 
 /** Types of notifications that belong to a pairing. */
 const pairingNotices = ['companion_reg_refresh', 'link_code_companion_reg', 'passkey_prologue_request', 'crsc_continuation'];
+/** Notifications about a passkey count only if the server itself sent them (tulir/whatsmeow `pair-passkey.go`). */
+const passkeyNotices = ['passkey_prologue_request', 'crsc_continuation'];
+const servers: readonly string[] = [platform, platform.replace('@', '')];
 /** Milliseconds for which a code lives, and times that phones may begin with it (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeLives = 180_000;
 const mostHellos = 3;
@@ -51,9 +54,8 @@ const lastStep = 60_000;
 
 const digitsOf = (phone: string): string => phone.replaceAll(/\D/g, '');
 
-/** True for a notification that the library cannot acknowledge before the session is paired. */
-export const isPairingNotice = ({ tag, attrs }: BinaryNode): boolean =>
-  tag === 'notification' && pairingNotices.includes(attrs['type'] ?? '');
+/** Returns true for a notification that the library cannot acknowledge before the session is paired. */
+const isPairingNotice = ({ tag, attrs }: BinaryNode): boolean => tag === 'notification' && pairingNotices.includes(attrs['type'] ?? '');
 
 export class PairingOffer {
   readonly #input: PairingOfferInput;
@@ -107,7 +109,7 @@ export class PairingOffer {
   /** Returns true for a notification of a pairing, and handles it after the ones before it. The library cannot acknowledge it without an account. */
   takes(stanza: BinaryNode): boolean {
     const isPaired = this.#creds.account !== undefined;
-    if (isPaired || stanza.tag !== 'notification' || !pairingNotices.includes(stanza.attrs['type'] ?? '')) return false;
+    if (isPaired || !isPairingNotice(stanza)) return false;
     const failed = (error: unknown): void => {
       if (!this.#ended) this.#input.stumbled(error);
     };
@@ -186,8 +188,10 @@ export class PairingOffer {
     if (this.#ended) return;
     if (notice.attrs['type'] === 'companion_reg_refresh') return this.#refresh(notice);
     await this.#acknowledge(notice);
-    if (notice.attrs['type'] === 'passkey_prologue_request') return this.#askForPasskey(notice);
-    if (notice.attrs['type'] === 'crsc_continuation') return this.#passkey.continued(notice);
+    const { type = '', from = '' } = notice.attrs;
+    if (passkeyNotices.includes(type) && !servers.includes(from)) return;
+    if (type === 'passkey_prologue_request') return this.#askForPasskey(notice);
+    if (type === 'crsc_continuation') return this.#passkey.continued(notice);
     const step = getBinaryNodeChild(notice, 'link_code_companion_reg');
     const code = this.#code;
     if (step === undefined || code === null || !code.isNamedBy(step)) return;

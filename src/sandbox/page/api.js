@@ -13,6 +13,7 @@ const request = async (method, path, body) => {
 export const get = (path) => request('GET', path);
 export const post = (path, body = {}) => request('POST', path, body);
 export const put = (path, body) => request('PUT', path, body);
+export const remove = (path) => request('DELETE', path);
 
 /** Follows the live stream. `onOpen` runs at every (re)connection; events before it were missed, so the state must be reloaded there. */
 export const follow = (handlers, onOpen, onLost) => {

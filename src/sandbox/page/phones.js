@@ -2,6 +2,7 @@
 import { post, put } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf, valuesOf } from './dom.js';
 import { startChat } from './chat-list.js';
+import { editPasskey, newPasskey } from './passkey.js';
 import { review } from './shop.js';
 import { phones } from './state.js';
 
@@ -68,6 +69,7 @@ const startDrop = () => {
 
 export const startPhones = () => {
   startDrop();
+  byId('passkey').addEventListener('click', newPasskey);
   byId('qr-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const { qr = '', ...rest } = bodyOf(event.target);
@@ -120,6 +122,7 @@ const phoneCard = (person) =>
       { class: 'bar' },
       el('button', { type: 'button', onclick: () => startChat(person.number) }, 'Write to it'),
       el('button', { type: 'button', class: 'quiet', onclick: () => settings(person) }, 'Settings'),
+      el('button', { type: 'button', class: 'quiet', onclick: () => editPasskey(person.number) }, 'Passkey'),
       el('button', { type: 'button', class: 'quiet', onclick: () => review(person.number) }, 'Catalog'),
       el('button', { type: 'button', class: 'quiet danger', onclick: () => logOut(person) }, 'Log out'),
     ),

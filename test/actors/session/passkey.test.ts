@@ -18,6 +18,16 @@ const asked = async (): Promise<Chart> => {
   return chart;
 };
 
+/** A chart whose owner signed, and whose phone answered so many milliseconds later. */
+const withCode = async (handedOff: boolean, after = 0): Promise<Chart> => {
+  const chart = await asked();
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  if (after > 0) await chart.time.pass(after);
+  chart.link.say({ type: 'platform.passkeyCode', code: 'ABCD-1234', handedOff });
+  await settle();
+  return chart;
+};
+
 test('passkey: the request replaces the QR code and is announced with its end', async () => {
   const chart = await asked();
   assert.equal(chart.state, 'connecting.passkey');
@@ -59,6 +69,42 @@ test('passkey: after a hand-off nothing has to be compared', async () => {
   await chart.do('passkey.confirm');
   assert.equal(chart.link.passkeySteps.length, 1);
 });
+
+test('passkey: a code that nobody confirms within two minutes ends linking, and the reason says so', async () => {
+  const chart = await withCode(false);
+  await chart.time.pass(passkeyLimits.step - 1);
+  assert.equal(chart.state, 'connecting.passkeyCode');
+  await chart.time.pass(1);
+  await settle();
+  assert.equal(chart.state, 'disconnected.idle');
+  assert.equal(chart.noted.lastDisconnectReason, passkeySentences.unconfirmed);
+});
+
+for (const handedOff of [true, false])
+  test(`passkey: a platform that does not confirm the link ${handedOff ? 'after a hand-off' : 'after the confirmation'} is named in the reason`, async () => {
+    const chart = await withCode(handedOff, 60_000);
+    if (!handedOff) await chart.do('passkey.confirm');
+    assert.equal(chart.context.passkey?.expiresAt, chart.time.now() + passkeyLimits.step);
+    await chart.time.pass(passkeyLimits.step - 1);
+    assert.equal(chart.state, 'connecting.passkeyPhone');
+    await chart.time.pass(1);
+    await settle();
+    assert.equal(chart.state, 'disconnected.idle');
+    assert.equal(chart.noted.lastDisconnectReason, passkeySentences.notLinked);
+    assert.deepEqual(chart.news.at(-1), { status: 'disconnected', reason: passkeySentences.notLinked });
+  });
+
+for (const [stage, prepare] of [
+  ['passkeyPhone', () => withCode(true)],
+  ['passkeyCode', () => withCode(false)],
+] as const)
+  test(`passkey: a cancel in ${stage} closes the connection once and ends the pairing`, async () => {
+    const chart = await prepare();
+    assert.equal(chart.state, `connecting.${stage}`);
+    await chart.do('passkey.cancel');
+    assert.deepEqual([chart.state, chart.link.closes, chart.context.passkey], ['disconnected.idle', 1, null]);
+    assert.equal(chart.noted.lastDisconnectReason, passkeySentences.cancelled);
+  });
 
 test('passkey: nobody answers, and the reason says what was asked', async () => {
   const chart = await asked();
