@@ -27,6 +27,8 @@ export interface Refusal {
   /** Details of the problem, for messages whose wording the interface fixes. */
   readonly hint?: string;
   readonly code?: number;
+  /** The text that the platform gave beside the code, as it came. `message` says it in words. */
+  readonly detail?: string;
   /** The connection ended before the answer came. The request may be repeated on the next connection. */
   readonly connectionLost?: true;
   /** The limits of the account at a refusal by the platform, if they are known. */

@@ -26,6 +26,9 @@ export const lateAnswer: Failed = refuse('unknown', 'the platform did not answer
 /** The platform said no. */
 export const refused = (code: number | null, text: string): Failed => refuse('refused', text, code === null ? {} : { code });
 
+/** The platform said no, in its own text. `inWords` turns the text into a sentence about the operation. */
+export const refusedAs = (code: number, detail: string): Failed => refuse('refused', detail, { code, detail });
+
 /** The platform refuses requests about a group that the account left, or never was in. */
 export const noMember: Failed = refuse('forbidden', 'the account is not a member of this group');
 
@@ -45,7 +48,7 @@ export const outcomeOfError = (error: unknown, live: boolean): Failed | null => 
   if (!live || code === 428) return lostAnswer;
   if (code === 408) return lateAnswer;
   const answer = codeOf(error, code);
-  return answer === null ? null : refused(answer, message);
+  return answer === null ? null : refusedAs(answer, message);
 };
 
 /** The answer of the platform, or its refusal as a value; rejects with everything else. `live`: as in `outcomeOfError`, asked when the request failed. */

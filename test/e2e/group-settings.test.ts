@@ -167,13 +167,13 @@ const refusals: readonly (readonly [path: string, body: () => Json, status: numb
     'updateParticipants',
     () => ({ groupjid: unknown, action: 'add', participants: [bia] }),
     500,
-    'failed to update participants: info query returned status 404: item-not-found',
+    'the platform refused to change the members of the group: the group does not exist, or the account is not a member of it (404 item-not-found)',
   ],
   [
     'updateParticipants',
     () => ({ groupjid: bench.joined, action: 'promote', participants: [bia] }),
     500,
-    'failed to update participants: info query returned status 403: forbidden',
+    'the platform refused to change the members of the group: only admins of the group may do it, and the account is none (403 forbidden)',
   ],
   [
     'updateParticipants',

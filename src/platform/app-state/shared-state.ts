@@ -16,7 +16,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import { answered, notSent, refused } from '../outcomes.ts';
+import { answered, notSent, refusedAs } from '../outcomes.ts';
 import type { PatchNotes } from '../keys/patch-notes.ts';
 import type { Directory } from '../directory.ts';
 import { personServer } from '../jid.ts';
@@ -73,7 +73,7 @@ const verdictOf = (answer: BinaryNode): Verdict => {
   const collection = getBinaryNodeChild(getBinaryNodeChild(answer, 'sync'), 'collection');
   if (collection?.attrs['type'] !== 'error') return { taken: true };
   const { code, text } = getBinaryNodeChild(collection, 'error')?.attrs ?? {};
-  return { taken: false, code: Number(code) || 500, text: text ?? 'the platform refused the change' };
+  return { taken: false, code: Number(code) || 500, text: text ?? '' };
 };
 
 const patchQuery = (name: WAPatchName, version: number, patch: Uint8Array): BinaryNode => ({
@@ -171,7 +171,7 @@ class LiveSharedState implements SharedState {
       const verdict = await this.#send(collection, mutations, key);
       if (verdict.taken) return answered(null);
       const isConflict = verdict.code === 409;
-      if (round === rounds || (!isConflict && isReread)) return refused(verdict.code, verdict.text);
+      if (round === rounds || (!isConflict && isReread)) return refusedAs(verdict.code, verdict.text);
       // The lock of the keys is free here: what the library reports must not happen within a transaction of its keys.
       if (isConflict) await this.#sock.resyncAppState([collection], false);
       else await this.#readAnew([collection]);

@@ -8,6 +8,7 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import { personServer } from '../jid.ts';
 import { isCarried } from '../stanza-codec.ts';
 import type { Handlers } from './handlers.ts';
+import { reasonOf } from './refusal-words.ts';
 
 const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
 
@@ -67,7 +68,8 @@ export const accountHandlers: Handlers<AccountOperations> = {
       const set = await answerOf(setPrivacy(connection, name, value), () => connection.sock.ws.isOpen);
       if (!set.ok) {
         const before = changed.length === 0 ? '' : ` (changed already: ${changed.join(', ')})`;
-        return refused(set.refusal.code ?? null, `${name}: ${set.refusal.message}${before}`);
+        const { code = 0, message } = set.refusal;
+        return refused(code, `the platform refused to change "${name}": ${reasonOf('account.changePrivacy', code, message)}${before}`);
       }
       changed.push(name);
     }

@@ -10,6 +10,7 @@ import { categoriesIn, leaf, profileOf } from './business-nodes.ts';
 import { element } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
 import { meant } from './meanings.ts';
+import { reasonOf } from './refusal-words.ts';
 
 const profiles = { xmlns: 'w:biz' } as const;
 
@@ -48,13 +49,14 @@ const profileHandlers: Handlers<ProfileOperations> = {
       const done = await changeField(connection, field, text);
       if (done.ok) updated.push(field);
       else {
-        failed[field] = done.refusal.message;
+        const { code: given = 0, message } = done.refusal;
+        failed[field] = reasonOf('business.changeProfile', given, message);
         code ??= done.refusal.code ?? null;
       }
     }
     if (updated.length > 0) return answered({ updated, failed });
     const causes = Object.entries(failed).map(([field, message]) => `${field}: ${message}`);
-    const refusal = refused(code, causes.join('; '));
+    const refusal = refused(code, `the platform refused to change the business profile: ${causes.join('; ')}`);
     return { ok: false, refusal: { ...refusal.refusal, causes } };
   },
 };

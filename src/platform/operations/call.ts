@@ -3,7 +3,7 @@ import { refuse } from '#actors/model.ts';
 import type { CallOperations } from '#actors/ports.ts';
 import { fromCall } from '../events/from-calls.ts';
 import { bare, formsOf, isPerson, resolveTarget } from '../jid.ts';
-import { answered, refused } from '../outcomes.ts';
+import { answered, refusedAs } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
 export const callHandlers: Handlers<CallOperations> = {
@@ -26,7 +26,7 @@ export const callHandlers: Handlers<CallOperations> = {
     });
     const code = (answer as { readonly attrs?: Readonly<Record<string, string>> } | undefined)?.attrs?.['error'];
     calls.end(call.id);
-    if (code !== undefined) return refused(Number(code), `the platform did not take the refusal of the call (${code})`);
+    if (code !== undefined) return refusedAs(Number(code), '');
     return answered(null, fromCall({ ...call.event, status: 'reject', date: new Date(directory.now()) }, directory));
   },
 

@@ -228,10 +228,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
         ? await newcomers(connection, jids.value, action)
         : jids.value.map((jid) => participantOf(jid, action, known, directory));
     const asked = await meant(connection, ask(connection, groupId, 'set', membersElement(action, participants)), {});
-    if (!asked.ok) {
-      const { code = 0, message } = asked.refusal;
-      return refused(code, `failed to update participants: info query returned status ${code}: ${message}`);
-    }
+    if (!asked.ok) return asked;
     const outcomes = outcomesIn(membersAnswer(asked.value, action), directory);
     const group = membersAfter(known, action, outcomes, directory.now());
     return answered(

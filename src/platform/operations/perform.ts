@@ -17,6 +17,7 @@ import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
 import { pictureHandlers } from './picture.ts';
 import { postHandlers } from './post.ts';
+import { inWords } from './refusal-words.ts';
 
 const handlers: Handlers<Operations> = {
   ...accountHandlers,
@@ -117,7 +118,7 @@ export const performOn = async <N extends OperationName>(
     const work = handler(connection, input, control).then((outcome) => {
       // A send that follows at once finds the group and the timer as they are now.
       if (outcome.ok && outcome.entries) connection.learned(outcome.entries);
-      return outcome;
+      return inWords(name, outcome);
     });
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
@@ -126,6 +127,6 @@ export const performOn = async <N extends OperationName>(
   } catch (error) {
     const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
     if (outcome === null) throw error;
-    return silent.has(name) && outcome.refusal.connectionLost ? notSent : outcome;
+    return silent.has(name) && outcome.refusal.connectionLost ? notSent : inWords(name, outcome);
   }
 };
