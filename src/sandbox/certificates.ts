@@ -3,7 +3,7 @@ import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import { sign } from './signatures.ts';
 import type { Records } from './store/database.ts';
 
-/** The ways in which a chain can be wrong. All signatures of the forgery are right, except where the name says otherwise. */
+/** The ways in which a chain can be wrong, one for each check of a client (tulir/whatsmeow 75186f80). All signatures of the forgery are right, except where the name says otherwise. */
 export const forgeries = [
   'issuer', // the intermediate certificate names an issuer that clients do not accept
   'root', // the intermediate certificate is signed by another root

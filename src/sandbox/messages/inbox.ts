@@ -275,7 +275,11 @@ export class Inbox {
     this.#askAgain(person, { ...asked, addressing: known, destination: '' }, 1);
   }
 
-  /** Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. */
+  /**
+   * Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. A receipt of a group comes from the
+   * group with its `participant`; one of a private chat comes from the address that was written to. Source: vinikjkkj/zapo
+   * (`packages/fake-server/src/protocol/`).
+   */
   #askAgain(person: Person, { id, device, addressing, group, destination }: Asked, count: number): void {
     const jid = jidOf(person, addressing);
     const own = person.number === device.number;

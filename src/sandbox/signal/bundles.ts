@@ -47,7 +47,8 @@ export class Bundles {
   }
 
   #askForKeys(device: Device, left: number): void {
-    // The address of the platform with an empty user, as it travels; other notifications name it as a text.
+    // The address of the platform with an empty user, as it travels; other notifications name it as a text. Source: vinikjkkj/zapo
+    // (`packages/fake-server/src/protocol/`).
     const attrs = { from: `@${platformJid}`, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
     this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));
   }
