@@ -6,7 +6,7 @@ import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 
-/** The part of the driver's pool that is used. Its package has no types. */
+/** What we use of the driver's pool; the types of its package leave out `processID` and `query_timeout`. */
 export interface Client {
   /** Number of the server's process; null before the connection is made. */
   readonly processID: number | null;
@@ -56,4 +56,4 @@ export const makeOrm = (
     migrations: { migrationsList: [...steps], snapshot: false, allOrNothing: false },
   });
 
-export const poolOf = (orm: MikroORM): Promise<Pool> => orm.em.getConnection().getNativeClient();
+export const poolOf = async (orm: MikroORM): Promise<Pool> => (await orm.em.getConnection().getNativeClient()) as unknown as Pool;

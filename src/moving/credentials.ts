@@ -1,0 +1,14 @@
+/** Credentials of a session whose source keeps only a part of what the client library expects. */
+import { type AuthenticationCreds, initAuthCreds } from '@whiskeysockets/baileys';
+
+/** What no source can leave out: identity, registration and the signature of the account. */
+export type NeededCredentials = Pick<
+  AuthenticationCreds,
+  'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'
+>;
+
+/** Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, counters, account settings) as the library makes it. */
+export const completeCredentials = (given: NeededCredentials & Partial<AuthenticationCreds>): AuthenticationCreds => ({
+  ...initAuthCreds(),
+  ...given,
+});

@@ -1,0 +1,66 @@
+/** Reads the PostgreSQL database of another program, without any way to change it. */
+import { Client } from 'pg';
+import { SourceFault } from './session.ts';
+
+/** One snapshot of the database: all answers are of the same moment. */
+export interface SourceDatabase {
+  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Rows in pieces, so that memory does not grow with the table. Other statements may run between two rows. */
+  stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;
+  /** Names of the columns of a table or view in the search path, as they are spelled; empty when there is no such table. */
+  columns(table: string): Promise<ReadonlySet<string>>;
+  close(): Promise<void>;
+}
+
+const connectionMs = 10_000;
+const rowsAtOnce = 200;
+
+/** Address without its password, for messages. */
+export const shownUrl = (url: string): string => {
+  const parsed = URL.parse(url);
+  return parsed === null ? 'the given address' : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+};
+
+/** The driver's sentences name hosts, tables and users, and no password. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof AggregateError ? String(error.errors[0]) : String(error)).replace(/^Error: /, '');
+
+/** Opens a read-only transaction on one connection. BIGINT arrives as text. Throws `SourceFault` when the database does not answer. */
+export const openSourceDatabase = async (url: string): Promise<SourceDatabase> => {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: connectionMs, application_name: 'dormouse-import' });
+  // A connection that ends between two statements is reported by the next statement.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('begin transaction isolation level repeatable read read only');
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw new SourceFault(`The database at ${shownUrl(url)} cannot be read: ${reasonOf(error)}`);
+  }
+  const rows = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> =>
+    (await client.query<Row>(text, [...values])).rows;
+  let cursors = 0;
+  return {
+    rows,
+    async *stream<Row extends object>(text: string, values: readonly unknown[] = []) {
+      const name = `moving_${(cursors += 1)}`;
+      await rows(`declare ${name} no scroll cursor for ${text}`, values);
+      for (;;) {
+        const piece = await rows<Row>(`fetch ${rowsAtOnce} from ${name}`);
+        yield* piece;
+        if (piece.length < rowsAtOnce) break;
+      }
+      await rows(`close ${name}`);
+    },
+    columns: async (table) =>
+      new Set(
+        (
+          await rows<{ name: string }>(
+            `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+            [`"${table}"`],
+          )
+        ).map(({ name }) => name),
+      ),
+    close: () => client.end().catch(() => undefined),
+  };
+};

@@ -1,0 +1,103 @@
+/** A session as it leaves the store of another program: what every reader answers and the shared part takes. */
+import type { AuthenticationCreds, SignalDataTypeMap } from '@whiskeysockets/baileys';
+
+export type KeyType = keyof SignalDataTypeMap;
+
+/**
+ * One key in the form of the client library. Bytes are Buffers, which libsignal demands. A `sender-key` is a Buffer of JSON text. A `session` is the
+ * object `{_sessions, version}` of libsignal-node, whatever the type of the library says.
+ */
+export interface SessionKey {
+  readonly type: KeyType;
+  readonly id: string;
+  readonly value: unknown;
+}
+
+/** A webhook of the source in the words of this gateway (specification 2.2). */
+export interface CarriedWebhook {
+  readonly url: string;
+  readonly enabled: boolean;
+  /** Names of `eventTypes`, or `all`. */
+  readonly events: readonly string[];
+  /** Names of `messageFilters`. */
+  readonly excludeMessages: readonly string[];
+  readonly addUrlEvents: boolean;
+  readonly addUrlTypesMessages: boolean;
+  /** The key of the signature (`whsec_…`); '' for none. */
+  readonly secret: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface CarriedSettings {
+  /** The token of the instance in the source, which clients know; '' when it had none or when it is only known as a hash. */
+  readonly token: string;
+  /** `protocol://user:password@host:port`; '' for none. */
+  readonly proxy: string;
+  readonly webhooks: readonly CarriedWebhook[];
+  /** Settings of the source without a counterpart, each as `name: what the operator can do`. Values of secrets never stand here. */
+  readonly lost: readonly string[];
+}
+
+export const noSettings: CarriedSettings = { token: '', proxy: '', webhooks: [], lost: [] };
+
+/**
+ * What the source says of the session. `loggedOut`: the platform ended it, and it is not imported. `connected`: the source uses it, as far as its store
+ * knows. `unknown`: the store does not say.
+ */
+export type SourceState = 'loggedOut' | 'connected' | 'stopped' | 'unknown';
+
+export interface FoundSession {
+  readonly found: 'session';
+  /** Its name in the source, which becomes the name of the instance. */
+  readonly name: string;
+  /** Complete: see `completeCredentials`. `me` and `account` are there, otherwise the reader refuses the session. */
+  readonly creds: AuthenticationCreds;
+  /**
+   * Reads the keys, in any order, once at most and before the next session is asked for. May throw `SourceFault`: then nothing of this session is
+   * imported and the others go on.
+   */
+  keys(): AsyncIterable<SessionKey>;
+  readonly settings: CarriedSettings;
+  readonly state: SourceState;
+  /** What the operator has to know of this session: one sentence each, without secrets. */
+  readonly notes: readonly string[];
+}
+
+/** A session that cannot be imported, with one sentence that says why. */
+export interface RefusedSession {
+  readonly found: 'refused';
+  readonly name: string;
+  readonly reason: string;
+}
+
+export type Found = FoundSession | RefusedSession;
+
+/** What is wrong with a source or with a part of it: `message` is one sentence for the operator, and holds no secret and no content. */
+export class SourceFault extends Error {
+  override readonly name = 'SourceFault';
+}
+
+/** Where a source lies; a reader names the ones that it needs in its `usage` and throws `SourceFault` when one is missing. */
+export interface SourceOptions {
+  /** A file or a folder. */
+  readonly path: string | null;
+  /** Address of a database. */
+  readonly url: string | null;
+  /** The Signal keys where they lie apart from the credentials: a folder, a file or the address of a database. */
+  readonly keys: string | null;
+  /** Key or passphrase of sealed fields, or of our own archive. */
+  readonly secret: string | null;
+  readonly signal: AbortSignal;
+}
+
+export interface Reader {
+  /** Where the sessions lie, for the help: at most 60 characters. */
+  readonly title: string;
+  /** Complete examples of the command, one each line. */
+  readonly examples: readonly string[];
+  /**
+   * Reads every session, one after the other; the caller ends it early by `return`. Changes nothing of the source. A session that cannot be read is
+   * answered as refused. Throws `SourceFault` when the source as a whole cannot be read.
+   */
+  read(options: SourceOptions): AsyncIterable<Found>;
+}
