@@ -19,6 +19,7 @@ import type { InstanceFace } from './face/instances.ts';
 import type { LeadFace } from './face/leads.ts';
 import type { InspectorFace } from './face/inspector.ts';
 import type { MessageFace } from './face/messages.ts';
+import type { MovingFace } from './face/moving.ts';
 import type { PasskeyFace } from './face/passkeys.ts';
 import type { PeopleFace } from './face/people.ts';
 import type { ProxyFace } from './face/proxies.ts';
@@ -41,6 +42,7 @@ export type * from './face/instances.ts';
 export type * from './face/leads.ts';
 export type * from './face/inspector.ts';
 export type * from './face/messages.ts';
+export type * from './face/moving.ts';
 export type * from './face/passkeys.ts';
 export type * from './face/people.ts';
 export type * from './face/proxies.ts';
@@ -56,6 +58,7 @@ export interface Gateway
     InspectorFace,
     LeadFace,
     MessageFace,
+    MovingFace,
     PasskeyFace,
     PeopleFace,
     GroupFace,

@@ -18,6 +18,7 @@ import { instanceCommands } from './commands/instances.ts';
 import { labelCommands } from './commands/labels.ts';
 import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
+import { movingCommands } from './commands/moving.ts';
 import { peopleCommands } from './commands/people.ts';
 import { proxyCommands } from './commands/proxies.ts';
 import { quickReplyCommands } from './commands/quick-replies.ts';
@@ -38,6 +39,7 @@ import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './events/filter.ts';
 export { buttonsWarning } from './policy/interactive-rules.ts';
+export { importOutcomes } from './face/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './face/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
 export { chartNames } from './face/inspector.ts';
@@ -190,6 +192,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...inspectorCommands(supervisor),
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
+    ...movingCommands(supervisor),
     ...commands,
     ...chatbotCommands(supervisor, (id) => chatbot.changed(id)),
     ...campaignCommands(supervisor, once),

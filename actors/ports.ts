@@ -17,6 +17,7 @@ import type { ContactStore } from './ports/contact-store.ts';
 import type { GroupStore } from './ports/group-store.ts';
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry } from './ports/message-store.ts';
+import type { MovingSources, SessionStore } from './ports/moving.ts';
 import type { PasskeyCodeStore } from './ports/passkey-code-store.ts';
 import type { PictureStore } from './ports/picture-store.ts';
 import type { Platform } from './ports/platform.ts';
@@ -45,6 +46,7 @@ export type * from './ports/message-store.ts';
 export type * from './ports/chatbot.ts';
 export type * from './ports/definition-store.ts';
 export type * from './ports/delivery-stores.ts';
+export * from './ports/moving.ts';
 export type * from './ports/passkey-code-store.ts';
 export type * from './ports/picture-store.ts';
 export type * from './ports/recipient-store.ts';
@@ -81,6 +83,7 @@ export interface Stores {
   readonly chatbots: ChatbotStore;
   readonly campaigns: CampaignStore;
   readonly optOuts: OptOutStore;
+  readonly sessions: SessionStore;
 }
 
 export interface Ports extends Stores {
@@ -90,6 +93,7 @@ export interface Ports extends Stores {
   readonly loopLagMs: () => number;
   readonly platform: Platform;
   readonly attachments: Attachments;
+  readonly sources: MovingSources;
   readonly portraits: Portraits;
   readonly receiver: Receiver;
   readonly chatwoot: ChatwootApi;

@@ -65,6 +65,8 @@ export class Supervisor {
   accepting = false;
   /** Instances that are being removed. A removal may take a while. */
   readonly removals = new Map<InstanceId, Promise<Result<Unlinked>>>();
+  /** Instances into which a session is being stored: no connect begins meanwhile. */
+  readonly importing = new Set<InstanceId>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
   readonly #workers: SupervisedWorkers;

@@ -56,6 +56,11 @@ export const fileSettings = {
     8,
     'Downloads under way at once, of all instances; further ones wait. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
   ),
+  importMaxBytes: files(
+    integer(1_048_576, 1_099_511_627_776),
+    1_073_741_824,
+    'Largest upload of POST /admin/import in bytes, also after it is unpacked. A session has some 300 KB, so that 1 GiB holds about 3,000 of them.',
+  ),
   base64MaxBytes: files(
     integer(1_024, 536_870_911),
     33_554_432,

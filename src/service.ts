@@ -24,6 +24,7 @@ import { createWaitingRoom } from '#src/http/waiting-room.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';
 import { openMetrics } from '#src/metrics-parts.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
+import { createSources } from '#src/moving/sources.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
@@ -218,7 +219,8 @@ async function openPorts({ settings, log, version, closers, told }: PortsInput) 
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  const taking = { attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
+  const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
+  const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
   const given = { platform, ...services, signer, media, chance, time, log, disk, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };

@@ -25,7 +25,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   // Stores of other gateways: readers of files and databases, and our own archive. They know of the gateway only how keys are written.
-  'src/moving': ['src/moving/', 'src/platform/keys/', 'actors/model.ts'],
+  'src/moving': ['src/moving/', 'src/platform/keys/', 'src/platform/jid.ts', 'actors/model.ts', 'actors/ports.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/sandbox': ['src/sandbox/', 'src/lazy-validators.ts', 'src/command-line.ts'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],

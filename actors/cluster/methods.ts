@@ -33,6 +33,8 @@ export const places = {
   update: 'owner',
   nameLeadFields: 'owner',
   remove: 'owner',
+  importSessions: 'any',
+  exportSessions: 'any',
   rotateToken: 'owner',
   rotateAdminToken: 'any',
   presence: 'owner',

@@ -32,6 +32,8 @@ const hasAnswer =
 
 const proxyNeeded = refuse('conflict', 'the server allows no direct connections: set a proxy with POST /instance/proxy first');
 
+const beingImported = refuse('conflict', 'a session is being imported into the instance: try again in a moment');
+
 const anotherAccount = refuse(
   'conflict',
   'the instance had another account: allowAccountChange allows this one, and removes the chats, messages, contacts and campaigns of the former account',
@@ -105,8 +107,8 @@ async function connect(
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
-  // Other instances may have taken the last place meanwhile. No await may come between this check and the chart.
-  const filled = supervisor.capacity.objection(id);
+  // Others may have taken the last place meanwhile; from here to the chart nothing waits.
+  const filled = supervisor.importing.has(id) ? beingImported : supervisor.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;

@@ -12,11 +12,11 @@ type InstanceCommands = Pick<
   'create' | 'all' | 'everywhere' | 'view' | 'current' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'
 >;
 
-const tokenLength = 40;
+export const tokenLength = 40;
 
 const replaced = refuse('conflict', 'another request has just replaced the token');
 
-const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord => ({
+export const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord => ({
   id,
   token,
   name: '',

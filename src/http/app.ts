@@ -6,7 +6,7 @@ import type { Gateway } from '#actors/gateway.ts';
 import { lazyValidators } from '../lazy-validators.ts';
 import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
-import { readBodies } from './body.ts';
+import { readBodies, takeBytes } from './body.ts';
 import { warnOfUnknownProxy } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
 import { allowExtensions } from './extension-cors.ts';
@@ -161,7 +161,13 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   await addDashboard(app);
   const rows = [...allRoutes(options, hub, sessions), ...more];
   assertUnique(rows);
-  for (const row of rows) addRoute(app, row, { gateway, now: options.now ?? Date.now, answerBytes: options.answerBytes, shared });
+  const context = { gateway, now: options.now ?? Date.now, answerBytes: options.answerBytes, shared };
+  const takesBytes = (row: Route): boolean => row.takesBytes !== undefined;
+  for (const row of rows) if (!takesBytes(row)) addRoute(app, row, context);
+  await app.register(async (inner) => {
+    takeBytes(inner);
+    for (const row of rows.filter(takesBytes)) addRoute(inner, row, context);
+  });
   await app.ready();
   return app;
 };

@@ -40,6 +40,12 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
+/** Bytes instead of JSON, whatever they are called: the route reads them. For an app that holds such routes alone. */
+export const takeBytes = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+};
+
 /** Installs the one parser. An absent or empty body is `{}`. */
 export const readBodies = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');

@@ -31,7 +31,7 @@ const denialsOf = ({ credential }: Route): readonly ErrorCase[] => {
 /** Errors that may occur before `run` is called, and errors that may occur in any route. */
 const usualErrors = (spec: Route): readonly ErrorCase[] => {
   const takes = spec.params ?? spec.query ?? spec.body;
-  const hasBody = methodOf(spec) !== 'GET';
+  const hasBody = methodOf(spec) !== 'GET' && spec.takesBytes === undefined;
   return [
     ...denialsOf(spec),
     ...(spec.credential === 'none' ? [] : [{ status: 429, text: refusalTable.limited.text }]),
@@ -104,6 +104,11 @@ const securityOf = ({ credential }: Route) => {
   return wanted === null ? [] : [{ [wanted.where === 'query' ? 'stream' : wanted.name]: [] }];
 };
 
+const bodyOf = ({ body, examples, takesBytes }: Route, shared: SharedSchemas) => {
+  if (body === undefined) return {};
+  return { body: takesBytes === undefined ? { ...body, examples: [examples?.body ?? exampleOf(body, shared)] } : body };
+};
+
 /** The schema of a route for the server, which checks input by it, and for the documents. Further names of a row are marked as deprecated. */
 export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => ({
   operationId: index === 0 ? spec.operationId : `${spec.operationId}Alias${index}`,
@@ -114,6 +119,7 @@ export const documentedSchema = (spec: Route, index: number, shared: SharedSchem
   ...(spec.params === undefined ? {} : { params: spec.params }),
   ...(spec.query === undefined ? {} : { querystring: spec.query }),
   ...(spec.requestHeaders === undefined ? {} : { headers: spec.requestHeaders }),
-  ...(spec.body === undefined ? {} : { body: { ...spec.body, examples: [spec.examples?.body ?? exampleOf(spec.body, shared)] } }),
+  ...(spec.takesBytes === undefined ? {} : { consumes: [spec.takesBytes] }),
+  ...bodyOf(spec, shared),
   response: { ...successResponses(spec, shared), ...errorResponses(spec) },
 });

@@ -137,6 +137,8 @@ export interface RouteSpec<
   readonly relieves?: true;
   /** It is run also while the server stops; all other rows with a credential are refused by then. */
   readonly whileStopping?: true;
+  /** The body is this kind of bytes, which `run` reads from `body` by itself, within a bound of its own. */
+  readonly takesBytes?: string;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;

@@ -7,8 +7,12 @@ export type NeededCredentials = Pick<
   'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'
 >;
 
-/** Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, counters, account settings) as the library makes it. */
+/**
+ * Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) as the library makes it. The counter of
+ * synchronisations is 1: at 0 the library waits 20 s for the history, which the platform sends after a pairing alone.
+ */
 export const completeCredentials = (given: NeededCredentials & Partial<AuthenticationCreds>): AuthenticationCreds => ({
   ...initAuthCreds(),
+  accountSyncCounter: 1,
   ...given,
 });

@@ -36,6 +36,8 @@ export interface CarriedSettings {
   readonly webhooks: readonly CarriedWebhook[];
   /** Settings of the source without a counterpart, each as `name: what the operator can do`. Values of secrets never stand here. */
   readonly lost: readonly string[];
+  /** Further settings in the words of this gateway; our own archive alone has them. */
+  readonly own?: Readonly<Record<string, unknown>>;
 }
 
 export const noSettings: CarriedSettings = { token: '', proxy: '', webhooks: [], lost: [] };

@@ -31,6 +31,7 @@ import { makeRemovalStore } from './stores/removals.ts';
 import { makePasskeyCodeStore } from './stores/passkey-codes.ts';
 import { makePictureStore } from './stores/pictures.ts';
 import { makeRecipientStore } from './stores/recipients.ts';
+import { makeSessionStore } from './stores/sessions.ts';
 import { makeSignInStore } from './stores/sign-ins.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
 import { makeStepStore } from './stores/step-log.ts';
@@ -134,7 +135,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps } = pools;
   const { sealer } = upkeep;
-  const opener = makeOpener(sealer, log);
+  const vault = makeVault(keys, sealer, now);
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();
@@ -170,7 +171,8 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     // The pacing of a campaign does not wait behind lists; making one holds a connection for a second.
     campaigns: campaignsOf(pools),
     optOuts: { ...makeOptOutStore(journal), list: makeOptOutStore(queries).list },
-    vault: makeVault(keys, sealer, now),
+    vault,
+    sessions: makeSessionStore(journal, sealer, vault, now),
     changes: makeChangeStore(queries),
     signIns: makeSignInStore(queries),
     leases: leasesOf(pools, noteTime),

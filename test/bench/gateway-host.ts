@@ -66,6 +66,7 @@ const portsOf = (stores: Storage): Ports => {
     ...stores,
     platform,
     attachments: { take: refuse },
+    sources: { receive: refuse, archive: refuse },
     portraits: { take: refuse },
     receiver: posts,
     chatwoot: noChatwoot,

@@ -1,5 +1,6 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { nodeCalls, reads } from './nodes.ts';
+import { movingCalls } from './moving.ts';
 import { refusedCalls } from './refused.ts';
 import { areaCommands } from './areas.ts';
 import { createHash } from 'node:crypto';
@@ -389,6 +390,7 @@ export const createFakeGateway = (): FakeGateway => {
     ...streamCalls(state.listeners, sampleEvent),
     ...nodeCalls,
     ...refusedCalls,
+    ...movingCalls,
     clientVersion: () => sampleNumbers.clientVersion,
     numbers: () => sampleNumbers,
     counts: () => ({ total: 1, connected: 1, connecting: 0, reconnecting: 0, disconnected: 0 }),

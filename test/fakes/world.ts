@@ -32,6 +32,7 @@ import {
   FakeSettings,
   FakeWebhooks,
 } from './storage.ts';
+import { FakeSessions, FakeSources } from './moving.ts';
 import { FakeRefused } from './refused.ts';
 import { FakePasskeyCodes } from './passkey-codes.ts';
 import { FakeSteps } from './steps.ts';
@@ -151,6 +152,8 @@ export class World {
   readonly chance: FakeChance;
   readonly platform: FakePlatform;
   readonly attachments = new FakeAttachments();
+  readonly sources = new FakeSources();
+  readonly sessions: FakeSessions;
   readonly receiver: FakeReceiver;
   readonly journal: FakeJournal;
   readonly files: FakeFiles;
@@ -178,6 +181,7 @@ export class World {
     this.platform.credentials = (id) => (db.instances.get(id)?.jid ?? '') !== '';
     this.receiver = new FakeReceiver(time);
     this.journal = new FakeJournal(db, time, chance);
+    this.sessions = new FakeSessions(db);
     this.files = createFakeFiles({ baseUrl: 'http://gateway.test', hex: (bytes) => chance.hex(bytes), now: () => time.now() });
     this.chatbots = new FakeChatbots(db);
     this.chatModels = new FakeChatModels(time);
@@ -201,6 +205,8 @@ export class World {
       refused: new FakeRefused(db),
       stepLog: new FakeSteps(db),
       attachments: this.attachments,
+      sources: this.sources,
+      sessions: this.sessions,
       portraits: { take: async (source) => (source === 'broken' ? refuse('invalid', 'no picture') : done(Buffer.from(source))) },
       passkeyCodes: new FakePasskeyCodes(db),
       pictures: new FakePictures(db),

@@ -27,6 +27,7 @@ import { instanceRoutes } from './instance.ts';
 import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { metricsRoutes } from './metrics.ts';
+import { movingRoutes } from './moving.ts';
 import { messageRoutes } from './message.ts';
 import { paymentRoutes } from './payment.ts';
 import { newsletterPostRoutes } from './newsletter-posts.ts';
@@ -43,6 +44,7 @@ import { webhookRoutes } from './webhook.ts';
 
 export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSessions): readonly Route[] => [
   ...adminRoutes(options, sessions),
+  ...movingRoutes,
   ...sessionRoutes(options, sessions),
   ...instanceRoutes,
   ...passkeyRoutes(options),

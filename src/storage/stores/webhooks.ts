@@ -1,7 +1,7 @@
 /** Webhook configurations and server-wide settings: small tables. */
 import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
-import type { Statement, UnitDatabase } from '../postgres/database.ts';
+import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Opener } from '../vault/opener.ts';
@@ -88,7 +88,15 @@ const valuesOf = (row: WrittenRow): readonly unknown[] => [
   row.private,
 ];
 
-export const makeWebhookStore = (database: UnitDatabase, opener: Opener): WebhookStore => ({
+/** Adds or replaces the webhook, alone or in a transaction. */
+export const saveWebhook = async (runner: Runner, webhook: Webhook, epoch: number, sealer: Sealer): Promise<void> => {
+  const { id, instanceId } = webhook;
+  const values = valuesOf(rowOf(storable(webhook) as Webhook, sealer));
+  const rows = await runner.rows<Owned>(webhookStatements.save, [instanceId, epoch, id, ...values]);
+  if (instanceId !== null) checkOwned(rows);
+};
+
+export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
@@ -100,12 +108,7 @@ export const makeWebhookStore = (database: UnitDatabase, opener: Opener): Webhoo
         ids.length === 0 ? [] : await em.find(WebhookEntity, { id: { $in: [...ids] }, removed: false }, { disableIdentityMap: true });
       return rows.map((row) => webhookOf(row, opener));
     }),
-  async save(webhook, epoch) {
-    const { id, instanceId } = webhook;
-    const values = valuesOf(rowOf(storable(webhook) as Webhook, opener));
-    const rows = await database.rows<Owned>(webhookStatements.save, [instanceId, epoch, id, ...values]);
-    if (instanceId !== null) checkOwned(rows);
-  },
+  save: (webhook, epoch) => saveWebhook(database, webhook, epoch, sealer),
   async remove({ id, instanceId }, epoch) {
     const rows = await database.rows<Owned>(webhookStatements.remove, [instanceId, epoch, id]);
     if (instanceId !== null) checkOwned(rows);

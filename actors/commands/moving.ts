@@ -1,0 +1,268 @@
+/** Sessions come from other gateways, and leave. An imported session rests until somebody connects it. */
+import type { Gateway, ImportedSession, ImportRequest } from '../face.ts';
+import { createMutex } from '../keyed-mutex.ts';
+import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
+import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { newRecord, tokenLength } from './instances.ts';
+import { leave } from './leaving.ts';
+import { onSettled } from './settling.ts';
+import { privateOf } from '../events/webhook-secrets.ts';
+
+type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
+
+/** Where a session goes: into an instance that is there, or into a new one (null). */
+type Target = { readonly ok: true; readonly record: InstanceRecord | null } | Problem;
+
+interface Problem {
+  readonly ok: false;
+  readonly outcome: 'here' | 'refused';
+  readonly record: InstanceRecord | null;
+  readonly reason: string;
+}
+
+const refused = (reason: string, record: InstanceRecord | null = null): Problem => ({ ok: false, outcome: 'refused', record, reason });
+
+const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
+  [...registry.ids].map((id) => registry.record(id)).filter((record) => record !== undefined);
+
+const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[] => {
+  const byId = supervisor.registry.record(wanted);
+  return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
+};
+
+/** Why an instance cannot take the session; null when it can. */
+const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): string | null => {
+  if (record.jid !== '') return `the instance ${record.id} has a paired session: disconnect it first, or import under another name`;
+  if (record.accountLeaves) return `the instance ${record.id} is being emptied for another account`;
+  if (record.owner !== '' && record.owner !== identity.owner)
+    return `the instance ${record.id} had another account: import under another name`;
+  return null;
+};
+
+const targetOf = (supervisor: Supervisor, session: ArrivingSession, into: string): Target => {
+  const here = records(supervisor).find(({ jid }) => jid === session.identity.jid);
+  if (here) return { ok: false, outcome: 'here', record: here, reason: `already here, as the instance ${here.id}` };
+  const found = named(supervisor, into === '' ? session.name : into);
+  if (found.length > 1) return refused(`${found.length} instances have this name: say which one by its id`);
+  const [record = null] = found;
+  if (record === null) return into === '' ? { ok: true, record } : refused('there is no instance of this name or id');
+  const objection = objectionTo(record, session);
+  return objection === null ? { ok: true, record } : refused(objection, record);
+};
+
+/** Notes that follow from what is registered here. */
+const notesOf = (supervisor: Supervisor, { identity: { owner } }: ArrivingSession, target: InstanceRecord | null): readonly string[] => {
+  const same = records(supervisor).filter((record) => record.owner === owner && record.jid !== '' && record.id !== target?.id);
+  return same.map(({ id }) => `the instance ${id} has another session of the same number`);
+};
+
+interface Settings {
+  readonly patch: InstancePatch;
+  readonly webhooks: readonly Webhook[];
+  readonly lost: readonly string[];
+}
+
+const webhookOf = (supervisor: Supervisor, id: InstanceId, moved: MovedWebhook): Webhook | string => {
+  const { ports } = supervisor;
+  const objection = ports.receiver.objection(moved.url);
+  if (objection !== null) return `webhook: it is not taken over, since ${objection}`;
+  const secrets = privateOf({ secret: '', headers: {} }, { ...moved, action: 'add', id: '' }, ports.signer);
+  if (!secrets.ok) return `webhook: it is not taken over, since ${secrets.refusal.message}`;
+  return { ...moved, ...secrets.value, id: ports.chance.hex(12), instanceId: id, managed: false, created: ports.time.now() };
+};
+
+const webhooksOf = (supervisor: Supervisor, id: InstanceId, moved: readonly MovedWebhook[]): Pick<Settings, 'webhooks' | 'lost'> => {
+  const most = supervisor.policy.webhooksPerInstance;
+  if (moved.length > 0 && supervisor.dispatcher.webhooks.receivers(id).length > 0)
+    return { webhooks: [], lost: ['webhooks: the instance keeps its own ones'] };
+  const made = moved.map((one) => webhookOf(supervisor, id, one));
+  const webhooks = made.filter((one) => typeof one !== 'string');
+  const lost = made.filter((one) => typeof one === 'string');
+  const beyond = webhooks.length > most ? [`webhooks: ${webhooks.length - most} of them are more than an instance may have`] : [];
+  return { webhooks: webhooks.slice(0, most), lost: [...lost, ...beyond] };
+};
+
+const proxyOf = ({ ports }: Supervisor, { proxy }: InstanceRecord, url: string): { patch: InstancePatch; lost: readonly string[] } => {
+  if (url === '') return { patch: {}, lost: [] };
+  if (proxy !== null) return { patch: {}, lost: ['proxy: the instance keeps its own one'] };
+  const objection = ports.proxies.objection(url);
+  if (objection !== null) return { patch: {}, lost: [`proxy: it is not taken over, since ${objection}`] };
+  return { patch: { proxy: { ...noProxy, mode: 'custom', url } }, lost: [] };
+};
+
+/** A token is taken over by a new instance alone: clients of an instance that was here know its own one. */
+const tokenOf = async (
+  supervisor: Supervisor,
+  token: string,
+  isNew: boolean,
+): Promise<{ patch: InstancePatch; lost: readonly string[] }> => {
+  if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own one'] };
+  if (!/^[\x21-\x7e]{16,200}$/.test(token))
+    return { patch: {}, lost: ['token: it is shorter than 16 characters or has odd ones, so that the instance gets a new one'] };
+  const taken = supervisor.registry.byToken(token) ?? (await supervisor.lookUp(token));
+  if (taken !== null) return { patch: {}, lost: ['token: another instance has it, so that this one gets a new one'] };
+  return { patch: { token }, lost: [] };
+};
+
+const settingsOf = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean): Promise<Settings> => {
+  const hooks = webhooksOf(supervisor, record.id, session.webhooks);
+  const proxy = proxyOf(supervisor, record, session.proxy);
+  const token = await tokenOf(supervisor, session.token, isNew);
+  const lost = [...session.lost, ...hooks.lost, ...proxy.lost, ...token.lost];
+  const patch = { ...(isNew ? session.settings : {}), ...session.identity, ...proxy.patch, ...token.patch, wanted: 'offline' as const };
+  return { patch, webhooks: hooks.webhooks, lost };
+};
+
+const running = 'the instance is being connected: wait, or disconnect it first';
+
+/** Stores the session. The instance takes no connect meanwhile: one that begins would write fresh credentials over those of the session. */
+async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
+  const { id, epoch } = cell.record;
+  const objection = objectionTo(cell.record, session);
+  if (objection !== null) return refuse('conflict', objection);
+  if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded || supervisor.importing.has(id))
+    return refuse('conflict', running);
+  supervisor.importing.add(id);
+  try {
+    // An attempt to pair leaves keys in the storage and in memory.
+    await cell.link.discard('delete', 'a session is imported');
+    await supervisor.ports.sessions.cleared(id);
+    const { credentials, keys } = session;
+    const { patch, webhooks } = settings;
+    const stored = await supervisor.ports.sessions.land({ instanceId: id, epoch }, { credentials, keys, patch, webhooks });
+    if (stored === 'elsewhere') return refuse('conflict', 'another instance has the session by now');
+    cell.keeper.note(patch);
+    if (patch.token !== undefined) supervisor.registry.addToken(patch.token, id);
+    for (const webhook of webhooks) supervisor.dispatcher.set(webhook);
+    return done(null);
+  } finally {
+    supervisor.importing.delete(id);
+  }
+}
+
+/** An instance that was made for a session which could not be stored. */
+const unmade = async (supervisor: Supervisor, { id, epoch }: InstanceRecord): Promise<void> => {
+  await supervisor.ports.instances.remove(id, epoch);
+  supervisor.forget(id);
+  supervisor.chores.wakeRemover();
+};
+
+const otherNode = refuse('conflict', 'another node owns the instance: import on that node, or under another name');
+
+/** Of several nodes: a new instance has no owner yet, and the first one finds the session in it. */
+async function landUnowned(
+  supervisor: Supervisor,
+  record: InstanceRecord,
+  session: ArrivingSession,
+  settings: Settings,
+): Promise<Result<null>> {
+  const { credentials, keys } = session;
+  const claim = { instanceId: record.id, epoch: record.epoch };
+  const stored = await supervisor.ports.sessions.land(claim, { credentials, keys, ...settings });
+  if (stored === 'elsewhere') return refuse('conflict', 'another instance has the session by now');
+  supervisor.registry.register({ ...record, ...settings.patch });
+  return done(null);
+}
+
+const landed = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
+  try {
+    if (supervisor.registry.owns(record.id))
+      return await onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings));
+    return isNew ? await landUnowned(supervisor, record, session, settings) : otherNode;
+  } catch (error) {
+    if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');
+    if (isNew) await unmade(supervisor, record).catch(() => undefined);
+    throw error;
+  }
+};
+
+const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit<ImportedSession, 'outcome' | 'reason'> => ({
+  name: session.name,
+  instance: record?.id ?? '',
+  token: record?.token ?? '',
+  number: session.identity.owner,
+  keys: session.keys.length,
+  notes: session.notes,
+  lost: session.lost,
+});
+
+const made = async (supervisor: Supervisor, name: string): Promise<InstanceRecord> => {
+  const { ports } = supervisor;
+  const record = { ...newRecord(`r${ports.chance.hex(7)}`, ports.chance.token(tokenLength), ports.time.now()), name };
+  await ports.instances.insert(record);
+  supervisor.add(record);
+  return record;
+};
+
+async function importOne(supervisor: Supervisor, session: ArrivingSession, request: ImportRequest): Promise<ImportedSession> {
+  const target = targetOf(supervisor, session, request.into);
+  if (!target.ok) return { ...answerOf(session, target.record), outcome: target.outcome, reason: target.reason };
+  const notes = [...session.notes, ...notesOf(supervisor, session, target.record)];
+  const isNew = target.record === null;
+  if (request.dryRun) {
+    const would = target.record ?? newRecord('', '', 0);
+    const { lost } = await settingsOf(supervisor, would, session, isNew);
+    const reason = target.record === null ? 'a new instance would be made' : `the instance ${target.record.id} would be filled`;
+    return { ...answerOf(session, target.record), outcome: 'ready', reason, notes, lost };
+  }
+  const record = target.record ?? (await made(supervisor, session.name));
+  const settings = await settingsOf(supervisor, record, session, isNew);
+  const stored = await landed(supervisor, record, session, isNew, settings);
+  if (!stored.ok) {
+    if (isNew) await unmade(supervisor, record);
+    return { ...answerOf(session, isNew ? null : record), outcome: 'refused', reason: stored.refusal.message, notes };
+  }
+  supervisor.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');
+  const now = supervisor.registry.record(record.id) ?? record;
+  return { ...answerOf(session, now), outcome: 'imported', reason: `the instance ${record.id} has it`, notes, lost: settings.lost };
+}
+
+const refusedArrival = ({ name, reason }: { readonly name: string; readonly reason: string }): ImportedSession => ({
+  name,
+  outcome: 'refused',
+  instance: '',
+  token: '',
+  number: '',
+  keys: 0,
+  reason,
+  notes: [],
+  lost: [],
+});
+
+const importAll = async (
+  supervisor: Supervisor,
+  arrivals: AsyncIterable<Arrival>,
+  request: ImportRequest,
+): Promise<Result<readonly ImportedSession[]>> => {
+  const outcomes: ImportedSession[] = [];
+  const isWanted = (name: string): boolean => request.only.length === 0 || request.only.includes(name);
+  try {
+    for await (const arrival of arrivals) {
+      // Whoever asked is gone, and would ask again.
+      if (request.signal.aborted) break;
+      if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedArrival(arrival));
+      if (arrival.found === 'session' && isWanted(arrival.session.name))
+        outcomes.push(await importOne(supervisor, arrival.session, request));
+    }
+  } catch (error) {
+    if (!(error instanceof SourceProblem)) throw error;
+    if (outcomes.length === 0) return refuse('invalid', error.message);
+    outcomes.push(refusedArrival({ name: '', reason: error.message }));
+  }
+  return done(outcomes);
+};
+
+export const movingCommands = (supervisor: Supervisor): MovingCommands => {
+  /** One session at a time, whoever imports: two imports of one session would else both find it absent. */
+  const serially = createMutex();
+  return {
+    async importSessions(upload, request) {
+      const arrivals = await supervisor.ports.sources.receive(upload, request);
+      if (!arrivals.ok) return arrivals;
+      return serially(() => importAll(supervisor, arrivals.value, request));
+    },
+    exportSessions: (request) => leave(supervisor, request),
+  };
+};

@@ -1,0 +1,51 @@
+/** What the gateway offers to operators who move sessions between gateways. */
+import type { InstanceId, Result } from '../model.ts';
+
+/** What became of one session of a source. `ready`: a dry run found nothing wrong. `here`: an instance has this session already. */
+export const importOutcomes = ['imported', 'ready', 'here', 'refused'] as const;
+
+export type ImportOutcome = (typeof importOutcomes)[number];
+
+export interface ImportedSession {
+  /** In the source. */
+  readonly name: string;
+  readonly outcome: ImportOutcome;
+  /** The instance that has the session, or would be filled; '' when one would be made or was refused. */
+  readonly instance: InstanceId;
+  /** Token of that instance; '' without one. */
+  readonly token: string;
+  /** Digits of the account; '' when they could not be read. */
+  readonly number: string;
+  readonly keys: number;
+  /** One sentence: why it is refused, or where it is. */
+  readonly reason: string;
+  readonly notes: readonly string[];
+  readonly lost: readonly string[];
+}
+
+export interface ImportRequest {
+  readonly from: string;
+  readonly secret: string;
+  /** Says what would happen, and changes nothing. */
+  readonly dryRun: boolean;
+  /** Id or name of the instance to be filled, for a source of one session; '': by the name of the session. */
+  readonly into: string;
+  /** Names of sessions in the source; empty: all. */
+  readonly only: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export interface ExportRequest {
+  /** Empty: all. */
+  readonly instances: readonly InstanceId[];
+  readonly passphrase: string;
+  /** Closes the sessions first, and leaves their instances disconnected. */
+  readonly stop: boolean;
+}
+
+export interface MovingFace {
+  /** Imports sessions one after the other, disconnected. What is wrong with one does not stop the others. */
+  importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
+  /** The bytes of an archive. Refused before the first byte: `notFound`, `conflict` for sessions that run. */
+  exportSessions(request: ExportRequest): Promise<Result<AsyncIterable<Uint8Array>>>;
+}

@@ -1,0 +1,73 @@
+/** Routes of the administrator for sessions that come from other gateways, or leave. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { mapResult, refuse } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import * as shape from '../schemas/moving.ts';
+
+const common = { credential: 'admin', tag: 'admin' } as const;
+
+const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+const listOf = (text = ''): readonly string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+export const movingRoutes: readonly Route[] = [
+  route({
+    on: ['POST /admin/import'],
+    operationId: 'importSessions',
+    ...common,
+    summary:
+      'Import sessions of another gateway, disconnected: the body is its store. What is wrong with one session does not stop the others, and a repeated import changes nothing',
+    query: shape.ImportQuery,
+    requestHeaders: shape.ImportHeaders,
+    body: shape.Upload,
+    takesBytes: 'application/octet-stream',
+    answer: shape.ImportAnswer,
+    refusals: {
+      invalid: { example: 'No folder with a file creds.json is there' },
+      tooLarge: { example: 'the upload is larger than 1073741824 bytes (see IMPORT_MAX_BYTES)' },
+    },
+    run: async ({ gateway, query, body, request, reply }) => {
+      if (!isBytes(body)) return refuse('invalid', 'the body is empty: it is the store of the other gateway');
+      const { from, dryRun = false, into = '', only } = query;
+      const secret = String(request.headers['x-passphrase'] ?? '');
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const input = { from, secret, dryRun, into: into.trim(), only: listOf(only), signal: gone.signal };
+      return mapResult(await gateway.importSessions(body, input), (sessions) => ({ dryRun, sessions }));
+    },
+  }),
+  route({
+    on: ['POST /admin/export'],
+    operationId: 'exportSessions',
+    ...common,
+    summary:
+      'Export sessions as a sealed archive, which another gateway of this kind imports with `from=dormouse`. A session that runs is refused without `stop`',
+    body: shape.ExportBody,
+    answer: shape.Archive,
+    produces: 'application/octet-stream',
+    refusals: {
+      notFound: { example: 'no instance has a session' },
+      conflict: { example: 'the session of the instance r183e2ef9597845 runs: `stop` closes it first' },
+    },
+    run: async ({ gateway, body: { instances = [], passphrase, stop = false }, reply }) => {
+      const bytes = await gateway.exportSessions({ instances, passphrase, stop });
+      if (!bytes.ok) return bytes;
+      reply.hijack();
+      const headers = {
+        'content-type': 'application/octet-stream',
+        'cache-control': 'no-store',
+        'content-disposition': 'attachment; filename="sessions.dormouse"',
+      };
+      reply.raw.writeHead(200, headers);
+      // An archive that ends early is known by its last frame, and the cut connection tells it at once.
+      await pipeline(Readable.from(bytes.value, { objectMode: false }), reply.raw).catch(() => reply.raw.destroy());
+      return null;
+    },
+  }),
+];

@@ -1,0 +1,75 @@
+/** Shapes of imports and exports. */
+import { Type } from 'typebox';
+import { importOutcomes } from '#actors/gateway.ts';
+import { Flag, OneOf, optional, Text } from './common.ts';
+
+export const ImportQuery = Type.Object({
+  from: Type.String({
+    maxLength: 40,
+    description: 'The store that the upload is, as `npm run import -- --help` lists them',
+    examples: ['folder'],
+  }),
+  dryRun: optional(Flag('Only say what would happen')),
+  into: optional(
+    Text(200, 'Id or name of the instance to be filled; without it the name of the session, and a new instance where there is none'),
+  ),
+  only: optional(Text(10_000, 'Names of sessions in the source, with commas between; all without it')),
+});
+
+export const ImportHeaders = Type.Object({
+  'x-passphrase': optional(Text(1_000, 'Passphrase of an archive, or the key of sealed fields of the source')),
+});
+
+/** Read as a stream, so that nothing is checked before. */
+export const Upload = Type.Unsafe<unknown>({
+  description: 'A file, or several as a tar archive, which may be compressed with gzip',
+  format: 'binary',
+});
+
+export const ImportedSession = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the session in the source' }),
+    outcome: OneOf(importOutcomes, {
+      description: '`ready`: a dry run found nothing wrong. `here`: an instance has this session already',
+    }),
+    instance: Type.String({ description: 'Id of the instance; empty when there is none' }),
+    token: Type.String({ description: 'Token of the instance; empty when there is none' }),
+    number: Type.String({ description: 'Digits of the account' }),
+    keys: Type.Integer({ description: 'Keys that were read' }),
+    reason: Type.String({ description: 'Why it is refused, or where it is' }),
+    notes: Type.Array(Type.String(), { description: 'What to do before it is connected' }),
+    lost: Type.Array(Type.String(), { description: 'Settings of the source without a counterpart' }),
+  },
+  {
+    examples: [
+      {
+        name: 'shop',
+        outcome: 'imported',
+        instance: 'r183e2ef9597845',
+        token: '3f1cPq0eXb7yJ5uKd2wZtG8vRnM4aL6sHhCoEiTB',
+        number: '5511988887777',
+        keys: 843,
+        reason: 'the instance r183e2ef9597845 has it',
+        notes: ['the source does not say whether it is connected there: stop it there before you connect it here'],
+        lost: ['webhook: it has no counterpart of webhookBase64'],
+      },
+    ],
+  },
+);
+
+export const ImportAnswer = Type.Object({ dryRun: Type.Boolean(), sessions: Type.Array(ImportedSession) });
+
+export const ExportBody = Type.Object({
+  instances: optional(
+    Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10_000, description: 'Ids; all paired instances without it' }),
+  ),
+  passphrase: Type.String({
+    minLength: 12,
+    maxLength: 1_000,
+    description: 'Seals the archive',
+    examples: ['correct horse battery staple'],
+  }),
+  stop: optional(Flag('Close the sessions first, without a logout; their instances stay disconnected')),
+});
+
+export const Archive = Type.String({ description: 'The sealed archive', format: 'binary' });

@@ -1,0 +1,135 @@
+/** Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. */
+import type { LeavingSession, MovedKey } from '#actors/ports.ts';
+import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
+import { tokenPageType } from '../platform/keys/token-index.ts';
+import { type RunNote, Runs, runType } from '../platform/keys/unclean-runs.ts';
+import { isCarried, readCredentials, readJson, readKey } from './library-form.ts';
+import {
+  type CarriedSettings,
+  type Found,
+  type FoundSession,
+  type KeyType,
+  type SessionKey,
+  SourceFault,
+  type SourceState,
+} from './session.ts';
+
+/** Keys of one line. */
+const keysOfLine = 50;
+
+/** The first line of a session. */
+interface Head {
+  readonly session: { readonly name: string; readonly credentials: string; readonly state: SourceState; readonly notes: readonly string[] };
+  readonly settings: CarriedSettings;
+}
+
+async function* keyLines(keys: AsyncIterable<MovedKey>): AsyncIterable<string> {
+  let [line, count]: [(readonly [string, string, string])[], number] = [[], 0];
+  for await (const { type, id, value } of keys) {
+    count += line.push([type, id, value]) > 0 ? 1 : 0;
+    if (line.length < keysOfLine) continue;
+    yield JSON.stringify({ keys: line });
+    line = [];
+  }
+  if (line.length > 0) yield JSON.stringify({ keys: line });
+  yield JSON.stringify({ end: count });
+}
+
+async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey> {
+  for await (const { type, id, value } of keys) yield { type, id, value: encodeKey(value) };
+}
+
+/** A session that a reader found. */
+export async function* linesOfFound({ name, creds, keys, settings, state, notes }: FoundSession): AsyncIterable<string> {
+  yield JSON.stringify({ session: { name, credentials: encodeCredentials(creds), state, notes }, settings } satisfies Head);
+  yield* keyLines(inText(keys()));
+}
+
+/**
+ * Keys as the client library knows them: what only this gateway keeps is left out, and the list of people with a token, which is stored in pages, is one
+ * key again. Chains that may be behind what was sent are moved forward, as a start of the session would do.
+ */
+async function* libraryKeys(stored: AsyncIterable<MovedKey>): AsyncIterable<MovedKey> {
+  let runs = new Runs(null, () => undefined);
+  const names: unknown[] = [];
+  for await (const { type, id, value } of stored) {
+    if (type === runType) runs = new Runs(decodeKey(type, value) as RunNote, () => undefined);
+    else if (type === tokenPageType) names.push(...(decodeKey(type, value) as readonly unknown[]));
+    else if (isCarried(type as KeyType)) yield { type, id, value: encodeKey(runs.unstamp(type, decodeKey(type, value)).value) };
+  }
+  if (names.length > 0) yield { type: 'tctoken', id: '__index', value: encodeKey({ token: Buffer.from(JSON.stringify(names)) }) };
+}
+
+/** A session that is stored here. */
+export async function* linesOfLeaving({
+  name,
+  token,
+  proxy,
+  webhooks,
+  settings,
+  credentials,
+  keys,
+}: LeavingSession): AsyncIterable<string> {
+  const carried: CarriedSettings = { token, proxy, webhooks, lost: [], own: settings };
+  yield JSON.stringify({ session: { name, credentials, state: 'stopped', notes: [] }, settings: carried } satisfies Head);
+  yield* keyLines(libraryKeys(keys()));
+}
+
+type Line = Partial<Head> & { readonly keys?: readonly (readonly [KeyType, string, string])[]; readonly end?: number };
+
+const damaged = new SourceFault('The archive is damaged');
+
+const lineOf = (text: string): Line => {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    throw damaged;
+  }
+};
+
+/** The keys of one session up to its last line. */
+async function* keysOf(lines: AsyncIterator<string>): AsyncIterable<SessionKey> {
+  for (let count = 0; ;) {
+    const { value, done } = await lines.next();
+    if (done === true) throw damaged;
+    const { keys, end } = lineOf(value);
+    if (end !== undefined) {
+      if (end !== count) throw damaged;
+      return;
+    }
+    for (const [type, id, text] of keys ?? []) {
+      count += 1;
+      const key = isCarried(type) ? readKey(type, id, readJson(text, `a ${type}`)) : null;
+      if (key !== null) yield key;
+    }
+  }
+}
+
+const sessionOf = ({ session, settings }: Head, keys: () => AsyncIterable<SessionKey>): Found => {
+  const { name, credentials, state, notes } = session;
+  try {
+    return { found: 'session', name, creds: readCredentials(readJson(credentials, 'the credentials')), keys, settings, state, notes };
+  } catch (error) {
+    if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
+    throw error;
+  }
+};
+
+/** Sessions out of the lines of an archive. Keys that nobody read are skipped before the next session. */
+export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Found> {
+  const lines = text[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done === true) return;
+      const { session, settings } = lineOf(value);
+      if (session === undefined || settings === undefined) throw damaged;
+      const keys = keysOf(lines);
+      yield sessionOf({ session, settings }, () => keys);
+      // A reader that was never begun, or that was ended early, has lines left.
+      for await (const _ of keys);
+    }
+  } finally {
+    await lines.return?.();
+  }
+}

@@ -1,0 +1,107 @@
+/** A session that a reader found, as it is stored: identity, credentials and keys as text, and the notes that its first connection needs. */
+import { ALL_WA_PATCH_NAMES, type AuthenticationCreds, isWABusinessPlatform } from '@whiskeysockets/baileys';
+import type { InstancePatch } from '#actors/model.ts';
+import type { Arrival, ArrivingSession, Identity, MovedKey } from '#actors/ports.ts';
+import { bare, userOf } from '../platform/jid.ts';
+import { encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
+import { patchType } from '../platform/keys/patch-notes.ts';
+import { type RunNote, runId, runType } from '../platform/keys/unclean-runs.ts';
+import { isCarried } from './library-form.ts';
+import { reasonOf } from './readers/folder.ts';
+import { type Found, type FoundSession, SourceFault, type SourceState } from './session.ts';
+
+/** Characters of the keys of one session, which are in memory together. A session with 5,000 contacts has some 15 million. */
+const mostKeyText = 128 << 20;
+
+const identityOf = ({ me, platform }: AuthenticationCreds): Identity => ({
+  jid: me?.id ?? '',
+  lid: bare(me?.lid),
+  owner: userOf(me?.id ?? ''),
+  profileName: me?.name && me.name !== '~' ? me.name : '',
+  isBusiness: platform !== undefined && isWABusinessPlatform(platform),
+  platform: (platform ?? '').toLowerCase(),
+});
+
+/**
+ * The source counts as a run that ended uncleanly: its store may be a copy that is older than the last message. Every chain moves forward once, so that no
+ * message key is used twice.
+ */
+const uncleanSource: RunNote = { run: 0, open: true, unclean: -1 };
+
+/** The collections of the shared state are read from their beginning, which brings contacts, labels and settings of chats. */
+const notesFor = ({ myAppStateKeyId }: AuthenticationCreds): readonly MovedKey[] => [
+  { type: runType, id: runId, value: encodeKey(uncleanSource) },
+  ...(myAppStateKeyId === undefined ? [] : ALL_WA_PATCH_NAMES.map((name) => ({ type: patchType, id: name, value: encodeKey(0) }))),
+];
+
+/** Ids below those of the stored pre-keys would be used twice. */
+const withFreeIds = (creds: AuthenticationCreds, highest: number): AuthenticationCreds => ({
+  ...creds,
+  nextPreKeyId: Math.max(creds.nextPreKeyId, highest + 1),
+  firstUnuploadedPreKeyId: Math.max(1, creds.firstUnuploadedPreKeyId),
+});
+
+const ownSettings = [
+  'systemName',
+  'browser',
+  'system',
+  'adminField01',
+  'adminField02',
+  'fieldsMap',
+  'msgDelayMin',
+  'msgDelayMax',
+] as const satisfies readonly (keyof InstancePatch)[];
+
+const settingsOf = (own: Readonly<Record<string, unknown>> = {}): InstancePatch =>
+  Object.fromEntries(ownSettings.filter((name) => own[name] !== undefined).map((name) => [name, own[name]])) as InstancePatch;
+
+const stateNotes: Readonly<Record<SourceState, readonly string[]>> = {
+  loggedOut: [],
+  connected: ['the source says that it is connected there: stop it there before you connect it here'],
+  stopped: [],
+  unknown: ['the source does not say whether it is connected there: stop it there before you connect it here'],
+};
+
+const longestName = 100;
+const shortName = (name: string): string =>
+  name
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, longestName);
+
+const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
+  const { creds, settings, state, notes } = found;
+  const keys: MovedKey[] = [];
+  let [text, highest] = [0, 0];
+  for await (const { type, id, value } of found.keys()) {
+    if (!isCarried(type)) continue;
+    if (type === 'pre-key') highest = Math.max(highest, Number(id) || 0);
+    const key = { type, id, value: encodeKey(value) };
+    if ((text += key.value.length) > mostKeyText) throw new SourceFault('the keys of the session take more than 128 MB');
+    keys.push(key);
+  }
+  return {
+    name: shortName(found.name),
+    identity: identityOf(creds),
+    credentials: encodeCredentials(withFreeIds(creds, highest)),
+    keys: [...keys, ...notesFor(creds)],
+    token: settings.token,
+    proxy: settings.proxy,
+    webhooks: settings.webhooks,
+    settings: settingsOf(settings.own),
+    lost: settings.lost,
+    notes: [...stateNotes[state], ...notes],
+  };
+};
+
+/** Reads the whole session. What is wrong with it is a refusal. */
+export const arrivalOf = async (found: Found): Promise<Arrival> => {
+  if (found.found === 'refused') return { ...found, name: shortName(found.name) };
+  const name = shortName(found.name);
+  if (found.state === 'loggedOut') return { found: 'refused', name, reason: 'the platform ended this session: it can only be paired anew' };
+  try {
+    return { found: 'session', session: await arrivingOf(found) };
+  } catch (error) {
+    return { found: 'refused', name, reason: reasonOf(error) };
+  }
+};

@@ -1,0 +1,191 @@
+/**
+ * Credentials and keys as programs around the client library store them: JSON with bytes in several spellings, which depend on the version of the library
+ * and on how often a store wrapped them.
+ */
+import { type AuthenticationCreds, BufferJSON, proto } from '@whiskeysockets/baileys';
+import { completeCredentials } from './credentials.ts';
+import { type KeyType, type SessionKey, SourceFault } from './session.ts';
+
+/** Longest first: `sender-key` is the beginning of `sender-key-memory`. */
+const keyTypes: readonly KeyType[] = [
+  'app-state-sync-version',
+  'app-state-sync-key',
+  'sender-key-memory',
+  'identity-key',
+  'device-list',
+  'lid-mapping',
+  'sender-key',
+  'pre-key',
+  'session',
+  'tctoken',
+];
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+
+/** Splits `<type>-<id>`. Null for a name of no known type, such as one that a fork of the library added. */
+export const splitName = (name: string): { readonly type: KeyType; readonly id: string } | null => {
+  const type = keyTypes.find((one) => name.startsWith(`${one}-`));
+  return type === undefined ? null : { type, id: name.slice(type.length + 1) };
+};
+
+/**
+ * The id behind the name of a file: the library replaces `/` by `__` and `:` by `-`. Only base64 has slashes. Colons stand in the ids of sender keys alone,
+ * as `group::user::device`, and old ids of groups have hyphens too.
+ */
+export const idOfFile = (type: KeyType, name: string): string => {
+  if (type === 'app-state-sync-key') return name.replaceAll('__', '/');
+  if (type !== 'sender-key') return name;
+  const parts = name.split('--');
+  return parts.length < 3 ? name : [parts.slice(0, -2).join('--'), ...parts.slice(-2)].join('::');
+};
+
+/** Numbers of more bytes than this are no key. */
+const longestBytes = 1 << 20;
+
+const isByteList = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.length <= longestBytes && value.every((one) => Number.isInteger(one) && one >= 0 && one <= 255);
+
+/** Bytes in any spelling: revived, base64 text, a list of numbers, `{type, data}` in either form, or an object of indices. Null for none. */
+export const bytesOf = (value: unknown): Buffer | null => {
+  if (value instanceof Uint8Array) return Buffer.from(value);
+  if (typeof value === 'string') return /^[A-Za-z0-9+/_-]*={0,2}$/.test(value) ? Buffer.from(value, 'base64') : null;
+  if (isByteList(value)) return Buffer.from(value);
+  if (!isRecord(value)) return null;
+  if (value['type'] === 'Buffer') return bytesOf(value['data'] ?? value['value']);
+  const list = Object.values(value);
+  return list.length > 0 && Object.keys(value).every((key, at) => key === String(at)) && isByteList(list) ? Buffer.from(list) : null;
+};
+
+/** Reads JSON, and JSON in JSON as often as a store wrapped it. Throws `SourceFault` with the given words. */
+export const readJson = (text: string, what: string): unknown => {
+  let value: unknown = text;
+  try {
+    for (let depth = 0; typeof value === 'string' && depth < 3; depth += 1) value = JSON.parse(value, BufferJSON.reviver);
+  } catch {
+    throw new SourceFault(`${what} cannot be read: the text is cut off or is no JSON`);
+  }
+  return value;
+};
+
+const need = (value: unknown, what: string, ...lengths: readonly number[]): Buffer => {
+  const bytes = bytesOf(value);
+  if (bytes === null || !lengths.includes(bytes.length)) throw new SourceFault(`the credentials have no valid ${what}`);
+  return bytes;
+};
+
+const pairOf = (value: unknown, what: string): { public: Buffer; private: Buffer } => {
+  const pair = isRecord(value) ? value : {};
+  return { public: need(pair['public'], what, 32), private: need(pair['private'], what, 32) };
+};
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const whole = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+const accountOf = (value: unknown): proto.IADVSignedDeviceIdentity => {
+  const account = isRecord(value) ? value : {};
+  return {
+    details: bytesOf(account['details']) ?? Buffer.alloc(0),
+    accountSignatureKey: need(account['accountSignatureKey'], 'key of the account signature', 32, 0),
+    accountSignature: need(account['accountSignature'], 'account signature', 64),
+    deviceSignature: need(account['deviceSignature'], 'device signature', 64),
+  };
+};
+
+/** `number:device@s.whatsapp.net`. Stores of years ago wrote `number.0:device`. */
+const deviceJid = /^(\d{5,20})(?:\.0)?(?::(\d{1,5}))?@s\.whatsapp\.net$/;
+
+const meOf = (value: unknown): NonNullable<AuthenticationCreds['me']> => {
+  const me = isRecord(value) ? value : {};
+  const [, number, device] = deviceJid.exec(text(me['id']) ?? '') ?? [];
+  if (number === undefined) throw new SourceFault('the credentials name no account');
+  if (device === undefined) throw new SourceFault('the credentials name no linked device');
+  const [lid, name] = [text(me['lid']), text(me['name'])];
+  return { id: `${number}:${device}@s.whatsapp.net`, ...(lid && { lid }), ...(name && { name }) };
+};
+
+/** Fields that are carried over as they are; all others are made anew or follow from these. */
+const carried = (value: Readonly<Record<string, unknown>>): Partial<AuthenticationCreds> => {
+  const [advSecretKey, myAppStateKeyId, platform] = [text(value['advSecretKey']), text(value['myAppStateKeyId']), text(value['platform'])];
+  const routing = bytesOf(value['routingInfo']);
+  const [next, first] = [whole(value['nextPreKeyId']), whole(value['firstUnuploadedPreKeyId'])];
+  const settings = value['accountSettings'];
+  return {
+    ...(advSecretKey && { advSecretKey }),
+    ...(myAppStateKeyId && { myAppStateKeyId }),
+    ...(platform && { platform }),
+    ...(routing && routing.length > 0 && { routingInfo: routing }),
+    ...(next && { nextPreKeyId: next }),
+    ...(first && { firstUnuploadedPreKeyId: first }),
+    ...(isRecord(settings) && { accountSettings: { unarchiveChats: settings['unarchiveChats'] === true } }),
+    accountSyncCounter: Math.max(1, whole(value['accountSyncCounter']) ?? 1),
+    registered: value['registered'] === true,
+  };
+};
+
+/** Credentials out of their parsed JSON. Throws `SourceFault` when they would not log in. */
+export const readCredentials = (value: unknown): AuthenticationCreds => {
+  if (!isRecord(value)) throw new SourceFault('the credentials are no object');
+  if (!isRecord(value['me'])) throw new SourceFault('the session was never paired');
+  if (!isRecord(value['account'])) throw new SourceFault('the pairing of the session was abandoned: it has no account signature');
+  const signed = isRecord(value['signedPreKey']) ? value['signedPreKey'] : {};
+  const registrationId = whole(value['registrationId']);
+  if (registrationId === undefined) throw new SourceFault('the credentials have no registration id');
+  return completeCredentials({
+    ...carried(value),
+    noiseKey: pairOf(value['noiseKey'], 'Noise key'),
+    signedIdentityKey: pairOf(value['signedIdentityKey'], 'identity key'),
+    signedPreKey: {
+      keyPair: pairOf(signed['keyPair'], 'signed pre-key'),
+      signature: need(signed['signature'], 'signature of the signed pre-key', 64),
+      keyId: whole(signed['keyId']) ?? 1,
+    },
+    registrationId,
+    me: meOf(value['me']),
+    account: accountOf(value['account']),
+  });
+};
+
+/** A sender key is a Buffer of JSON text. Up to 6.7.18 the library stored the bare list, whose bytes have to be spelled as BufferJSON again. */
+const senderKeyOf = (value: unknown): Buffer | null => {
+  if (Array.isArray(value) && value.every((one) => isRecord(one))) return Buffer.from(JSON.stringify(value, BufferJSON.replacer));
+  const bytes = bytesOf(value);
+  return bytes !== null && bytes[0] === 0x5b ? bytes : null;
+};
+
+const syncKeyOf = (value: unknown): proto.Message.IAppStateSyncKeyData | null => {
+  if (!isRecord(value)) return null;
+  const keyData = bytesOf(value['keyData']);
+  if (keyData === null || keyData.length === 0) return null;
+  const print = isRecord(value['fingerprint']) ? value['fingerprint'] : null;
+  return proto.Message.AppStateSyncKeyData.fromObject({ ...value, keyData, ...(print && { fingerprint: print }) });
+};
+
+const tokenOf = (value: unknown): unknown => {
+  const token = isRecord(value) ? bytesOf(value['token']) : null;
+  return token === null ? null : { ...(value as object), token };
+};
+
+/** Converters by type; null for a value that makes no sense. What is not listed is left out: the library makes it again. */
+const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>> = {
+  'pre-key': (value) => {
+    const pair = isRecord(value) ? [bytesOf(value['public']), bytesOf(value['private'])] : [];
+    return pair[0]?.length === 32 && pair[1]?.length === 32 ? { public: pair[0], private: pair[1] } : null;
+  },
+  session: (value) => (isRecord(value) && isRecord(value['_sessions']) ? value : null),
+  'sender-key': senderKeyOf,
+  'identity-key': (value) => bytesOf(value),
+  'app-state-sync-key': syncKeyOf,
+  'lid-mapping': (value) => (typeof value === 'string' && /^\d{3,20}$/.test(value) ? value : null),
+  tctoken: tokenOf,
+};
+
+/** True if keys of this type are carried over. The others are caches, or versions of the shared state, which is read anew. */
+export const isCarried = (type: KeyType): boolean => converters[type] !== undefined;
+
+/** A key out of its parsed JSON; null when it makes no sense. */
+export const readKey = (type: KeyType, id: string, value: unknown): SessionKey | null => {
+  const converted = converters[type]?.(value) ?? null;
+  return converted === null ? null : { type, id, value: converted };
+};

@@ -1,0 +1,118 @@
+/** The multi-file folder of the client library: `creds.json` and a file for each key. One folder is one session; a folder of folders is several. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { AuthenticationCreds } from '@whiskeysockets/baileys';
+import { idOfFile, isCarried, readCredentials, readJson, readKey, splitName } from '../library-form.ts';
+import {
+  type CarriedSettings,
+  type Found,
+  noSettings,
+  type Reader,
+  type SessionKey,
+  SourceFault,
+  type SourceOptions,
+  type SourceState,
+} from '../session.ts';
+
+const credentialsFile = 'creds.json';
+/** No file of a session is larger, in bytes. */
+const largestFile = 32 << 20;
+
+const readText = async (path: string, what: string): Promise<string> => {
+  const { size } = await stat(path);
+  if (size > largestFile) throw new SourceFault(`${what} is larger than ${largestFile >> 20} MB`);
+  return readFile(path, 'utf8');
+};
+
+/** The keys of a folder, one file after the other. A file that makes no sense is an error: a session without it could not be trusted. */
+export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncIterable<SessionKey> {
+  for (const file of await readdir(folder)) {
+    signal.throwIfAborted();
+    const name = file.endsWith('.json') && file !== credentialsFile ? splitName(file.slice(0, -'.json'.length)) : null;
+    if (name === null || !isCarried(name.type)) continue;
+    const text = await readText(join(folder, file), `the file of a ${name.type}`);
+    // The library removes a key by removing its file; other programs write `null`.
+    const value = readJson(text, `the file of a ${name.type}`);
+    if (value === null) continue;
+    const key = readKey(name.type, idOfFile(name.type, name.id), value);
+    if (key === null) throw new SourceFault(`the file of a ${name.type} holds something else`);
+    yield key;
+  }
+}
+
+export interface FolderFacts {
+  readonly name: string;
+  readonly settings?: CarriedSettings;
+  readonly state?: SourceState;
+  readonly notes?: readonly string[];
+}
+
+/** The sentence for a session that cannot be read. Errors of the system are told by their code, since their text quotes paths. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof SourceFault) return error.message;
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (typeof code === 'string') return code === 'ENOENT' ? 'a file is missing' : `a file cannot be read: ${code}`;
+  throw error;
+};
+
+/** One folder as a session. */
+export const sessionInFolder = async (folder: string, facts: FolderFacts, signal: AbortSignal): Promise<Found> => {
+  try {
+    const creds: AuthenticationCreds = readCredentials(readJson(await readText(join(folder, credentialsFile), 'creds.json'), 'creds.json'));
+    return {
+      found: 'session',
+      name: facts.name,
+      creds,
+      keys: () => keysInFolder(folder, signal),
+      settings: facts.settings ?? noSettings,
+      state: facts.state ?? 'unknown',
+      notes: facts.notes ?? [],
+    };
+  } catch (error) {
+    return { found: 'refused', name: facts.name, reason: reasonOf(error) };
+  }
+};
+
+/** True if this folder has credentials. */
+export const holdsCredentials = (folder: string): Promise<boolean> =>
+  stat(join(folder, credentialsFile)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+/** Names of the folders in a folder, sorted. Throws `SourceFault` when there is no such folder. */
+export const foldersIn = async (path: string): Promise<readonly string[]> => {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+    throw new SourceFault(`The folder cannot be read: ${(error as { readonly code?: string }).code ?? 'unknown'}`);
+  });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+};
+
+export const neededPath = ({ path }: SourceOptions): string => {
+  if (path === null) throw new SourceFault('--path is missing: it names the file or the folder of the source');
+  return resolve(path);
+};
+
+async function* read(options: SourceOptions): AsyncIterable<Found> {
+  const path = neededPath(options);
+  const names = await foldersIn(path);
+  if (await holdsCredentials(path)) return yield await sessionInFolder(path, { name: basename(path) }, options.signal);
+  let found = 0;
+  for (const name of names) {
+    options.signal.throwIfAborted();
+    const folder = join(path, name);
+    if (!(await holdsCredentials(folder))) continue;
+    found += 1;
+    yield await sessionInFolder(folder, { name }, options.signal);
+  }
+  if (found === 0) throw new SourceFault('No folder with a file creds.json is there');
+}
+
+export const folderReader: Reader = {
+  title: 'folders of the bare library (useMultiFileAuthState)',
+  examples: ['npm run import -- --from folder --path ./auth_info', 'npm run import -- --from folder --path ./sessions --only shop'],
+  read,
+};
