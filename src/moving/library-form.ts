@@ -57,11 +57,13 @@ export const bytesOf = (value: unknown): Buffer | null => {
   return list.length > 0 && Object.keys(value).every((key, at) => key === String(at)) && isByteList(list) ? Buffer.from(list) : null;
 };
 
-/** Reads JSON, and JSON in JSON as often as a store wrapped it. Throws `SourceFault` with the given words. */
+/** Reads JSON, and JSON in JSON as often as a store wrapped it. A text of digits is a value. Throws `SourceFault` with the given words. */
 export const readJson = (text: string, what: string): unknown => {
-  let value: unknown = text;
+  let value: unknown;
   try {
-    for (let depth = 0; typeof value === 'string' && depth < 3; depth += 1) value = JSON.parse(value, BufferJSON.reviver);
+    value = JSON.parse(text, BufferJSON.reviver);
+    for (let depth = 0; typeof value === 'string' && /^\s*[[{"]/.test(value) && depth < 2; depth += 1)
+      value = JSON.parse(value, BufferJSON.reviver);
   } catch {
     throw new SourceFault(`${what} cannot be read: the text is cut off or is no JSON`);
   }

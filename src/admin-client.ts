@@ -1,0 +1,86 @@
+/** The interface of a running gateway, as the commands for moving use it. */
+import type { ImportedSession } from '#actors/gateway.ts';
+import { loadSettings } from '#config/load.ts';
+import { askSecret } from './prompt.ts';
+
+export interface AdminClient {
+  readonly address: string;
+  /** Sends an archive of sessions. */
+  importArchive(archive: Uint8Array, options: ImportOptions): Promise<readonly ImportedSession[]>;
+  /** The bytes of an archive. */
+  exportArchive(body: {
+    readonly instances: readonly string[];
+    readonly passphrase: string;
+    readonly stop: boolean;
+  }): Promise<ReadableStream<Uint8Array>>;
+  /** Begins to connect an instance. Resolves with its status and the reason of its last disconnect. */
+  connect(token: string): Promise<InstanceStatus>;
+  status(token: string): Promise<InstanceStatus>;
+}
+
+export interface ImportOptions {
+  readonly passphrase: string;
+  readonly dryRun: boolean;
+  readonly into: string;
+  readonly signal: AbortSignal;
+}
+
+export interface InstanceStatus {
+  readonly status: string;
+  readonly reason: string;
+}
+
+interface InstanceBody {
+  readonly instance?: { readonly status?: string; readonly lastDisconnectReason?: string };
+  readonly error?: string;
+}
+
+const notThere = (address: string): Error =>
+  new Error(`No gateway answers at ${address}. Start it with \`npm start\`, or say with --to where it is.`);
+
+/** `to`: address of the gateway; null: the one that the settings describe. Asks for the admin token where ADMIN_TOKEN is not set. */
+export const openAdminClient = async (to: string | null): Promise<AdminClient> => {
+  const settings = loadSettings();
+  const address = (to ?? settings.baseUrl).replace(/\/+$/, '');
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) throw new Error('--to must be an address such as http://127.0.0.1:8080');
+  const admintoken = settings.adminToken ?? (await askSecret('Admin token: '));
+  if (admintoken === null) throw new Error('ADMIN_TOKEN is not set, and there is no terminal to ask for it.');
+
+  const call = async (path: string, init: RequestInit): Promise<Response> => {
+    const response = await fetch(address + path, init).catch((error: unknown) => {
+      if (init.signal?.aborted) throw init.signal.reason;
+      throw error instanceof TypeError ? notThere(address) : error;
+    });
+    if (response.ok) return response;
+    const text = await response.text();
+    let error = '';
+    try {
+      error = (JSON.parse(text) as InstanceBody).error ?? '';
+    } catch {
+      // Something else than a gateway answers there.
+    }
+    throw new Error(`The gateway at ${address} answered ${response.status}: ${error === '' ? 'no reason' : error}`);
+  };
+  const statusOf = async (response: Response): Promise<InstanceStatus> => {
+    const { instance } = (await response.json()) as InstanceBody;
+    return { status: instance?.status ?? '', reason: instance?.lastDisconnectReason ?? '' };
+  };
+  const json = { 'content-type': 'application/json' };
+
+  return {
+    address,
+    async importArchive(archive, { passphrase, dryRun, into, signal }) {
+      const query = new URLSearchParams({ from: 'dormouse', dryRun: String(dryRun), ...(into === '' ? {} : { into }) });
+      const headers = { admintoken, 'x-passphrase': passphrase, 'content-type': 'application/octet-stream' };
+      const response = await call(`/admin/import?${query}`, { method: 'POST', headers, body: Buffer.from(archive), signal });
+      return ((await response.json()) as { readonly sessions: readonly ImportedSession[] }).sessions;
+    },
+    async exportArchive(body) {
+      const response = await call('/admin/export', { method: 'POST', headers: { admintoken, ...json }, body: JSON.stringify(body) });
+      if (response.body === null) throw new Error('The gateway sent no archive.');
+      return response.body as ReadableStream<Uint8Array>;
+    },
+    connect: async (token) => statusOf(await call('/instance/connect', { method: 'POST', headers: { token, ...json }, body: '{}' })),
+    status: async (token) => statusOf(await call('/instance/status', { headers: { token } })),
+  };
+};

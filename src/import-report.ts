@@ -1,0 +1,73 @@
+/** Shows how far an import is, and what became of each session. */
+import type { ImportedSession, ImportOutcome } from '#actors/gateway.ts';
+
+const terminalMs = 100;
+const linesMs = 10_000;
+const barWidth = 24;
+
+const words: Readonly<Record<ImportOutcome, string>> = {
+  imported: 'imported',
+  ready: 'can be imported',
+  here: 'already here',
+  refused: 'refused',
+};
+
+const counted = (sessions: readonly ImportedSession[]): string => {
+  const counts = Map.groupBy(sessions, ({ outcome }) => outcome);
+  return [...counts].map(([outcome, list]) => `${list.length} ${words[outcome]}`).join(', ');
+};
+
+/** Draws a bar in place on a terminal, else a line every ten seconds. The last call is always shown. */
+export const showBar = (total: number, out: NodeJS.WriteStream = process.stdout) => {
+  let shown = -Infinity;
+  return (sessions: readonly ImportedSession[]): void => {
+    const isLast = sessions.length >= total;
+    const now = performance.now();
+    if (!isLast && now - shown < (out.isTTY ? terminalMs : linesMs)) return;
+    shown = now;
+    const done = total === 0 ? barWidth : Math.min(barWidth, Math.round((sessions.length / total) * barWidth));
+    const line = `[${'#'.repeat(done)}${' '.repeat(barWidth - done)}] ${sessions.length} of ${total} sessions: ${counted(sessions)}`;
+    if (out.isTTY) out.write(`\r\u001b[K${line}${isLast ? '\n' : ''}`);
+    else out.write(`${line}\n`);
+  };
+};
+
+const widest = 40;
+const cut = (text: string): string => (text.length <= widest ? text : `${text.slice(0, widest - 1)}…`);
+
+const rowsOf = (sessions: readonly ImportedSession[]): readonly (readonly string[])[] => [
+  ['Session', 'Number', 'Instance', 'Keys', 'Result'],
+  ...sessions.map(({ name, number, instance, keys, outcome, reason }) => [
+    cut(name),
+    number,
+    instance,
+    String(keys),
+    outcome === 'refused' ? `refused: ${reason}` : words[outcome],
+  ]),
+];
+
+/** Columns of one width each. */
+export const tableOf = (sessions: readonly ImportedSession[]): string => {
+  const rows = rowsOf(sessions);
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+/** Sentences of all sessions, each once, with the sessions that it is about. */
+export const sentencesOf = (sessions: readonly ImportedSession[], field: 'notes' | 'lost'): readonly string[] => {
+  const about = new Map<string, string[]>();
+  for (const session of sessions)
+    for (const sentence of session[field]) about.set(sentence, [...(about.get(sentence) ?? []), session.name]);
+  return [...about].map(([sentence, names]) =>
+    names.length === sessions.length && names.length > 1
+      ? `All: ${sentence}.`
+      : `${names.slice(0, 3).map(cut).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}: ${sentence}.`,
+  );
+};

@@ -1,0 +1,166 @@
+/** `npm run import`: takes sessions of another gateway over into this one. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ImportedSession } from '#actors/gateway.ts';
+import { type AdminClient, openAdminClient } from './admin-client.ts';
+import { runCommand } from './backup-progress.ts';
+import { commandLine } from './command-line.ts';
+import { sentencesOf, showBar, tableOf } from './import-report.ts';
+import { sealLines } from './moving/archive.ts';
+import { linesOfFound } from './moving/archived.ts';
+import { readers } from './moving/readers.ts';
+import { type Found, type FoundSession, type Reader, SourceFault, type SourceOptions } from './moving/session.ts';
+import { askSecret, secretIn } from './prompt.ts';
+
+const sources = Object.entries(readers).map(
+  ([name, { title, examples }]) => `  ${name.padEnd(16)}${title}\n${examples.map((example) => `${' '.repeat(18)}${example}`).join('\n')}`,
+);
+
+const usage = `npm run import -- --from SOURCE [--path PATH] [--url ADDRESS] [OPTIONS]
+
+Takes sessions of another gateway over into the running one (settings HOST, PORT and ADMIN_TOKEN), without a QR code. They are imported disconnected.
+Nothing of the source is changed. The same import twice changes nothing. Stop the source for good before you connect a session here: two gateways on
+one device replace each other.
+
+Sources:
+${sources.join('\n')}
+
+Options:
+  --path PATH         file or folder of the source
+  --url ADDRESS       address of the source's database
+  --keys PLACE        where the Signal keys lie apart: a folder, a file or the address of a database
+  --secret-file FILE  file with the passphrase of an archive, or with the key of sealed fields
+  --only NAME         imports this session alone; may be repeated
+  --into INSTANCE     id or name of the instance to be filled, for one session
+  --dry-run           says for each session what would happen, and changes nothing
+  --connect           connects the sessions afterwards, one by one
+  --to ADDRESS        address of the gateway`;
+
+const { values } = commandLine(
+  {
+    options: {
+      from: { type: 'string' },
+      path: { type: 'string' },
+      url: { type: 'string' },
+      keys: { type: 'string' },
+      'secret-file': { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
+      into: { type: 'string', default: '' },
+      'dry-run': { type: 'boolean', default: false },
+      connect: { type: 'boolean', default: false },
+      to: { type: 'string' },
+    },
+  },
+  usage,
+);
+
+/** Sessions of one request: some megabytes in memory on either side. */
+const batch = { sessions: 25, characters: 8 << 20 };
+/** Milliseconds until a session that connects is left to itself. */
+const connectMs = 60_000;
+
+const refusedHere = (name: string, reason: string): ImportedSession => ({
+  name,
+  outcome: 'refused',
+  instance: '',
+  token: '',
+  number: '',
+  keys: 0,
+  reason,
+  notes: [],
+  lost: [],
+});
+
+const isWanted = ({ name }: Found): boolean => values.only.length === 0 || values.only.includes(name);
+
+/** Sealed with a passphrase that is made for this request, so that nothing lies open on the disk of the gateway. */
+const sendBatch = async (client: AdminClient, lines: readonly string[], signal: AbortSignal): Promise<readonly ImportedSession[]> => {
+  const passphrase = randomBytes(24).toString('base64url');
+  const pieces: Uint8Array[] = [];
+  const all = (async function* () {
+    yield* lines;
+  })();
+  for await (const piece of sealLines(all, passphrase)) pieces.push(piece);
+  return client.importArchive(Buffer.concat(pieces), { passphrase, dryRun: values['dry-run'], into: values.into, signal });
+};
+
+/** The lines of one session; a sentence when it cannot be read. */
+const linesOf = async (session: FoundSession): Promise<string[] | string> => {
+  const lines: string[] = [];
+  try {
+    for await (const line of linesOfFound(session)) lines.push(line);
+    return lines;
+  } catch (error) {
+    if (error instanceof SourceFault) return error.message;
+    throw error;
+  }
+};
+
+async function importAll(reader: Reader, options: SourceOptions, client: AdminClient): Promise<readonly ImportedSession[]> {
+  let total = 0;
+  for await (const found of reader.read(options)) total += isWanted(found) ? 1 : 0;
+  const show = showBar(total);
+  const outcomes: ImportedSession[] = [];
+  let [lines, sessions, size]: [string[], number, number] = [[], 0, 0];
+  const send = async (): Promise<void> => {
+    if (sessions > 0) outcomes.push(...(await sendBatch(client, lines, options.signal)));
+    [lines, sessions, size] = [[], 0, 0];
+    show(outcomes);
+  };
+  for await (const found of reader.read(options)) {
+    options.signal.throwIfAborted();
+    if (!isWanted(found)) continue;
+    const text = found.found === 'session' ? await linesOf(found) : found.reason;
+    if (typeof text === 'string') outcomes.push(refusedHere(found.name, text));
+    else {
+      lines = [...lines, ...text];
+      sessions += 1;
+      size += text.reduce((sum, line) => sum + line.length, 0);
+    }
+    if (sessions >= batch.sessions || size >= batch.characters) await send();
+  }
+  await send();
+  return outcomes;
+}
+
+/** Waits until the session is connected, or has ended. */
+const connected = async (client: AdminClient, token: string, signal: AbortSignal): Promise<string> => {
+  let { status, reason } = await client.connect(token);
+  for (const end = performance.now() + connectMs; status === 'connecting' && performance.now() < end;) {
+    await wait(250, undefined, { signal });
+    ({ status, reason } = await client.status(token));
+  }
+  return status === 'disconnected' && reason !== '' ? `${status}, ${reason}` : status;
+};
+
+const connectAll = async (client: AdminClient, sessions: readonly ImportedSession[], signal: AbortSignal): Promise<void> => {
+  for (const { name, token } of sessions.filter((session) => session.token !== '' && session.outcome !== 'refused'))
+    process.stdout.write(`${name}: ${await connected(client, token, signal)}\n`);
+};
+
+const secretOf = async (): Promise<string | null> => {
+  const file = values['secret-file'];
+  if (file !== undefined) return secretIn(file);
+  return values.from === 'dormouse' ? askSecret('Passphrase of the archive: ') : null;
+};
+
+const report = (outcomes: readonly ImportedSession[]): void => {
+  const part = (title: string, sentences: readonly string[]): string =>
+    sentences.length === 0 ? '' : `\n${title}\n${sentences.map((sentence) => `- ${sentence}\n`).join('')}`;
+  const [notes, lost] = [sentencesOf(outcomes, 'notes'), sentencesOf(outcomes, 'lost')];
+  process.stdout.write(`\n${tableOf(outcomes)}\n${part('Before you connect:', notes)}${part('Settings without a counterpart:', lost)}`);
+};
+
+await runCommand(async (signal) => {
+  const reader = values.from !== undefined && Object.hasOwn(readers, values.from) ? readers[values.from] : undefined;
+  if (reader === undefined)
+    throw new Error(`--from must be one of ${Object.keys(readers).join(', ')}. \`npm run import -- --help\` describes them.`);
+  const { path = null, url = null, keys = null } = values;
+  const options = { path, url, keys, secret: await secretOf(), signal };
+  const client = await openAdminClient(values.to ?? null);
+  const outcomes = await importAll(reader, options, client);
+  if (outcomes.length === 0) throw new Error('No session was found.');
+  report(outcomes);
+  if (values.connect && !values['dry-run']) await connectAll(client, outcomes, signal);
+  if (outcomes.some(({ outcome }) => outcome === 'refused')) process.exitCode = 1;
+});

@@ -1,0 +1,75 @@
+/** A session of the bare library with its own multi-file store, which pairs with the simulated platform: the source of an import as operators have it. */
+import { useMultiFileAuthState } from '@whiskeysockets/baileys';
+import { closeCode, connect, opened, qrOf, type Auth, type Client } from '#test/sandbox/client.ts';
+import type { TestPlatform } from './platform.ts';
+import { until } from './until.ts';
+
+const jid = (to: string): string => (to.includes('@') ? to : `${to}@s.whatsapp.net`);
+
+export class BareSession {
+  readonly folder: string;
+  readonly number: string;
+  readonly #platform: TestPlatform;
+  #client: Client | null = null;
+  #saved: Promise<void> = Promise.resolve();
+
+  constructor(platform: TestPlatform, folder: string, number: string) {
+    this.folder = folder;
+    this.number = number;
+    this.#platform = platform;
+  }
+
+  /** Pairs by QR code and stays connected. */
+  static async pair(platform: TestPlatform, folder: string, number: string): Promise<BareSession> {
+    const session = new BareSession(platform, folder, number);
+    const first = await session.#open();
+    await platform.sandbox.scan({ qr: await qrOf(first), number, name: `Person ${number}` });
+    const code = await closeCode(first);
+    if (code !== 515) throw new Error(`the pairing ended with ${code}`);
+    await session.end();
+    await session.login();
+    return session;
+  }
+
+  /** Connects with what is in the folder. */
+  async login(): Promise<void> {
+    await opened(await this.#open());
+  }
+
+  get client(): Client {
+    if (this.#client === null) throw new Error('the session is not open');
+    return this.#client;
+  }
+
+  /** Sends a text, and waits until this person could read it. */
+  async write(to: string, text: string, reader = to): Promise<void> {
+    await this.client.sock.sendMessage(jid(to), { text });
+    await until(() => this.#platform.sandbox.received(reader).some((one) => one.text === text), `${reader} reads "${text}"`);
+  }
+
+  /** Waits until the session could read this text. */
+  reads(text: string): Promise<true> {
+    return this.client.wait('messages.upsert', ({ messages }) =>
+      messages.some(({ message }) => (message?.conversation || message?.extendedTextMessage?.text) === text),
+    );
+  }
+
+  /** Ends the connection; everything is on the disk afterwards. */
+  async end(): Promise<void> {
+    await this.#client?.end();
+    await this.#saved;
+    this.#client = null;
+  }
+
+  async #open(): Promise<Client> {
+    const { state, saveCreds } = await useMultiFileAuthState(this.folder);
+    const auth: Auth = { ...state, values: new Map() };
+    const port = Number(new URL(this.#platform.url).port);
+    const client = connect({ port, sandbox: this.#platform.sandbox }, auth);
+    client.sock.ev.on('creds.update', () => {
+      this.#saved = this.#saved.then(saveCreds);
+    });
+    this.#client = client;
+    return client;
+  }
+}
