@@ -162,7 +162,14 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
   return owned;
 };
 
-/** Loads the registered instances and returns a gateway that accepts commands. */
+const startNumbersLog = (supervisor: Supervisor): NumbersLog => {
+  const { ports, policy } = supervisor;
+  const numbersLog = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
+  numbersLog.start();
+  return numbersLog;
+};
+
+/** Reads what is registered and answers with a gateway that takes commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
   const { made, refresh, version, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
@@ -176,8 +183,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   if (supervisor.cluster?.streams) supervisor.attach(supervisor.cluster.streams.reader);
   await supervisor.load();
   const replies = supervisor.makeReplies(commands.send);
-  const numbersLog = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
-  numbersLog.start();
+  const numbersLog = startNumbersLog(supervisor);
   replies.wake();
   const gateway: RunningGateway = {
     ...admin,

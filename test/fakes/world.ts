@@ -152,8 +152,7 @@ export class World {
   readonly chance: FakeChance;
   readonly platform: FakePlatform;
   readonly attachments = new FakeAttachments();
-  readonly sources = new FakeSources();
-  readonly sessions: FakeSessions;
+  readonly moving = { sources: new FakeSources(), sessions: new FakeSessions(this.db) };
   readonly receiver: FakeReceiver;
   readonly journal: FakeJournal;
   readonly files: FakeFiles;
@@ -181,7 +180,6 @@ export class World {
     this.platform.credentials = (id) => (db.instances.get(id)?.jid ?? '') !== '';
     this.receiver = new FakeReceiver(time);
     this.journal = new FakeJournal(db, time, chance);
-    this.sessions = new FakeSessions(db);
     this.files = createFakeFiles({ baseUrl: 'http://gateway.test', hex: (bytes) => chance.hex(bytes), now: () => time.now() });
     this.chatbots = new FakeChatbots(db);
     this.chatModels = new FakeChatModels(time);
@@ -205,8 +203,7 @@ export class World {
       refused: new FakeRefused(db),
       stepLog: new FakeSteps(db),
       attachments: this.attachments,
-      sources: this.sources,
-      sessions: this.sessions,
+      ...this.moving,
       portraits: { take: async (source) => (source === 'broken' ? refuse('invalid', 'no picture') : done(Buffer.from(source))) },
       passkeyCodes: new FakePasskeyCodes(db),
       pictures: new FakePictures(db),

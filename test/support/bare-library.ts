@@ -23,7 +23,7 @@ export class BareSession {
   static async pair(platform: TestPlatform, folder: string, number: string): Promise<BareSession> {
     const session = new BareSession(platform, folder, number);
     const first = await session.#open();
-    await platform.sandbox.scan({ qr: await qrOf(first), number, name: `Person ${number}` });
+    await platform.sandbox.scan({ qr: await qrOf(first), number, name: `Person ${number}`, history: { chats: 1, messages: 1 } });
     const code = await closeCode(first);
     if (code !== 515) throw new Error(`the pairing ended with ${code}`);
     await session.end();
