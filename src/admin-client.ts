@@ -13,6 +13,8 @@ export interface AdminClient {
     readonly passphrase: string;
     readonly stop: boolean;
   }): Promise<ReadableStream<Uint8Array>>;
+  /** All instances. */
+  instances(): Promise<readonly InstanceRow[]>;
   /** Begins to connect an instance. Resolves with its status and the reason of its last disconnect. */
   connect(token: string): Promise<InstanceStatus>;
   status(token: string): Promise<InstanceStatus>;
@@ -23,6 +25,11 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly into: string;
   readonly signal: AbortSignal;
+}
+
+export interface InstanceRow {
+  readonly id: string;
+  readonly name: string;
 }
 
 export interface InstanceStatus {
@@ -79,6 +86,9 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
       const response = await call('/admin/export', { method: 'POST', headers: { admintoken, ...json }, body: JSON.stringify(body) });
       if (response.body === null) throw new Error('The gateway sent no archive.');
       return response.body as ReadableStream<Uint8Array>;
+    },
+    async instances() {
+      return (await (await call('/instance/all', { headers: { admintoken } })).json()) as readonly InstanceRow[];
     },
     connect: async (token) => statusOf(await call('/instance/connect', { method: 'POST', headers: { token, ...json }, body: '{}' })),
     status: async (token) => statusOf(await call('/instance/status', { headers: { token } })),

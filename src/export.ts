@@ -1,0 +1,99 @@
+/** `npm run export`: sessions leave this gateway, as folders of the bare library or as a sealed archive. */
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type AdminClient, openAdminClient } from './admin-client.ts';
+import { runCommand } from './backup-progress.ts';
+import { commandLine } from './command-line.ts';
+import { openLines } from './moving/archive.ts';
+import { sessionsIn } from './moving/archived.ts';
+import { writeFolder } from './moving/folder-writer.ts';
+import { askSecret, secretIn } from './prompt.ts';
+
+const usage = `npm run export -- [--instance INSTANCE] [--as archive|folder] [--out PATH] [OPTIONS]
+
+Exports sessions of the running gateway (settings HOST, PORT and ADMIN_TOKEN): one instance, several, or all. An archive has credentials, keys, settings
+and webhooks under a passphrase, and \`npm run import -- --from dormouse\` takes it. A folder is what useMultiFileAuthState of the bare library reads.
+A session that runs is refused without --stop: two gateways on one device replace each other.
+
+Examples:
+  npm run export -- --out ./sessions.dormouse --stop
+  npm run export -- --instance shop --as folder --out ./sessions --stop
+
+Options:
+  --instance INSTANCE     id or name; may be repeated; all paired instances without it
+  --as FORM               archive (usual) or folder
+  --out PATH              file of the archive, or the folder in which a folder for each session is made
+  --passphrase-file FILE  file with the passphrase of the archive, of 12 characters at least; asked for without it
+  --stop                  closes the sessions first, without a logout; their instances stay disconnected
+  --to ADDRESS            address of the gateway`;
+
+const { values } = commandLine(
+  {
+    options: {
+      instance: { type: 'string', multiple: true, default: [] },
+      as: { type: 'string', default: 'archive' },
+      out: { type: 'string' },
+      'passphrase-file': { type: 'string' },
+      stop: { type: 'boolean', default: false },
+      to: { type: 'string' },
+    },
+  },
+  usage,
+);
+
+const leastPassphrase = 12;
+
+/** Ids of the instances that were named. */
+const idsOf = async (client: AdminClient): Promise<readonly string[]> => {
+  if (values.instance.length === 0) return [];
+  const all = await client.instances();
+  return values.instance.map((wanted) => {
+    const found = all.filter(({ id, name }) => id === wanted || name === wanted);
+    if (found.length !== 1)
+      throw new Error(
+        found.length === 0 ? `There is no instance ${wanted}.` : `${found.length} instances are named ${wanted}: say which one by its id.`,
+      );
+    return found[0]?.id ?? '';
+  });
+};
+
+const passphraseOf = async (): Promise<string> => {
+  const file = values['passphrase-file'];
+  const passphrase = file === undefined ? await askSecret('Passphrase for the archive: ') : await secretIn(file);
+  if (passphrase === null) throw new Error('There is no terminal to ask for a passphrase: name a file with --passphrase-file.');
+  if (passphrase.length < leastPassphrase) throw new Error(`The passphrase must have at least ${leastPassphrase} characters.`);
+  return passphrase;
+};
+
+/** The file gets its name when it is whole. */
+const writeArchive = async (client: AdminClient, signal: AbortSignal): Promise<void> => {
+  const out = values.out ?? 'sessions.dormouse';
+  if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
+  const passphrase = await passphraseOf();
+  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop });
+  const unfinished = `${out}.unfinished`;
+  await rm(unfinished, { force: true });
+  await pipeline(Readable.fromWeb(stream as never), createWriteStream(unfinished, { mode: 0o600 }), { signal });
+  await rename(unfinished, out);
+  process.stdout.write(`The archive is whole: ${out}. Keep the passphrase: nothing opens the archive without it.\n`);
+};
+
+const writeFolders = async (client: AdminClient): Promise<void> => {
+  const out = values.out ?? 'sessions';
+  const passphrase = randomBytes(24).toString('base64url');
+  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop });
+  for await (const found of sessionsIn(openLines(stream as AsyncIterable<Uint8Array>, passphrase))) {
+    if (found.found === 'refused') throw new Error(`${found.name}: ${found.reason}.`);
+    process.stdout.write(`${found.name}: ${await writeFolder(found, out)}\n`);
+  }
+  process.stdout.write('The folders hold keys and credentials: store them like a password.\n');
+};
+
+await runCommand(async (signal) => {
+  if (values.as !== 'archive' && values.as !== 'folder') throw new Error('--as must be archive or folder.');
+  const client = await openAdminClient(values.to ?? null);
+  await (values.as === 'archive' ? writeArchive(client, signal) : writeFolders(client));
+});

@@ -1,0 +1,167 @@
+/** WAHA with its engine NOWEB: a folder of the client library a session, with the configuration in it, or a PostgreSQL database a session. */
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { keysInFields, sessionOfFields } from '../fields.ts';
+import { readJson } from '../library-form.ts';
+import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
+import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
+import { mapEvents, proxyUrl, recordOf, textOf, textsOf, webhookOf } from '../settings.ts';
+import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './folder.ts';
+
+const configFile = '.waha.session.config.json';
+
+/** Events of WAHA that have a counterpart. */
+const events: Readonly<Record<string, string>> = {
+  '*': 'all',
+  message: 'messages',
+  'message.any': 'messages',
+  'message.reaction': 'messages',
+  'message.ack': 'messages_update',
+  'message.ack.group': 'messages_update',
+  'message.edited': 'messages_update',
+  'message.revoked': 'messages_update',
+  'session.status': 'connection',
+  'state.change': 'connection',
+  'presence.update': 'presence',
+  'group.join': 'groups',
+  'group.leave': 'groups',
+  'group.v2.join': 'groups',
+  'group.v2.leave': 'groups',
+  'group.v2.update': 'groups',
+  'group.v2.participants': 'groups',
+  'chat.archive': 'chats',
+  'label.upsert': 'labels',
+  'label.deleted': 'labels',
+  'label.chat.added': 'chat_labels',
+  'label.chat.deleted': 'chat_labels',
+  'call.received': 'call',
+  'call.accepted': 'call',
+  'call.rejected': 'call',
+};
+
+const hookIn = (value: unknown): { readonly webhook: ReturnType<typeof webhookOf>; readonly lost: readonly string[] } => {
+  const hook = recordOf(value);
+  const mapped = mapEvents(textsOf(hook['events']), events);
+  const given = Array.isArray(hook['customHeaders']) ? hook['customHeaders'].map(recordOf) : [];
+  const headers = Object.fromEntries(
+    given.map((header) => [textOf(header['name']), textOf(header['value'])] as const).filter(([name]) => name !== ''),
+  );
+  const webhook = webhookOf({ url: textOf(hook['url']), events: mapped.events, headers });
+  const lost = [
+    ...(mapped.lost.length > 0 ? [`webhook: no events are like ${mapped.lost.join(', ')}`] : []),
+    ...(textOf(recordOf(hook['hmac'])['key']) === ''
+      ? []
+      : ['hmac: deliveries are signed in the form of Standard Webhooks, with a secret of the webhook']),
+    ...(hook['retries'] === undefined ? [] : ['retries: they are settings of the server here (WEBHOOK_QUICK_RETRIES_MS)']),
+  ];
+  return { webhook, lost };
+};
+
+/** Out of the configuration of a session. */
+export const wahaSettings = (config: unknown): CarriedSettings => {
+  const { webhooks, proxy, metadata } = recordOf(config);
+  const hooks = Array.isArray(webhooks) ? webhooks.map(hookIn) : [];
+  const { server, username, password } = recordOf(proxy);
+  const place = textOf(server);
+  const url = place.includes('://') ? URL.parse(place) : null;
+  const address =
+    url === null
+      ? proxyUrl('http', place, textOf(username), textOf(password))
+      : proxyUrl(url.protocol.slice(0, -1), url.host, textOf(username), textOf(password));
+  return {
+    ...noSettings,
+    proxy: address,
+    webhooks: hooks.map(({ webhook }) => webhook).filter((webhook) => webhook !== null),
+    lost: [
+      ...hooks.flatMap(({ lost }) => lost),
+      ...(Object.keys(recordOf(metadata)).length === 0 ? [] : ['metadata: adminField01 and adminField02 hold two texts']),
+    ],
+  };
+};
+
+const configIn = async (folder: string): Promise<unknown> => {
+  const text = await readFile(join(folder, configFile), 'utf8').catch(() => null);
+  return text === null ? null : readJson(text, 'the configuration of the session');
+};
+
+/** 2024.10 named folders `<session>-<md5 of session>`. */
+const nameOf = (folder: string): string => folder.replace(/-[0-9a-f]{32}$/, '');
+
+const sessionIn = async (folder: string, signal: AbortSignal): Promise<Found> => {
+  const name = nameOf(basename(folder));
+  try {
+    return await sessionInFolder(folder, { name, settings: wahaSettings(await configIn(folder)) }, signal);
+  } catch (error) {
+    if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
+    throw error;
+  }
+};
+
+/** `.sessions`, `.sessions/noweb`, or the folder of one session. */
+async function* readFolders(path: string, signal: AbortSignal): AsyncIterable<Found> {
+  const names = await foldersIn(path);
+  if (await holdsCredentials(path)) return yield await sessionIn(path, signal);
+  const base = names.includes('noweb') && !(await holdsCredentials(join(path, 'noweb'))) ? join(path, 'noweb') : path;
+  let found = 0;
+  for (const name of await foldersIn(base)) {
+    signal.throwIfAborted();
+    if (!(await holdsCredentials(join(base, name)))) continue;
+    found += 1;
+    yield await sessionIn(join(base, name), signal);
+  }
+  if (found === 0) throw new SourceFault('No session of the engine NOWEB is in the folder');
+}
+
+const prefix = 'waha_noweb_';
+
+async function* rowsOf(database: SourceDatabase): AsyncIterable<readonly [string, unknown]> {
+  for await (const { id, data } of database.stream<{ id: string; data: unknown }>('select id, data::text as data from auth order by id'))
+    yield [id, data];
+}
+
+async function* readDatabase(url: string, name: string): AsyncIterable<Found> {
+  const database = await openSourceDatabase(url);
+  try {
+    if (!(await database.columns('auth')).has('data')) return yield { found: 'refused', name, reason: 'its database has no table auth' };
+    const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);
+    // Rows are never deleted there, so that used pre-keys are among them, which nobody asks for again.
+    yield sessionOfFields(row?.data, () => keysInFields(rowsOf(database)), { name });
+  } finally {
+    await database.close();
+  }
+}
+
+const withDatabase = (url: string, name: string): string => {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+};
+
+/** The database of one session, or of any of them: the server says which others there are. */
+async function* readDatabases(url: string, signal: AbortSignal): AsyncIterable<Found> {
+  const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
+  if (given.startsWith(prefix)) return yield* readDatabase(url, given.slice(prefix.length));
+  const server = await openSourceDatabase(url);
+  const names = await server.rows<{ name: string }>(
+    `select datname as name from pg_database where starts_with(datname, $1) order by datname`,
+    [prefix],
+  );
+  await server.close();
+  if (names.length === 0) throw new SourceFault(`The server has no database ${prefix}…`);
+  for (const { name } of names) {
+    signal.throwIfAborted();
+    yield* readDatabase(withDatabase(url, name), name.slice(prefix.length));
+  }
+}
+
+const read = (options: SourceOptions): AsyncIterable<Found> =>
+  options.url === null ? readFolders(neededPath(options), options.signal) : readDatabases(options.url, options.signal);
+
+export const wahaReader: Reader = {
+  title: 'WAHA with the engine NOWEB: folders or PostgreSQL',
+  examples: [
+    'npm run import -- --from waha --path ./.sessions',
+    'npm run import -- --from waha --url postgres://user:password@host/postgres',
+  ],
+  read,
+};

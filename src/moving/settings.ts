@@ -1,0 +1,39 @@
+/** Settings of other gateways in the words of this one. */
+import type { CarriedWebhook } from './session.ts';
+
+export interface MappedEvents {
+  readonly events: readonly string[];
+  /** Names without a counterpart. */
+  readonly lost: readonly string[];
+}
+
+/** Maps names of events by a table. A name that maps to `all` counts for all of them. */
+export const mapEvents = (names: readonly string[], table: Readonly<Record<string, string>>): MappedEvents => {
+  const known = names.filter((name) => Object.hasOwn(table, name));
+  const events = [...new Set(known.map((name) => table[name] ?? ''))];
+  return { events: events.includes('all') ? ['all'] : events, lost: names.filter((name) => !known.includes(name)) };
+};
+
+/** A webhook whose events have counterparts, or null when none has. */
+export const webhookOf = (given: Partial<CarriedWebhook> & Pick<CarriedWebhook, 'url' | 'events'>): CarriedWebhook | null =>
+  given.url === '' || given.events.length === 0
+    ? null
+    : { enabled: true, excludeMessages: [], addUrlEvents: false, addUrlTypesMessages: false, secret: '', headers: {}, ...given };
+
+/** The address of a proxy; '' when it has no host. */
+export const proxyUrl = (protocol: string, host: string, username = '', password = ''): string => {
+  if (host === '') return '';
+  const credentials = username === '' ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
+  return `${protocol === '' ? 'http' : protocol}://${credentials}${host}`;
+};
+
+/** Headers whose values are texts. */
+export const headersOf = (value: unknown): Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    : {};
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
+export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
