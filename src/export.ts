@@ -10,6 +10,7 @@ import { commandLine } from './command-line.ts';
 import { openLines } from './moving/archive.ts';
 import { sessionsIn } from './moving/archived.ts';
 import { writeFolder } from './moving/folder-writer.ts';
+import { SourceFault } from './moving/session.ts';
 import { askSecret, secretIn } from './prompt.ts';
 
 const usage = `npm run export -- [--instance INSTANCE] [--as archive|folder] [--out PATH] [OPTIONS]
@@ -81,13 +82,21 @@ const writeArchive = async (client: AdminClient, signal: AbortSignal): Promise<v
   process.stdout.write(`The archive is whole: ${out}. Keep the passphrase: nothing opens the archive without it.\n`);
 };
 
+/** One folder less does not stop the others. */
+const refused = (reason: unknown): string => {
+  if (typeof reason !== 'string' && !(reason instanceof SourceFault)) throw reason;
+  process.exitCode = 1;
+  return `refused: ${typeof reason === 'string' ? reason : reason.message}`;
+};
+
 const writeFolders = async (client: AdminClient): Promise<void> => {
   const out = values.out ?? 'sessions';
   const passphrase = randomBytes(24).toString('base64url');
   const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop });
+  const used = new Set<string>();
   for await (const found of sessionsIn(openLines(stream as AsyncIterable<Uint8Array>, passphrase))) {
-    if (found.found === 'refused') throw new Error(`${found.name}: ${found.reason}.`);
-    process.stdout.write(`${found.name}: ${await writeFolder(found, out)}\n`);
+    const said = found.found === 'refused' ? refused(found.reason) : await writeFolder(found, out, used).catch(refused);
+    process.stdout.write(`${found.name}: ${said}\n`);
   }
   process.stdout.write('The folders hold keys and credentials: store them like a password.\n');
 };

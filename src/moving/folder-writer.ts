@@ -24,10 +24,14 @@ const exists = (path: string): Promise<boolean> =>
 
 /**
  * Writes the folder under a temporary name and gives it its name at the end, so that it is whole or absent. Throws `SourceFault` when something is there
- * already. Resolves with the path.
+ * already. `used`: names of this export, so that sessions of one name get a number. Resolves with the path.
  */
-export const writeFolder = async (session: FoundSession, into: string): Promise<string> => {
-  const path = join(into, folderName(session.name));
+export const writeFolder = async (session: FoundSession, into: string, used: Set<string>): Promise<string> => {
+  const plain = folderName(session.name);
+  let name = plain;
+  for (let number = 2; used.has(name); number += 1) name = `${plain}-${number}`;
+  used.add(name);
+  const path = join(into, name);
   if (await exists(path)) throw new SourceFault(`${path} is there already`);
   const unfinished = `${path}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });

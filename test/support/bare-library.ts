@@ -1,5 +1,5 @@
 /** A session of the bare library with its own multi-file store, which pairs with the simulated platform: the source of an import as operators have it. */
-import { useMultiFileAuthState } from '@whiskeysockets/baileys';
+import { useMultiFileAuthState, type AuthenticationCreds, type SignalKeyStore } from '@whiskeysockets/baileys';
 import { closeCode, connect, opened, qrOf, type Auth, type Client } from '#test/sandbox/client.ts';
 import type { TestPlatform } from './platform.ts';
 import { until } from './until.ts';
@@ -10,7 +10,10 @@ export class BareSession {
   readonly folder: string;
   readonly number: string;
   readonly #platform: TestPlatform;
+  /** Everything that the library stored, as `type id`. */
+  readonly values = new Map<string, unknown>();
   #client: Client | null = null;
+  #creds: AuthenticationCreds | null = null;
   #saved: Promise<void> = Promise.resolve();
 
   constructor(platform: TestPlatform, folder: string, number: string) {
@@ -41,6 +44,11 @@ export class BareSession {
     return this.#client;
   }
 
+  get creds(): AuthenticationCreds {
+    if (this.#creds === null) throw new Error('the session was never open');
+    return this.#creds;
+  }
+
   /** Sends a text, and waits until this person could read it. */
   async write(to: string, text: string, reader = to): Promise<void> {
     await this.client.sock.sendMessage(jid(to), { text });
@@ -61,9 +69,23 @@ export class BareSession {
     this.#client = null;
   }
 
+  #noted(keys: SignalKeyStore): SignalKeyStore {
+    return {
+      ...keys,
+      set: async (data) => {
+        for (const [type, entries] of Object.entries(data))
+          for (const [id, value] of Object.entries(entries ?? {}))
+            if (value) this.values.set(`${type} ${id}`, value);
+            else this.values.delete(`${type} ${id}`);
+        await keys.set(data);
+      },
+    };
+  }
+
   async #open(): Promise<Client> {
     const { state, saveCreds } = await useMultiFileAuthState(this.folder);
-    const auth: Auth = { ...state, values: new Map() };
+    this.#creds = state.creds;
+    const auth: Auth = { creds: state.creds, keys: this.#noted(state.keys), values: this.values };
     const port = Number(new URL(this.#platform.url).port);
     const client = connect({ port, sandbox: this.#platform.sandbox }, auth);
     client.sock.ev.on('creds.update', () => {

@@ -1,0 +1,63 @@
+/** Folders of the bare library that look like those of paired sessions, made without a pairing: for imports that never connect. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BufferJSON, initAuthCreds, type AuthenticationCreds } from '@whiskeysockets/baileys';
+
+const json = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
+
+export interface MadeSession {
+  readonly number: string;
+  /** One-time keys; a phone leaves some 812 after a pairing. */
+  readonly preKeys: number;
+  /** People with a Signal session. */
+  readonly people?: number;
+}
+
+export const madeCreds = (number: string): AuthenticationCreds => ({
+  ...initAuthCreds(),
+  me: { id: `${number}:7@s.whatsapp.net`, name: `Person ${number}`, lid: `9${number}:7@lid` },
+  account: {
+    details: randomBytes(20),
+    accountSignatureKey: randomBytes(32),
+    accountSignature: randomBytes(64),
+    deviceSignature: randomBytes(64),
+  },
+  platform: 'android',
+  accountSyncCounter: 1,
+});
+
+const base64 = (bytes: number): string => randomBytes(bytes).toString('base64');
+
+/** As libsignal-node stores one. */
+const madeSignalSession = (): object => {
+  const baseKey = base64(33);
+  return {
+    _sessions: {
+      [baseKey]: {
+        registrationId: 1,
+        currentRatchet: {
+          ephemeralKeyPair: { pubKey: base64(33), privKey: base64(32) },
+          lastRemoteEphemeralKey: base64(33),
+          previousCounter: 0,
+          rootKey: base64(32),
+        },
+        indexInfo: { baseKey, baseKeyType: 2, closed: -1, used: 1, created: 1, remoteIdentityKey: base64(33) },
+        _chains: { [base64(33)]: { chainKey: { counter: 1, key: base64(32) }, chainType: 1, messageKeys: {} } },
+      },
+    },
+    version: 'v1',
+  };
+};
+
+/** Resolves with the number of keys that an import takes over. */
+export const writeMadeSession = async (folder: string, { number, preKeys, people = 0 }: MadeSession): Promise<number> => {
+  await mkdir(folder, { recursive: true });
+  const files: [string, unknown][] = [];
+  for (let id = 1; id <= preKeys; id += 1) files.push([`pre-key-${id}`, { public: randomBytes(32), private: randomBytes(32) }]);
+  for (let person = 0; person < people; person += 1) files.push([`session-55119${String(person).padStart(8, '0')}.0`, madeSignalSession()]);
+  await Promise.all(
+    [['creds', madeCreds(number)] as const, ...files].map(([name, value]) => writeFile(join(folder, `${name}.json`), json(value))),
+  );
+  return files.length;
+};
