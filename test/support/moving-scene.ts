@@ -34,8 +34,8 @@ export class MovingScene {
     this.scene = scene;
   }
 
-  static async open(): Promise<MovingScene> {
-    return new MovingScene(await Scene.open());
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<MovingScene> {
+    return new MovingScene(await Scene.open(env));
   }
 
   /** Pairs, exchanges messages with a contact and in a group, stops, and lets messages wait. */
