@@ -53,11 +53,14 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
   const admintoken = settings.adminToken ?? (await askSecret('Admin token: '));
   if (admintoken === null) throw new Error('ADMIN_TOKEN is not set, and there is no terminal to ask for it.');
 
+  let answered = false;
   const call = async (path: string, init: RequestInit): Promise<Response> => {
     const response = await fetch(address + path, init).catch((error: unknown) => {
       if (init.signal?.aborted) throw init.signal.reason;
-      throw error instanceof TypeError ? notThere(address) : error;
+      if (!(error instanceof TypeError)) throw error;
+      throw answered ? new Error(`The gateway at ${address} has gone. The same command goes on when it is back.`) : notThere(address);
     });
+    answered = true;
     if (response.ok) return response;
     const text = await response.text();
     let error = '';

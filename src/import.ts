@@ -102,10 +102,18 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   const show = showBar(total);
   const outcomes: ImportedSession[] = [];
   let [lines, sessions, size]: [string[], number, number] = [[], 0, 0];
+  // The next sessions are read while the gateway stores these.
+  let sending: Promise<void> = Promise.resolve();
   const send = async (): Promise<void> => {
-    if (sessions > 0) outcomes.push(...(await sendBatch(client, lines, options.signal)));
+    await sending;
+    const batched = lines;
+    const sent = sessions === 0 ? Promise.resolve([]) : sendBatch(client, batched, options.signal);
+    sending = sent.then((answers) => {
+      outcomes.push(...answers);
+      show(outcomes);
+    });
+    sending.catch(() => undefined);
     [lines, sessions, size] = [[], 0, 0];
-    show(outcomes);
   };
   for await (const found of reader.read(options)) {
     options.signal.throwIfAborted();
@@ -120,6 +128,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
     if (sessions >= batch.sessions || size >= batch.characters) await send();
   }
   await send();
+  await sending;
   return outcomes;
 }
 

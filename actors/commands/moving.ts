@@ -132,7 +132,7 @@ async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession
     const { credentials, keys } = session;
     const { patch, webhooks } = settings;
     const stored = await supervisor.ports.sessions.land({ instanceId: id, epoch }, { credentials, keys, patch, webhooks });
-    if (stored === 'elsewhere') return refuse('conflict', 'another instance has the session by now');
+    if (stored === 'elsewhere') return lateElsewhere;
     cell.keeper.note(patch);
     if (patch.token !== undefined) supervisor.registry.addToken(patch.token, id);
     for (const webhook of webhooks) supervisor.dispatcher.set(webhook);
@@ -142,38 +142,45 @@ async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession
   }
 }
 
-/** An instance that was made for a session which could not be stored. */
-const unmade = async (supervisor: Supervisor, { id, epoch }: InstanceRecord): Promise<void> => {
-  await supervisor.ports.instances.remove(id, epoch);
-  supervisor.forget(id);
-  supervisor.chores.wakeRemover();
-};
-
 const otherNode = refuse('conflict', 'another node owns the instance: import on that node, or under another name');
+const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
-/** Of several nodes: a new instance has no owner yet, and the first one finds the session in it. */
-async function landUnowned(
+/** Nobody knows a new instance before its session is stored, so that none begins to connect it. In a cluster the next owner finds the session in it. */
+async function landInNew(
   supervisor: Supervisor,
   record: InstanceRecord,
   session: ArrivingSession,
   settings: Settings,
 ): Promise<Result<null>> {
+  const { ports, registry, dispatcher, chores } = supervisor;
   const { credentials, keys } = session;
-  const claim = { instanceId: record.id, epoch: record.epoch };
-  const stored = await supervisor.ports.sessions.land(claim, { credentials, keys, ...settings });
-  if (stored === 'elsewhere') return refuse('conflict', 'another instance has the session by now');
-  supervisor.registry.register({ ...record, ...settings.patch });
+  const remove = async (): Promise<void> => {
+    await ports.instances.remove(record.id, record.epoch);
+    chores.wakeRemover();
+  };
+  await ports.instances.insert(record);
+  try {
+    const stored = await ports.sessions.land({ instanceId: record.id, epoch: record.epoch }, { credentials, keys, ...settings });
+    if (stored === 'elsewhere') {
+      await remove();
+      return lateElsewhere;
+    }
+  } catch (error) {
+    await remove().catch(() => undefined);
+    throw error;
+  }
+  registry.register({ ...record, ...settings.patch });
+  for (const webhook of settings.webhooks) dispatcher.set(webhook);
   return done(null);
 }
 
 const landed = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
   try {
-    if (supervisor.registry.owns(record.id))
-      return await onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings));
-    return isNew ? await landUnowned(supervisor, record, session, settings) : otherNode;
+    if (isNew) return await landInNew(supervisor, record, session, settings);
+    if (!supervisor.registry.owns(record.id)) return otherNode;
+    return await onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings));
   } catch (error) {
     if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');
-    if (isNew) await unmade(supervisor, record).catch(() => undefined);
     throw error;
   }
 };
@@ -188,13 +195,10 @@ const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit
   lost: session.lost,
 });
 
-const made = async (supervisor: Supervisor, name: string): Promise<InstanceRecord> => {
-  const { ports } = supervisor;
-  const record = { ...newRecord(`r${ports.chance.hex(7)}`, ports.chance.token(tokenLength), ports.time.now()), name };
-  await ports.instances.insert(record);
-  supervisor.add(record);
-  return record;
-};
+const freshRecord = ({ ports: { chance, time } }: Supervisor, name: string): InstanceRecord => ({
+  ...newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now()),
+  name,
+});
 
 async function importOne(supervisor: Supervisor, session: ArrivingSession, request: ImportRequest): Promise<ImportedSession> {
   const target = targetOf(supervisor, session, request.into);
@@ -207,11 +211,10 @@ async function importOne(supervisor: Supervisor, session: ArrivingSession, reque
     const reason = target.record === null ? 'a new instance would be made' : `the instance ${target.record.id} would be filled`;
     return { ...answerOf(session, target.record), outcome: 'ready', reason, notes, lost };
   }
-  const record = target.record ?? (await made(supervisor, session.name));
+  const record = target.record ?? freshRecord(supervisor, session.name);
   const settings = await settingsOf(supervisor, record, session, isNew);
   const stored = await landed(supervisor, record, session, isNew, settings);
   if (!stored.ok) {
-    if (isNew) await unmade(supervisor, record);
     return { ...answerOf(session, isNew ? null : record), outcome: 'refused', reason: stored.refusal.message, notes };
   }
   supervisor.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');

@@ -1,0 +1,96 @@
+/** A gateway that is killed in the middle of an import has each session whole or not at all, and the same import finishes the work. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { launchCommand, runCommand } from '#test/support/commands.ts';
+import { quietLog } from '#test/support/database.ts';
+import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+import { writeMadeSession } from '#test/support/made-sessions.ts';
+import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
+
+const sessions = 40;
+const kills = 4;
+const folder = temporaryFolder();
+const source = join(folder, 'sessions');
+const gateway = new GatewayProcess({});
+/** Keys of each session, by the name of its instance. */
+const expected = new Map<string, number>();
+before(async () => {
+  for (let at = 0; at < sessions; at += 1) {
+    const name = `s${String(at).padStart(2, '0')}`;
+    const keys = await writeMadeSession(join(source, name), {
+      number: `55119111300${String(at).padStart(2, '0')}`,
+      preKeys: 700 + at,
+      people: 20,
+    });
+    // The note of the source's run: these sessions share no state with the account's other devices.
+    expected.set(name, keys + 1);
+  }
+  await gateway.start();
+});
+after(async () => {
+  await gateway.close();
+  await removeFolder(folder);
+});
+
+interface Stored {
+  readonly name: string;
+  readonly paired: boolean;
+  readonly credentials: number;
+  readonly keys: number;
+}
+
+const text = `select name, jid <> '' as paired, (select count(*)::int from credential c where c.instance_id = i.id) as credentials,
+  (select count(*)::int from signal_key k where k.instance_id = i.id) as keys from instance i where not removed order by name`;
+
+const stored = async (): Promise<readonly Stored[]> => {
+  const database = await openDatabase({ url: embeddedUrl(gateway.dataDir), log: quietLog, poolSize: 1 });
+  try {
+    return await database.rows<Stored>({ name: '', text }, []);
+  } finally {
+    await database.close();
+  }
+};
+
+const wholeNames = (rows: readonly Stored[]): readonly string[] =>
+  rows.filter(({ credentials }) => credentials === 1).map(({ name }) => name);
+
+const assertWholeOrAbsent = (rows: readonly Stored[]): void => {
+  for (const { name, paired, credentials, keys } of rows) {
+    if (credentials === 0) assert.deepEqual([name, paired, keys], [name, false, 0]);
+    else assert.deepEqual([name, paired, keys], [name, true, expected.get(name)]);
+  }
+  assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length, 'no session has two instances');
+};
+
+test('kills: sessions are whole or absent after each kill, and the same import takes the rest', async (t) => {
+  const reached: number[] = [];
+  for (let round = 0; round < kills; round += 1) {
+    const before = wholeNames(await stored()).length;
+    const { ended } = launchCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
+    // From the first sessions on, at another moment in each round.
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await wait(5)) if (wholeNames(await stored()).length > before) break;
+    await wait(30 + 60 * round);
+    await gateway.end('SIGKILL');
+    const { code, output } = await ended;
+    await gateway.start();
+    const rows = await stored();
+    assertWholeOrAbsent(rows);
+    reached.push(wholeNames(rows).length);
+    if (code === 0) break;
+    assert.match(output, /has gone|No gateway answers/);
+  }
+  assert.ok((reached[0] ?? 0) > 0 && (reached[0] ?? 0) < sessions, `the first kill came in the middle: ${reached.join(', ')}`);
+  const ran = await runCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
+  assert.equal(ran.code, 0, ran.output);
+  const all = await stored();
+  assert.deepEqual(wholeNames(all), [...expected.keys()]);
+  assertWholeOrAbsent(all);
+  const again = await runCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
+  assert.match(again.output, new RegExp(`${sessions} already here`));
+  assert.deepEqual(await stored(), all);
+  t.diagnostic(`whole after each kill: ${reached.join(', ')} of ${sessions}`);
+});
