@@ -18,6 +18,7 @@ import { flood } from './flood.ts';
 import { groups } from './groups.ts';
 import { history } from './history.ts';
 import { idle } from './idle.ts';
+import { importing } from './import.ts';
 import { inspector } from './inspector.ts';
 import { isolation } from './isolation.ts';
 import { downloads } from './downloads.ts';
@@ -69,6 +70,7 @@ const benches: readonly Bench[] = [
   oneNode,
   failover,
   leases,
+  importing,
 ];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -12,7 +12,7 @@ import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
 const sessions = 40;
-const kills = 4;
+const kills = 3;
 const folder = temporaryFolder();
 const source = join(folder, 'sessions');
 const gateway = new GatewayProcess({});
