@@ -7,7 +7,7 @@ import { adminToken, startGateway } from './clients.ts';
 import type { Memory } from './probe.ts';
 import { databaseCpu } from './cost.ts';
 import { startSandbox } from './sandbox.ts';
-import { eventually } from './workshop.ts';
+import { eventually, type Child } from './workshop.ts';
 
 const sessions = 500;
 /** Keys of a phone that was just linked, and its conversations. */
@@ -34,6 +34,17 @@ const writeAll = async (folder: string, count: number): Promise<void> => {
   await Promise.all(Array.from({ length: writtenAtOnce }, worker));
 };
 
+/** Waits for the report of the command. Resolves with its largest memory in megabytes. */
+const endOf = async (command: Child): Promise<number> => {
+  let peak = 0;
+  const look = (): true | null => {
+    peak = Math.max(peak, peakOf(command.pid) ?? 0);
+    return /Before you connect/.test(command.output()) ? true : null;
+  };
+  await eventually(look, 'the import to end', 600_000);
+  return peak;
+};
+
 export const importing: Bench = {
   name: 'import',
   about: `${sessions} sessions of the bare library that move in`,
@@ -50,16 +61,7 @@ export const importing: Bench = {
       args: ['--from', 'folder', '--path', source, '--to', gateway.address],
       env: { ADMIN_TOKEN: adminToken },
     });
-    let peak = 0;
-    await eventually(
-      () => {
-        const now = peakOf(command.pid);
-        if (now !== null) peak = Math.max(peak, now);
-        return /Before you connect/.test(command.output()) ? true : null;
-      },
-      'the import to end',
-      600_000,
-    );
+    const peak = await endOf(command);
     const seconds = (performance.now() - start) / 1000;
     const cpu = {
       command: (await command.ask<number>('cpu')) / count,

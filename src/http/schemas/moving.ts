@@ -22,6 +22,7 @@ export const ImportHeaders = Type.Object({
 
 /** Read as a stream, so that nothing is checked before. */
 export const Upload = Type.Unsafe<unknown>({
+  type: ['string', 'object'],
   description: 'A file, or several as a tar archive, which may be compressed with gzip',
   format: 'binary',
 });

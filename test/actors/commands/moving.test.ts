@@ -1,0 +1,218 @@
+/** Decisions of an import: which instance takes a session, what of its settings, and what is refused. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ImportRequest, ImportedSession, RunningGateway } from '#actors/gateway.ts';
+import { EpochLost, SourceProblem, StorageUnavailable, type Arrival, type ArrivingSession, type MovedWebhook } from '#actors/ports.ts';
+import { settle, World } from '#test/fakes/world.ts';
+
+const request: ImportRequest = { from: 'folder', secret: '', dryRun: false, into: '', only: [], signal: new AbortController().signal };
+
+const hook: MovedWebhook = {
+  url: 'http://receiver.test',
+  enabled: true,
+  events: ['messages'],
+  excludeMessages: [],
+  addUrlEvents: false,
+  addUrlTypesMessages: false,
+  secret: '',
+  headers: {},
+};
+
+const session = (change: Partial<ArrivingSession> = {}, owner = '551'): ArrivingSession => ({
+  name: 'shop',
+  identity: { jid: `${owner}:7@s.whatsapp.net`, lid: '9@lid', owner, profileName: 'Shop', isBusiness: false, platform: 'android' },
+  credentials: '{"noiseKey":"secret"}',
+  keys: [{ type: 'pre-key', id: '1', value: '{}' }],
+  token: '',
+  proxy: '',
+  webhooks: [],
+  settings: {},
+  lost: [],
+  notes: ['stop the source'],
+  ...change,
+});
+
+const found = (...sessions: readonly ArrivingSession[]): readonly Arrival[] => sessions.map((one) => ({ found: 'session', session: one }));
+
+async function* nothing(): AsyncIterable<Uint8Array> {}
+
+const run = async (world: World, gateway: RunningGateway, change: Partial<ImportRequest> = {}): Promise<readonly ImportedSession[]> => {
+  const result = await world.answerOf(gateway.importSessions(nothing(), { ...request, ...change }));
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+};
+
+const outcomes = (sessions: readonly ImportedSession[]) => sessions.map(({ outcome, instance }) => [outcome, instance]);
+
+test('import: a session becomes a new instance that rests, with its token, webhook and proxy', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  const token = 'a-token-of-the-source';
+  world.moving.sources.arrivals = found(
+    session({ token, webhooks: [hook], proxy: 'http://u:p@proxy.test:1', settings: { adminField01: 'a' } }),
+  );
+  const [one] = await run(world, gateway);
+  assert.ok(one);
+  const { record, status } = gateway.view(one.instance) ?? assert.fail('the instance is there');
+  assert.deepEqual([one.outcome, one.token, one.keys, one.notes], ['imported', token, 1, ['stop the source']]);
+  assert.deepEqual([status, record.wanted, record.jid, record.name], ['disconnected', 'offline', '551:7@s.whatsapp.net', 'shop']);
+  assert.deepEqual([record.adminField01, record.proxy?.mode, record.proxy?.url], ['a', 'custom', 'http://u:p@proxy.test:1']);
+  assert.equal(gateway.authenticate(token), one.instance);
+  assert.deepEqual(
+    gateway.webhooks(one.instance).map(({ url }) => url),
+    [hook.url],
+  );
+  await world.time.pass(600_000);
+  assert.equal(world.platform.links.size, 0, 'nothing connects it');
+});
+
+test('import: the same import twice changes nothing, whatever the instance is called by then', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  const [first] = await run(world, gateway);
+  await gateway.update(first?.instance ?? '', { name: 'renamed' });
+  const stored = JSON.stringify([...world.db.instances]);
+  assert.deepEqual(outcomes(await run(world, gateway)), [['here', first?.instance]]);
+  assert.deepEqual(outcomes(await run(world, gateway, { dryRun: true })), [['here', first?.instance]]);
+  assert.equal(JSON.stringify([...world.db.instances]), stored);
+});
+
+test('import: a dry run changes nothing, and says what is lost', async () => {
+  const world = new World();
+  world.register({ id: 'r1', name: 'shop' });
+  const gateway = await world.start();
+  const before = JSON.stringify([[...world.db.instances], [...world.db.webhooks]]);
+  world.moving.sources.arrivals = found(
+    session({ webhooks: [{ ...hook, url: 'ftp://x' }], token: 'short' }),
+    session({ name: 'other' }, '552'),
+  );
+  const [first, second] = await run(world, gateway, { dryRun: true });
+  assert.deepEqual([first?.outcome, first?.instance, second?.outcome, second?.instance], ['ready', 'r1', 'ready', '']);
+  assert.deepEqual(first?.lost, [
+    'webhook: it is not taken over, since the address must begin with http:// or https://',
+    'token: the instance keeps its own one',
+  ]);
+  assert.equal(JSON.stringify([[...world.db.instances], [...world.db.webhooks]]), before);
+});
+
+test('import: an unpaired instance of the name is filled and keeps its token, webhooks and proxy', async () => {
+  const world = new World();
+  world.register({ id: 'r1', name: 'shop' });
+  world.hook({ id: 'w1', instanceId: 'r1', url: 'http://own.test' });
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session({ token: 'a-token-of-the-source', webhooks: [hook] }));
+  const [one] = await run(world, gateway);
+  assert.deepEqual([one?.outcome, one?.instance, one?.token], ['imported', 'r1', 'token-r1']);
+  assert.deepEqual(one?.lost, ['webhooks: the instance keeps its own ones', 'token: the instance keeps its own one']);
+  assert.deepEqual(
+    gateway.webhooks('r1').map(({ url }) => url),
+    ['http://own.test'],
+  );
+  assert.equal(gateway.view('r1')?.record.jid, '551:7@s.whatsapp.net');
+});
+
+const refusals: readonly (readonly [string, (world: World) => void, Partial<ImportRequest>, RegExp])[] = [
+  [
+    'a paired instance',
+    (w) => w.register({ id: 'r1', name: 'shop', jid: '552:1@s.whatsapp.net', owner: '552' }),
+    {},
+    /has a paired session/,
+  ],
+  ['an instance of another account', (w) => w.register({ id: 'r1', name: 'shop', owner: '552' }), {}, /had another account/],
+  ['an instance that is being emptied', (w) => w.register({ id: 'r1', name: 'shop', accountLeaves: true }), {}, /is being emptied/],
+  ['two instances of one name', (w) => ['r1', 'r2'].forEach((id) => w.register({ id, name: 'shop' })), {}, /2 instances have this name/],
+  ['an instance that is not there', () => undefined, { into: 'r9' }, /there is no instance/],
+];
+for (const [title, prepare, change, reason] of refusals)
+  test(`import: ${title} takes no session`, async () => {
+    const world = new World();
+    prepare(world);
+    const gateway = await world.start();
+    world.moving.sources.arrivals = found(session());
+    const [one] = await run(world, gateway, change);
+    assert.equal(one?.outcome, 'refused');
+    assert.match(one?.reason ?? '', reason);
+    assert.equal(world.moving.sessions.landed.size, 0);
+  });
+
+test('import: no connect begins while a session is being stored', async () => {
+  const world = new World();
+  world.register({ id: 'r1', name: 'shop' });
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  let connecting: ReturnType<RunningGateway['connect']> | null = null;
+  world.moving.sessions.before = async () => {
+    connecting = gateway.connect('r1', {});
+    await settle();
+  };
+  const [one] = await run(world, gateway);
+  assert.equal(one?.outcome, 'imported');
+  const answer = await connecting!;
+  assert.ok(!answer.ok && answer.refusal.reason === 'conflict');
+  assert.equal(world.platform.links.get('r1')?.opens.length ?? 0, 0);
+  assert.equal(gateway.view('r1')?.record.wanted, 'offline');
+});
+
+test('import: a new instance goes again when its session cannot be stored', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  world.moving.sessions.before = () => {
+    throw new StorageUnavailable('away');
+  };
+  await assert.rejects(() => gateway.importSessions(nothing(), request), StorageUnavailable);
+  assert.equal(gateway.all().length, 0);
+  world.moving.sessions.before = () => {
+    throw new EpochLost('taken');
+  };
+  const [one] = await run(world, gateway);
+  assert.match(one?.reason ?? '', /another node took the instance meanwhile/);
+  assert.equal(gateway.all().length, 0);
+});
+
+test('import: refused sessions and a source that breaks off do not undo the others', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.receive = async () => ({
+    ok: true,
+    value: (async function* (): AsyncIterable<Arrival> {
+      yield { found: 'refused', name: 'broken', reason: 'it is broken' };
+      yield* found(session());
+      throw new SourceProblem('The archive is cut off');
+    })(),
+  });
+  const all = await run(world, gateway);
+  assert.deepEqual(
+    all.map(({ name, outcome }) => [name, outcome]),
+    [
+      ['broken', 'refused'],
+      ['shop', 'imported'],
+      ['', 'refused'],
+    ],
+  );
+  assert.equal(all[2]?.reason, 'The archive is cut off');
+  assert.deepEqual(
+    outcomes(await run(world, gateway, { only: ['shop'] })).map(([outcome]) => outcome),
+    ['here', 'refused'],
+  );
+});
+
+test('export: a running session is refused without stop, and rests afterwards', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  const [{ instance } = { instance: '' }] = await run(world, gateway);
+  await world.answerOf(gateway.connect(instance, {}));
+  const ask = (stop: boolean) => world.answerOf(gateway.exportSessions({ instances: [], passphrase: 'p', stop }));
+  const refused = await ask(false);
+  assert.ok(!refused.ok && refused.refusal.reason === 'conflict');
+  const archive = await ask(true);
+  assert.ok(archive.ok);
+  const bytes: Uint8Array[] = [];
+  for await (const piece of archive.value) bytes.push(piece);
+  assert.equal(Buffer.concat(bytes).toString(), 'shop {"noiseKey":"secret"}\n');
+  const view = gateway.view(instance);
+  assert.deepEqual([view?.status, view?.record.wanted, view?.loggedIn], ['disconnected', 'offline', true]);
+  world.assertKept();
+});
