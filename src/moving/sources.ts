@@ -1,6 +1,7 @@
 /** Uploads with the stores of other gateways, and archives of our own: the port of the gateway to everything in this folder. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -47,6 +48,15 @@ const headOf = async (path: string): Promise<Buffer> => {
 const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
 const isTar = (head: Buffer): boolean => head.toString('latin1', 257, 262) === 'ustar';
 
+/** The folder that has more than one folder in it: archives are made with the folders around a store, or without. */
+const innermost = async (folder: string): Promise<string> => {
+  const [only, ...others] = await readdir(folder, { withFileTypes: true });
+  if (only === undefined || others.length > 0 || !only.isDirectory()) return folder;
+  const inner = join(folder, only.name);
+  const isAround = (await readdir(inner, { withFileTypes: true })).every((entry) => entry.isDirectory());
+  return isAround ? innermost(inner) : folder;
+};
+
 /** Where a reader finds what was uploaded: the file, or the folder of an archive. */
 const unpacked = async (folder: string, maxBytes: number, signal: AbortSignal): Promise<string> => {
   let path = `${folder}/upload`;
@@ -59,7 +69,7 @@ const unpacked = async (folder: string, maxBytes: number, signal: AbortSignal): 
   const files = `${folder}/files`;
   await mkdir(files, { mode: 0o700 });
   await unpackTar(path, files);
-  return files;
+  return innermost(files);
 };
 
 async function* arrivalsOf(

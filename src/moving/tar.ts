@@ -58,7 +58,9 @@ const unpackAll = async (pieces: Pieces, folder: string): Promise<void> => {
   let longName = '';
   for (let entries = 0; ; entries += 1) {
     const header = await pieces.take(block);
-    if (header === null || header.every((byte) => byte === 0)) return;
+    // Empty blocks mark the end.
+    if (header === null) throw broken;
+    if (header.every((byte) => byte === 0)) return;
     if (entries > mostEntries) throw new SourceFault(`The tar archive has more than ${mostEntries} files`);
     const size = sizeIn(header);
     if (!Number.isSafeInteger(size) || size < 0) throw broken;

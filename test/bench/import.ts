@@ -72,7 +72,7 @@ export const importing: Bench = {
     const imported = command
       .output()
       .split('\n')
-      .filter((line) => / imported$/.test(line)).length;
+      .filter((line) => line.endsWith(' imported')).length;
     if (!command.output().includes(`${count} of ${count} sessions: ${count} imported`))
       throw new Error(`${imported} sessions were imported`);
     return [

@@ -117,7 +117,8 @@ test('keys: a key of the shared state is read from bytes, from base64 and from l
       timestamp: '1700000000',
       fingerprint: { rawId: 1, currentIndex: 0, deviceIndexes: [0] },
     });
-    assert.deepEqual(Buffer.from((key?.value as { keyData: Uint8Array }).keyData), keyData);
+    assert.ok(key);
+    assert.deepEqual(Buffer.from((key.value as { keyData: Uint8Array }).keyData), keyData);
   }
 });
 
