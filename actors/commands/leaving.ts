@@ -2,23 +2,33 @@
 import type { ExportRequest, Gateway } from '../face.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { onSettled } from './settling.ts';
+import { onSettled, settled } from './settling.ts';
 
 const elsewhere = refuse('conflict', 'another node owns the instance: ask that node for the export');
+
+/** A session that sleeps would be woken by its next message: without its chart the instance is one that was never connected. */
+const forgetSleep = async (supervisor: Supervisor, cell: Cell): Promise<void> => {
+  await cell.close();
+  cell.end();
+  supervisor.registry.drop(cell.record.id);
+};
 
 /** Closes the session without a logout. The instance stays disconnected until somebody connects it. */
 const stop = (supervisor: Supervisor, id: InstanceId): Promise<Result<null>> =>
   onSettled(supervisor, id, async (cell) => {
     await cell.keeper.save({ wanted: 'offline' });
-    await cell.close();
-    cell.end();
-    supervisor.registry.drop(id);
+    cell.send({ type: 'instance.stop', by: 'api' });
+    await settled(supervisor, cell);
+    await cell.stored();
+    if (cell.status === 'hibernated') await forgetSleep(supervisor, cell);
     return done(null);
   });
 
-const isResting = (supervisor: Supervisor, { id }: InstanceRecord): boolean =>
-  ['disconnected', 'hibernated'].includes(supervisor.registry.status(id)) && supervisor.registry.cells.get(id)?.closing !== true;
+/** Neither connected nor about to be, after a restart or by itself. */
+const isResting = (supervisor: Supervisor, { id, wanted }: InstanceRecord): boolean =>
+  wanted === 'offline' && supervisor.registry.status(id) === 'disconnected' && supervisor.registry.cells.get(id)?.closing !== true;
 
 async function prepare(supervisor: Supervisor, id: InstanceId, isToStop: boolean): Promise<Result<InstanceRecord>> {
   const record = supervisor.registry.record(id);
@@ -30,7 +40,6 @@ async function prepare(supervisor: Supervisor, id: InstanceId, isToStop: boolean
   }
   const now = supervisor.registry.record(id) ?? record;
   if (!isResting(supervisor, now)) return refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
-  await supervisor.registry.cells.get(id)?.stored();
   return done(now);
 }
 
