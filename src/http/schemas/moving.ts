@@ -25,6 +25,7 @@ export const Upload = Type.Unsafe<unknown>({
   type: ['string', 'object'],
   description: 'A file, or several as a tar archive, which may be compressed with gzip',
   format: 'binary',
+  examples: ['the bytes of auth_info.tar.gz'],
 });
 
 export const ImportedSession = Type.Object(
