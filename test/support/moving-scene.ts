@@ -48,6 +48,8 @@ export class MovingScene {
     await bare.write(contact, `answer of ${number}`);
     const { jid: group } = await sandbox.createGroup({ subject: 'Friends', creator: contact, participants: [number, stranger] });
     await bare.write(group, `to the group of ${number}`, stranger);
+    // What the account's devices share comes from the platform after the import.
+    await sandbox.change(number, { kind: 'contact', number: contact, name: `Contact of ${number}` });
     await bare.end();
     const { id } = await sandbox.send(contact, number, { kind: 'text', text: `while ${number} was away` });
     return { bare, group, waiting: [id] };
@@ -89,6 +91,10 @@ export class MovingScene {
       assert.equal(status, 200, JSON.stringify(body));
       for (const reader of readers) await this.readBy(reader, text);
     }
+    await until(async () => {
+      const { body } = await account.call('GET', '/contacts');
+      return JSON.stringify(body).includes(`Contact of ${number}`);
+    }, 'the contact has its name of the phone');
     const late = await sandbox.send(stranger, number, { kind: 'text', text: `of a stranger to ${number}` });
     await until(
       async () => (await account.messages(stranger)).some(({ messageid }) => messageid === late.id),

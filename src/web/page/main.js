@@ -25,6 +25,7 @@ import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
+import { Moving } from './views/moving.js';
 import { Nodes } from './views/nodes.js';
 import { SignIn } from './views/sign-in.js';
 import { Start } from './views/start.js';
@@ -35,6 +36,7 @@ import { Start } from './views/start.js';
 const views = [
   { path: '/admin', view: List },
   { path: '/admin/start', view: Start },
+  { path: '/admin/moving', view: Moving },
   { path: '/admin/cluster', view: Nodes },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },

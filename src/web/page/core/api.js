@@ -29,14 +29,16 @@ export const whenSignedOut = (listener) => {
  * @typedef {object} CallOptions
  * @property {string} [instance] Id; the request is made in its name.
  * @property {unknown} [body] Sent as JSON.
+ * @property {Blob} [bytes] Sent as it is.
  * @property {AbortSignal} [signal]
  * @property {Record<string, string>} [headers]
  */
 
 /** @param {CallOptions} options */
-const headersOf = ({ instance, body, headers }) => ({
+const headersOf = ({ instance, body, bytes, headers }) => ({
   ...(instance === undefined ? {} : { 'x-instance': instance }),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  ...(bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
   ...headers,
 });
 
@@ -51,10 +53,11 @@ const ofProxies = new Set([502, 504]);
  * @returns {Promise<Response>}
  */
 export const send = async (method, path, options = {}) => {
-  const { body, signal } = options;
+  const { body, bytes, signal } = options;
   /** @type {RequestInit} */
   const init = { method, headers: headersOf(options), cache: 'no-store' };
   if (body !== undefined) init.body = JSON.stringify(body);
+  if (bytes !== undefined) init.body = bytes;
   if (signal !== undefined) init.signal = signal;
   const response = await fetch(path, init).catch((error) => {
     if (signal?.aborted) throw error;

@@ -59,7 +59,12 @@ export const ConnectDialog = ({ made: given, onMade = () => undefined, onClose }
       setMade(fresh);
       onMade(fresh);
     };
-    return html`<${Dialog} title=${t('newSession')} onClose=${onClose}><${NameForm} onMade=${take} /><//>`;
+    return html`
+      <${Dialog} title=${t('newSession')} onClose=${onClose}>
+        <${NameForm} onMade=${take} />
+        <p class="note"><a href="/admin/moving">${t('movingStart')}</a></p>
+      <//>
+    `;
   }
   return html`
     <${Dialog} key="pair" title=${t('pairTitle', { name: made.name })} class="wide" onClose=${onClose}>

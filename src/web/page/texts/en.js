@@ -1,4 +1,5 @@
 /** English. Names say where a text stands; `{…}` are values. */
+import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
 import { ofPasskeys } from './en-passkey.js';
 import { todo } from './en-todo.js';
@@ -39,6 +40,7 @@ export const en = {
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
+  ...ofMoving,
   ...ofNodes,
   ...ofPasskeys,
   ...todo,

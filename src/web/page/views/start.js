@@ -190,6 +190,7 @@ export const Start = () => {
       <div class="start">
         <h1>${t('startTitle')}</h1>
         <p class="dim">${t('startLead')}</p>
+        <p class="dim"><a href="/admin/moving">${t('movingStart')}</a></p>
         ${error !== null ? html`<${Failed} error=${error} onRetry=${load} />` : begun === null ? html`<${Loading} />` : html`<${Steps} begun=${begun} />`}
       </div>
     <//>

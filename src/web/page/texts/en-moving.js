@@ -1,0 +1,32 @@
+/** Texts of the page for imports. */
+export const ofMoving = {
+  moving: 'Import sessions',
+  movingLead:
+    'Sessions of another gateway move in without a QR code, and rest until you connect them. Stop the other gateway for good before that: two gateways on one device replace each other.',
+  movingStart: 'You have linked phones in another gateway? Import them without a QR code.',
+  movingFrom: 'Source',
+  movingFile: 'File',
+  movingFileHint:
+    'A tar archive of its folder, which may be compressed with gzip, a dump of Redis as JSON, or an archive of npm run export. The command reads databases.',
+  movingSecret: 'Passphrase',
+  movingSecretHint: 'Of an archive. Other sources need none.',
+  movingInto: 'Instance',
+  movingIntoHint: 'Id or name of the instance to fill, for one session. Empty: by the name of the session.',
+  movingTry: 'Try',
+  movingImport: 'Import',
+  movingName: 'Session',
+  movingNumber: 'Number',
+  movingResult: 'Result',
+  movingNotes: 'To know',
+  moved_imported: 'imported',
+  moved_ready: 'can be imported',
+  moved_here: 'already here',
+  moved_refused: 'refused',
+  movingTried: 'Nothing was changed. These sessions are in the file.',
+  movingDone: 'These sessions are in the file. Open an imported one to connect it.',
+  from_folder: 'Bare library: folders of useMultiFileAuthState',
+  from_evolution: 'Evolution API: folders or a dump of Redis',
+  from_waha: 'WAHA, engine NOWEB: .sessions',
+  'from_fazer-ai': 'fazer-ai/baileys-api: a dump of Redis',
+  from_dormouse: 'Another Dormouse: an archive',
+};

@@ -1,0 +1,52 @@
+/** The dashboard's page for imports in a real browser: a file is tried, then imported, and what became of each session is shown. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { objectionsTo } from '#test/support/access.ts';
+import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+import { writeMadeSession } from '#test/support/made-sessions.ts';
+import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
+
+const folder = temporaryFolder();
+const gateway = new GatewayProcess({});
+let dashboard: Dashboard;
+const left = withoutBrowser !== '';
+
+before(async () => {
+  if (left) return;
+  await gateway.start();
+  await writeMadeSession(join(folder, 'sessions', 'shop'), { number: '5511911110001', preKeys: 20 });
+  await writeMadeSession(join(folder, 'sessions', 'torn'), { number: '5511911110002', preKeys: 2 });
+  await writeFile(join(folder, 'sessions', 'torn', 'creds.json'), '{');
+  execFileSync('tar', ['-C', folder, '-czf', join(folder, 'sessions.tar.gz'), 'sessions']);
+  dashboard = await Dashboard.open(gateway.address);
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+});
+after(async () => {
+  await dashboard?.close();
+  await gateway.close();
+  await removeFolder(folder);
+});
+
+inBrowser('an upload is tried, then imported, and each session says what became of it', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/admin/start');
+  await page.getByRole('link', { name: /Import them without a QR code/ }).click();
+  await page.getByRole('heading', { name: 'Import sessions' }).waitFor();
+  await page.getByLabel('File').setInputFiles(join(folder, 'sessions.tar.gz'));
+  await page.getByRole('button', { name: 'Try' }).click();
+  const rows = page.locator('tbody tr');
+  await rows.filter({ hasText: 'shop' }).filter({ hasText: 'can be imported' }).waitFor();
+  await rows.filter({ hasText: 'torn' }).filter({ hasText: 'creds.json cannot be read' }).waitFor();
+  assert.deepEqual((await gateway.call('GET', '/instance/all')).body, []);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const shop = rows.filter({ hasText: 'shop' }).filter({ hasText: 'imported' });
+  await shop.filter({ hasText: 'stop it there before you connect it here' }).waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'moving'), []);
+  await shop.getByRole('link', { name: 'shop' }).click();
+  await page.getByRole('heading', { name: 'shop' }).first().waitFor();
+});
