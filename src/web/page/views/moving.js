@@ -39,7 +39,7 @@ const Row = ({ session: { name, outcome, instance, number, reason, notes, lost }
 
 /** @param {{ answer: Answer }} props */
 const Report = ({ answer: { dryRun, sessions } }) => html`
-  <section class="panel nodes" aria-label=${t('movingResult')} aria-live="polite">
+  <section class="panel nodes moving-report" aria-label=${t('movingResult')} aria-live="polite">
     <p class="note">${t(dryRun ? 'movingTried' : 'movingDone')}</p>
     <div class="scroll" tabindex="0" role="group" aria-label=${t('movingResult')}>
       <table>

@@ -1,0 +1,52 @@
+/** Imports into a cluster: any node takes a session, another one connects it, and the same import at another node changes nothing. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Account } from '#test/support/account.ts';
+import { BareSession } from '#test/support/bare-library.ts';
+import { runCommand } from '#test/support/commands.ts';
+import type { GatewayProcess } from '#test/support/gateway.ts';
+import { Nodes } from '#test/support/nodes.ts';
+import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const number = '5511911140001';
+const folder = temporaryFolder();
+const source = join(folder, 'shop');
+let nodes: Nodes;
+let second: GatewayProcess;
+before(async () => {
+  nodes = await Nodes.open();
+  second = await nodes.another('second').start();
+  const bare = await BareSession.pair(nodes.scene.platform, source, number);
+  await bare.write(contact, 'from the bare library');
+  await bare.end();
+});
+after(async () => {
+  await nodes?.close();
+  await removeFolder(folder);
+  // Every pairing of the library leaves a timer of 30 s running.
+  setTimeout(() => process.exit(), 200).unref();
+});
+
+const tokenAt = async (node: GatewayProcess): Promise<string | undefined> => {
+  const { body } = await node.call('GET', '/instance/all');
+  return (body as unknown as readonly { readonly owner: string; readonly token: string }[]).find(({ owner }) => owner === number)?.token;
+};
+
+test('cluster: a session that one node imported connects by another one, and is imported once', async () => {
+  const ran = await runCommand(second, 'import.ts', ['--from', 'folder', '--path', source]);
+  assert.equal(ran.code, 0, ran.output);
+  const token = await until(() => tokenAt(nodes.first), 'the other node knows the instance');
+  const account = Account.of(nodes.first, number, token);
+  const again = await runCommand(nodes.first, 'import.ts', ['--from', 'folder', '--path', source]);
+  assert.match(again.output, /already here/);
+  assert.equal((await account.seen()).status, 'disconnected');
+  await account.connect();
+  await account.reaches('connected');
+  await account.send(contact, 'from the cluster');
+  await until(() => nodes.scene.readBy(contact).has('from the cluster'), 'the contact reads the text');
+  const { logins, messages } = nodes.scene.platform.sandbox.stats();
+  assert.deepEqual([logins.double, messages.undecryptable], [0, 0]);
+});
