@@ -4,8 +4,10 @@ import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-co
 import { tokenPageType } from '../platform/keys/token-index.ts';
 import { type RunNote, Runs, runType } from '../platform/keys/unclean-runs.ts';
 import { isCarried, readCredentials, readJson, readKey } from './library-form.ts';
+import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
 import {
   type CarriedSettings,
+  type CarriedWebhook,
   type Found,
   type FoundSession,
   type KeyType,
@@ -105,10 +107,48 @@ async function* keysOf(lines: AsyncIterator<string>): AsyncIterable<SessionKey> 
   }
 }
 
+const switches = ['enabled', 'addUrlEvents', 'addUrlTypesMessages'] as const;
+
+const webhookIn = (value: unknown): CarriedWebhook | null => {
+  const given = recordOf(value);
+  const flags = Object.fromEntries(switches.map((name) => [name, given[name] === true])) as Record<(typeof switches)[number], boolean>;
+  return webhookOf({
+    ...flags,
+    url: textOf(given['url']),
+    events: textsOf(given['events']),
+    excludeMessages: textsOf(given['excludeMessages']),
+    secret: textOf(given['secret']),
+    headers: headersOf(given['headers']),
+  });
+};
+
+/** Settings as another version of this program may have written them. */
+const settingsIn = (value: unknown): CarriedSettings => {
+  const { token, proxy, webhooks, lost, own } = recordOf(value);
+  return {
+    token: textOf(token),
+    proxy: textOf(proxy),
+    webhooks: Array.isArray(webhooks) ? webhooks.map(webhookIn).filter((webhook) => webhook !== null) : [],
+    lost: textsOf(lost),
+    own: recordOf(own),
+  };
+};
+
+const states: readonly SourceState[] = ['loggedOut', 'connected', 'stopped', 'unknown'];
+
 const sessionOf = ({ session, settings }: Head, keys: () => AsyncIterable<SessionKey>): Found => {
-  const { name, credentials, state, notes } = session;
+  const given = recordOf(session);
+  const [name, credentials] = [textOf(given['name']), textOf(given['credentials'])];
   try {
-    return { found: 'session', name, creds: readCredentials(readJson(credentials, 'the credentials')), keys, settings, state, notes };
+    return {
+      found: 'session',
+      name,
+      creds: readCredentials(readJson(credentials, 'the credentials')),
+      keys,
+      settings: settingsIn(settings),
+      state: states.find((state) => state === given['state']) ?? 'unknown',
+      notes: textsOf(given['notes']),
+    };
   } catch (error) {
     if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
     throw error;

@@ -41,19 +41,24 @@ const withFreeIds = (creds: AuthenticationCreds, highest: number): Authenticatio
   firstUnuploadedPreKeyId: Math.max(1, creds.firstUnuploadedPreKeyId),
 });
 
-const ownSettings = [
-  'systemName',
-  'browser',
-  'system',
-  'adminField01',
-  'adminField02',
-  'fieldsMap',
-  'msgDelayMin',
-  'msgDelayMax',
-] as const satisfies readonly (keyof InstancePatch)[];
+/** Fields of an instance that an archive has, by their types. */
+const ownSettings = {
+  systemName: 'string',
+  browser: 'string',
+  system: 'string',
+  adminField01: 'string',
+  adminField02: 'string',
+  fieldsMap: 'object',
+  msgDelayMin: 'number',
+  msgDelayMax: 'number',
+} as const satisfies Partial<Record<keyof InstancePatch, string>>;
 
 const settingsOf = (own: Readonly<Record<string, unknown>> = {}): InstancePatch =>
-  Object.fromEntries(ownSettings.filter((name) => own[name] !== undefined).map((name) => [name, own[name]])) as InstancePatch;
+  Object.fromEntries(
+    Object.entries(ownSettings)
+      .filter(([name, type]) => typeof own[name] === type)
+      .map(([name]) => [name, own[name]]),
+  ) as InstancePatch;
 
 const stateNotes: Readonly<Record<SourceState, readonly string[]>> = {
   loggedOut: [],
@@ -81,7 +86,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
     keys.push(key);
   }
   return {
-    name: shortName(found.name),
+    name: shortName(found.name) || userOf(creds.me?.id ?? ''),
     identity: identityOf(creds),
     credentials: encodeCredentials(withFreeIds(creds, highest)),
     keys: [...keys, ...notesFor(creds)],

@@ -97,7 +97,8 @@ const problemOf = (error: unknown, maxBytes: number): Result<never> => {
   if (error instanceof SourceFault) return refuse('invalid', error.message);
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (typeof code === 'string' && code.startsWith('Z_')) return refuse('invalid', 'The compressed upload is cut off or damaged');
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return refuse('invalid', 'the upload was not sent to its end');
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ABORT_ERR')
+    return refuse('invalid', 'the upload was not sent to its end');
   throw error;
 };
 
