@@ -1,0 +1,108 @@
+/** Signal records of the client library as whatsmeow would have stored them: what `src/moving/whatsmeow` reads, made the other way round. */
+import { createHmac, hkdfSync } from 'node:crypto';
+import { type AuthenticationCreds, BufferJSON, generateSignalPubKey } from '@whiskeysockets/baileys';
+import type { SessionEntry, SessionRecord } from '#src/moving/whatsmeow/session-record.ts';
+
+type Chain = SessionEntry['_chains'][string];
+
+const derive = (seed: Uint8Array, info: string, length: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', seed, Buffer.alloc(32), Buffer.from(info), length));
+
+/** Go keeps keys of skipped messages derived, libsignal-node keeps their seeds. */
+const messageKey = ([index, seed]: readonly [string, string]) => {
+  const keys = derive(Buffer.from(seed, 'base64'), 'WhisperMessageKeys', 80);
+  const [CipherKey, MacKey, IV] = [keys.subarray(0, 32), keys.subarray(32, 64), keys.subarray(64)].map((part) => part.toString('base64'));
+  return { CipherKey, MacKey, IV, Index: Number(index) };
+};
+
+/** Chains that libsignal-node has closed have no key any more; whatsmeow keeps it. */
+const closedKey = createHmac('sha256', 'closed').digest('base64');
+
+const chainOf = ([publicKey, chain]: readonly [string, Chain], privateKey: string | null) => ({
+  SenderRatchetKeyPublic: publicKey,
+  SenderRatchetKeyPrivate: privateKey,
+  ChainKey: { Key: chain.chainKey.key ?? closedKey, Index: chain.chainKey.counter + 1 },
+  MessageKeys: Object.entries(chain.messageKeys).map(messageKey),
+});
+
+/** The chain that Go makes for the contact's signed pre-key when it begins a session. */
+const unreadChain = (publicKey: string) => ({
+  SenderRatchetKeyPublic: publicKey,
+  SenderRatchetKeyPrivate: null,
+  ChainKey: { Key: createHmac('sha256', 'unread').digest('base64'), Index: 0 },
+  MessageKeys: [],
+});
+
+const stateOf = (entry: SessionEntry, creds: AuthenticationCreds) => {
+  const { ephemeralKeyPair, lastRemoteEphemeralKey, previousCounter, rootKey } = entry.currentRatchet;
+  const all = Object.entries(entry._chains);
+  const last = (key: string): number => (key === lastRemoteEphemeralKey ? 1 : 0);
+  const receivers = all.filter(([, { chainType }]) => chainType === 2).toSorted(([a], [b]) => last(a) - last(b));
+  const sender = all.find(([key]) => key === ephemeralKeyPair.pubKey);
+  if (sender === undefined) throw new Error('the session has no sending chain');
+  const pending = entry.pendingPreKey;
+  return {
+    LocalIdentityPublic: Buffer.from(generateSignalPubKey(creds.signedIdentityKey.public)).toString('base64'),
+    LocalRegistrationID: creds.registrationId,
+    NeedsRefresh: false,
+    PendingKeyExchange: null,
+    PendingPreKey: pending
+      ? {
+          PreKeyID: { Value: pending.preKeyId ?? 0, IsEmpty: pending.preKeyId === undefined },
+          SignedPreKeyID: pending.signedKeyId,
+          BaseKey: pending.baseKey,
+        }
+      : null,
+    PreviousCounter: previousCounter >>> 0,
+    ReceiverChains: receivers.length === 0 ? [unreadChain(lastRemoteEphemeralKey)] : receivers.map((chain) => chainOf(chain, null)),
+    RemoteIdentityPublic: entry.indexInfo.remoteIdentityKey,
+    RemoteRegistrationID: entry.registrationId,
+    RootKey: rootKey,
+    SenderBaseKey: entry.indexInfo.baseKey,
+    SenderChain: chainOf(sender, ephemeralKeyPair.privKey),
+    SessionVersion: 3,
+  };
+};
+
+/** Null when no session of the record is open: whatsmeow always has a current one. */
+export const goSessionOf = ({ _sessions }: SessionRecord, creds: AuthenticationCreds): Buffer | null => {
+  const entries = Object.values(_sessions).toSorted((a, b) => b.indexInfo.used - a.indexInfo.used);
+  const current = entries.find(({ indexInfo }) => indexInfo.closed === -1);
+  if (current === undefined) return null;
+  const previous = entries.filter((entry) => entry !== current).map((entry) => stateOf(entry, creds));
+  return Buffer.from(JSON.stringify({ SessionState: stateOf(current, creds), PreviousStates: previous }));
+};
+
+interface LibraryState {
+  readonly senderKeyId: number;
+  readonly senderChainKey: { readonly iteration: number; readonly seed: Uint8Array };
+  readonly senderSigningKey: { readonly public: Uint8Array; readonly private: Uint8Array };
+  readonly senderMessageKeys: readonly { readonly iteration: number; readonly seed: Uint8Array }[];
+}
+
+/** The library writes the bytes of a sender key as base64 or as lists of numbers. */
+const bytes = (value: unknown): Buffer => Buffer.from(value as Uint8Array);
+
+const groupKey = (iteration: number, seed: Buffer) => {
+  const keys = derive(seed, 'WhisperGroup', 48);
+  return {
+    Iteration: iteration,
+    IV: keys.subarray(0, 16).toString('base64'),
+    CipherKey: keys.subarray(16).toString('base64'),
+    Seed: seed.toString('base64'),
+  };
+};
+
+/** `zeros`: private keys of others as whatsmeow writes them after it has read the record once. */
+export const goSenderKeyOf = (stored: Uint8Array, zeros = false): Buffer => {
+  const states = JSON.parse(Buffer.from(stored).toString(), BufferJSON.reviver) as readonly LibraryState[];
+  const none = zeros ? Buffer.alloc(32).toString('base64') : null;
+  const SenderKeyStates = states.toReversed().map((state) => ({
+    Keys: state.senderMessageKeys.map(({ iteration, seed }) => groupKey(iteration, bytes(seed))),
+    KeyID: state.senderKeyId,
+    SenderChainKey: { Iteration: state.senderChainKey.iteration, ChainKey: bytes(state.senderChainKey.seed).toString('base64') },
+    SigningKeyPrivate: bytes(state.senderSigningKey.private).toString('base64') || none,
+    SigningKeyPublic: Buffer.from(generateSignalPubKey(bytes(state.senderSigningKey.public))).toString('base64'),
+  }));
+  return Buffer.from(JSON.stringify({ SenderKeyStates }));
+};
