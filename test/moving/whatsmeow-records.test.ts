@@ -175,15 +175,15 @@ for (const [title, change] of broken) {
     await own.meet(peer.bundle());
     const { SessionState } = JSON.parse(goSessionOf(own.session, own.creds)?.toString() ?? '');
     const record = Buffer.from(JSON.stringify({ SessionState: change(SessionState), PreviousStates: [] }));
-    assert.throws(() => sessionRecordOf(record, 1), { name: 'UnreadableRecord', message: 'is broken' });
+    assert.throws(() => sessionRecordOf(record, 1), { name: 'UnreadableRecord', message: 'the record is broken' });
   });
 }
 
 for (const [title, record, message] of [
-  ['that begins with another byte', Buffer.from([0x0a, 0x7b]), 'is not in the JSON form of whatsmeow'],
-  ['that is empty', Buffer.alloc(0), 'is not in the JSON form of whatsmeow'],
-  ['that ends in the middle', Buffer.from('{"SessionState":{'), 'is broken'],
-  ['of another shape', Buffer.from('{"SenderKeyStates":7}'), 'is broken'],
+  ['that begins with another byte', Buffer.from([0x0a, 0x7b]), 'the record is not in the JSON form of whatsmeow'],
+  ['that is empty', Buffer.alloc(0), 'the record is not in the JSON form of whatsmeow'],
+  ['that ends in the middle', Buffer.from('{"SessionState":{'), 'the record is broken'],
+  ['of another shape', Buffer.from('{"SenderKeyStates":7}'), 'the record is broken'],
 ] as const) {
   test(`signal record: one ${title} is refused in words`, () => {
     assert.throws(() => sessionRecordOf(record, 1), { name: 'UnreadableRecord', message });

@@ -1,6 +1,6 @@
 /** The JSON in which whatsmeow stores Signal records (libsignal-protocol-go, `state/record`): names of Go fields, bytes in base64 or null. */
 
-/** A record that cannot be carried over; `message` is the end of a sentence, without any of its content. */
+/** A record that cannot be carried over; `message` is a clause without any of its content. */
 export class UnreadableRecord extends Error {
   override readonly name = 'UnreadableRecord';
 }
@@ -8,8 +8,8 @@ export class UnreadableRecord extends Error {
 export type GoObject = Readonly<Record<string, unknown>>;
 
 /** Forks of whatsmeow store other forms, of which nothing is known. */
-export const foreignForm = 'is not in the JSON form of whatsmeow';
-const broken = 'is broken';
+export const foreignForm = 'the record is not in the JSON form of whatsmeow';
+const broken = 'the record is broken';
 
 const firstByte = '{'.charCodeAt(0);
 

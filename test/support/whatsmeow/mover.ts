@@ -72,7 +72,7 @@ export class MovingDevice {
 
   /** Every record goes to whatsmeow's form and comes back; the library begins anew on what came. */
   move(): void {
-    for (const [name, value] of [...this.#stored]) {
+    for (const [name, value] of this.#stored) {
       const came = name.startsWith('session ')
         ? carried(goSessionOf(value as SessionRecord, this.creds), (record) => sessionRecordOf(record, Date.now()))
         : name.startsWith('sender-key ')

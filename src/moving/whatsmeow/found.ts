@@ -1,0 +1,109 @@
+/** A device of a whatsmeow store as a session that can be imported. */
+import { type CarriedSettings, type Found, noSettings, type SessionKey, type SourceState } from '../session.ts';
+import { bareUser } from './addresses.ts';
+import { credentialsOf } from './device.ts';
+import { identityOf, libraryAddress, mappingKeys, preKeyOf, senderKeyIn, sessionOf, sharedKeyOf, tokenKeys, tokenOf } from './key-rows.ts';
+import { BrokenRow, type Row, textIn } from './rows.ts';
+import { UnreadableRecord } from './signal-json.ts';
+import { tables, type WhatsmeowStore } from './store.ts';
+
+export interface Around {
+  readonly name: string;
+  readonly settings?: CarriedSettings;
+  readonly state?: SourceState;
+  readonly notes?: readonly string[];
+}
+
+/** Counts rows that are left out, by the sentence that says why. */
+class LeftOut {
+  readonly #notes: string[];
+  readonly #counts = new Map<string, number>();
+
+  /** Sentences are added to `notes` by `tell`. */
+  constructor(notes: string[]) {
+    this.#notes = notes;
+  }
+
+  /** Returns what `read` answers, or null when the row cannot be used. `table` names the row in the sentence. */
+  try<T>(table: string, read: () => T | null): T | null {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof BrokenRow || error instanceof UnreadableRecord)) throw error;
+      this.#count(`${table}, because ${error.message}`);
+      return null;
+    }
+  }
+
+  tell(): void {
+    for (const [what, count] of this.#counts) {
+      const rows = count === 1 ? '1 row is' : `${count} rows are`;
+      this.#notes.push(`${rows} left out of ${what}; contacts whose messages need them send them again`);
+    }
+    this.#counts.clear();
+  }
+
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+}
+
+const signalKeys = async function* (store: WhatsmeowStore, device: Row, now: number, leftOut: LeftOut): AsyncGenerator<SessionKey | null> {
+  const [sessionIds, identityIds, senders, tokenIds, contacts] = [
+    await store.names(device, tables.sessions, 'their_id'),
+    await store.names(device, tables.identities, 'their_id'),
+    await store.names(device, tables.senderKeys, 'sender_id'),
+    await store.names(device, tables.tokens, 'their_jid'),
+    await store.names(device, tables.contacts, 'their_jid'),
+  ];
+  const map = await store.lidMap(device, [...sessionIds, ...identityIds, ...senders, ...tokenIds, ...contacts]);
+  yield* mappingKeys(map);
+  const placed = (ids: readonly string[]) => {
+    const known = new Set(ids);
+    return (row: Row) => libraryAddress(textIn(row, 'their_id'), map, (id) => known.has(id));
+  };
+  const placeOf = { session: placed(sessionIds), identity: placed(identityIds) };
+  for await (const row of store.each(device, tables.identities, ['their_id', 'identity']))
+    yield leftOut.try(tables.identities.name, () => {
+      const id = placeOf.identity(row);
+      return id === null ? null : identityOf(row, id);
+    });
+  for await (const row of store.each(device, tables.sessions, ['their_id', 'session']))
+    yield leftOut.try(tables.sessions.name, () => {
+      const id = row['session'] === null ? null : placeOf.session(row);
+      return id === null ? null : sessionOf(row, id, now);
+    });
+  for await (const row of store.each(device, tables.senderKeys, ['chat_id', 'sender_id', 'sender_key']))
+    yield leftOut.try(tables.senderKeys.name, () => senderKeyIn(row));
+  const tokens = await store.all(device, tables.tokens, ['their_jid', 'token', 'timestamp', 'sender_timestamp']);
+  yield* tokenKeys(tokens.map((row) => leftOut.try(tables.tokens.name, () => tokenOf(row, map))).filter((token) => token !== null));
+};
+
+const keysOf = async function* (store: WhatsmeowStore, device: Row, now: number, leftOut: LeftOut): AsyncGenerator<SessionKey> {
+  const read = async function* (): AsyncGenerator<SessionKey | null> {
+    for await (const row of store.each(device, tables.preKeys, ['key_id', 'key']))
+      yield leftOut.try(tables.preKeys.name, () => preKeyOf(row));
+    for await (const row of store.each(device, tables.sharedKeys, ['key_id', 'key_data', 'timestamp', 'fingerprint']))
+      yield leftOut.try(tables.sharedKeys.name, () => sharedKeyOf(row));
+    yield* signalKeys(store, device, now, leftOut);
+  };
+  for await (const key of read()) if (key !== null) yield key;
+  leftOut.tell();
+};
+
+/** The number of a device, for names and sentences. */
+export const numberOf = (device: Row): string => bareUser(textIn(device, 'jid'));
+
+/** `notes` of the answer grows while its keys are read: rows that cannot be carried are left out, and one sentence counts them. */
+export const foundDevice = async (store: WhatsmeowStore, device: Row, around: Around, now = Date.now()): Promise<Found> => {
+  const { name, settings = noSettings, state = 'unknown', notes: given = [] } = around;
+  try {
+    const creds = credentialsOf(device, await store.facts(device));
+    const notes = [...given];
+    const leftOut = new LeftOut(notes);
+    return { found: 'session', name, creds, keys: () => keysOf(store, device, now, leftOut), settings, state, notes };
+  } catch (error) {
+    if (!(error instanceof BrokenRow)) throw error;
+    return { found: 'refused', name, reason: `its row of whatsmeow_device cannot be used: ${error.message}` };
+  }
+};

@@ -1,0 +1,88 @@
+/** go-whatsapp-web-multidevice: devices in `whatsapp.db`, names and webhooks in `chatstorage.db`, Signal keys apart where `DB_KEYS_URI` says so. */
+import { dirname, join, resolve } from 'node:path';
+import type { SourceDatabase } from '../postgres.ts';
+import { type CarriedSettings, type Found, noSettings, type Reader, type SourceOptions } from '../session.ts';
+import { bareUser, deviceJid } from './addresses.ts';
+import { foundDevice, numberOf } from './found.ts';
+import { exists, fileIn, mainPlace, withDatabases } from './open.ts';
+import { type Row, textIn } from './rows.ts';
+import { WhatsmeowStore } from './store.ts';
+import { carriedWebhook, type EventTable, named } from './webhook.ts';
+
+/** `docs/webhook-payload.md` of 2026-08. */
+const events: EventTable = {
+  ...named('message message.reaction message.edited', ['messages']),
+  ...named('message.ack message.revoked message.deleted', ['messages_update']),
+  ...named('group.participants group.joined', ['groups']),
+  chat_presence: ['presence'],
+  'label.edit': ['labels'],
+  'label.association': ['chat_labels'],
+  'newsletter.message': ['newsletter_messages'],
+  'call.offer': ['call'],
+};
+
+const slotColumns = ['device_id', 'display_name', 'jid', 'ad_jid', 'webhook_url', 'webhook_secret', 'webhook_events'] as const;
+
+/** The slots of the program; none in versions without them. */
+const slotsIn = async (database: SourceDatabase): Promise<readonly Row[]> => {
+  const existing = await database.columns('devices');
+  const columns = slotColumns.filter((column) => existing.has(column));
+  return columns.includes('jid') ? database.rows<Row>(`select ${columns.join()} from devices order by device_id`) : [];
+};
+
+/** Slots of older versions hold the number alone, which two devices may share. */
+const slotOf = (device: Row, slots: readonly Row[]): Row | null => {
+  const jid = deviceJid(textIn(device, 'jid'));
+  const exact = slots.find((slot) => [textIn(slot, 'ad_jid'), textIn(slot, 'jid')].map(deviceJid).includes(jid));
+  const same = slots.filter((slot) => textIn(slot, 'ad_jid') === '' && bareUser(textIn(slot, 'jid')) === numberOf(device));
+  return exact ?? (same.length === 1 ? (same[0] ?? null) : null);
+};
+
+const globalNotes = [
+  'webhooks of the environment (WHATSAPP_WEBHOOK): set them with POST /globalwebhook',
+  'proxy of the environment (WHATSAPP_PROXY): set it with POST /instance/proxy',
+];
+
+const settingsOf = (slot: Row): CarriedSettings => {
+  const named = textIn(slot, 'webhook_events');
+  const source = {
+    url: textIn(slot, 'webhook_url'),
+    events: named === '' ? ['all'] : named.split(','),
+    key: textIn(slot, 'webhook_secret'),
+  };
+  const { webhook, lost } = carriedWebhook(source, { ...events, all: ['all'] });
+  return { ...noSettings, webhooks: webhook === null ? [] : [webhook], lost: [...lost, ...globalNotes] };
+};
+
+async function* sessionsIn(store: WhatsmeowStore, slots: readonly Row[]): AsyncIterable<Found> {
+  for (const device of await store.devices()) {
+    const slot = slotOf(device, slots);
+    const settings = slot === null ? { ...noSettings, lost: globalNotes } : settingsOf(slot);
+    const name = slot === null ? '' : textIn(slot, 'display_name') || textIn(slot, 'device_id');
+    yield await foundDevice(store, device, { name: name || numberOf(device), settings });
+  }
+}
+
+const mainFiles = ['storages/whatsapp.db', 'whatsapp.db'];
+
+const read = (options: SourceOptions): AsyncIterable<Found> =>
+  withDatabases(options.signal, async function* (open) {
+    const place = await mainPlace(options, mainFiles);
+    const main = await open(place);
+    const keys = options.keys === null ? undefined : await open(options.keys);
+    // With a database of the operator the slots stay in a file, whose folder `path` names.
+    const folder = options.url === null ? dirname(place) : options.path === null ? null : resolve(options.path);
+    const file = folder === null ? null : join(folder, 'chatstorage.db');
+    const slots = file !== null && (await exists(file)) ? await slotsIn(await open(await fileIn(file, []))) : [];
+    yield* sessionsIn(new WhatsmeowStore(main, keys), slots);
+  });
+
+export const multideviceReader: Reader = {
+  title: 'go-whatsapp-web-multidevice: its storages folder',
+  examples: [
+    'npm run import -- --from multidevice --path ./storages',
+    'npm run import -- --from multidevice --path ./storages --keys ./storages/keys.db',
+    'npm run import -- --from multidevice --url postgres://user:password@localhost/gowa --path ./storages',
+  ],
+  read,
+};

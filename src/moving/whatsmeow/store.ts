@@ -1,0 +1,98 @@
+/** The tables of whatsmeow (`store/sqlstore/upgrades`), of any schema: what does not exist is not asked for. */
+import type { SourceDatabase } from '../postgres.ts';
+import { SourceFault } from '../session.ts';
+import { bareUser, deviceJid, type LidMap } from './addresses.ts';
+import { deviceColumns, type DeviceFacts } from './device.ts';
+import { type Row, textIn } from './rows.ts';
+
+/** Names in one statement that looks up mappings. */
+const namesAtOnce = 400;
+
+interface Table {
+  readonly name: string;
+  /** The column with the jid of the own device. */
+  readonly owner: 'jid' | 'our_jid';
+}
+
+const preKeys: Table = { name: 'whatsmeow_pre_keys', owner: 'jid' };
+const identities: Table = { name: 'whatsmeow_identity_keys', owner: 'our_jid' };
+const sessions: Table = { name: 'whatsmeow_sessions', owner: 'our_jid' };
+const senderKeys: Table = { name: 'whatsmeow_sender_keys', owner: 'our_jid' };
+const sharedKeys: Table = { name: 'whatsmeow_app_state_sync_keys', owner: 'jid' };
+const tokens: Table = { name: 'whatsmeow_privacy_tokens', owner: 'our_jid' };
+const contacts: Table = { name: 'whatsmeow_contacts', owner: 'our_jid' };
+export const tables = { preKeys, identities, sessions, senderKeys, sharedKeys, tokens, contacts } as const;
+
+/** Tables that some programs keep in a database of their own. */
+const keyTables: ReadonlySet<Table> = new Set([preKeys, identities, sessions, senderKeys]);
+
+export class WhatsmeowStore {
+  readonly #main: SourceDatabase;
+  readonly #keys: SourceDatabase;
+  readonly #columns = new Map<SourceDatabase, Map<string, Promise<ReadonlySet<string>>>>();
+
+  /** `keys`: the database with identities, sessions, pre-keys and sender keys, where it is another one. Both are closed by the caller. */
+  constructor(main: SourceDatabase, keys: SourceDatabase = main) {
+    this.#main = main;
+    this.#keys = keys;
+  }
+
+  /** Throws `SourceFault` when this is no store of whatsmeow. */
+  async devices(): Promise<readonly Row[]> {
+    const columns = await this.#existing(this.#main, 'whatsmeow_device', deviceColumns);
+    if (!columns.includes('jid')) throw new SourceFault('The database holds no table whatsmeow_device: no device was ever linked in it.');
+    return this.#main.rows<Row>(`select ${columns.join()} from whatsmeow_device order by jid`);
+  }
+
+  async facts(device: Row): Promise<DeviceFacts> {
+    const [last] = await this.all(device, tables.preKeys, ['key_id'], 'order by key_id desc limit 1');
+    const [newest] = await this.all(device, tables.sharedKeys, ['key_id', 'timestamp'], 'order by timestamp desc limit 1');
+    const id = newest?.['key_id'];
+    return { lastPreKeyId: Number(last?.['key_id'] ?? 0), newestKeyId: Buffer.isBuffer(id) ? id : null };
+  }
+
+  /** Rows of this device, in pieces. Nothing when the table does not exist; a column that does not exist is absent. */
+  async *each(device: Row, table: Table, wanted: readonly string[], end = ''): AsyncIterable<Row> {
+    const database = keyTables.has(table) ? this.#keys : this.#main;
+    const columns = await this.#existing(database, table.name, wanted);
+    if (columns.length === 0) return;
+    const jid = deviceJid(textIn(device, 'jid'));
+    // Schema 5 changed the form of the jid, in this table only where foreign keys were checked.
+    const forms = [jid, jid.replace(':', '.0:')];
+    yield* database.stream<Row>(`select ${columns.join()} from ${table.name} where ${table.owner} in ($1, $2) ${end}`, forms);
+  }
+
+  async all(device: Row, table: Table, wanted: readonly string[], end = ''): Promise<readonly Row[]> {
+    return Array.fromAsync(this.each(device, table, wanted, end));
+  }
+
+  /** Names in a column of a table of this device. */
+  async names(device: Row, table: Table, column: string): Promise<readonly string[]> {
+    return (await this.all(device, table, [column])).map((row) => textIn(row, column)).filter((name) => name !== '');
+  }
+
+  /** The mappings of people whom tables of this device name. All devices of a store share the map, which may be far larger. */
+  async lidMap(device: Row, others: readonly string[]): Promise<LidMap> {
+    const lidOf = new Map<string, string>();
+    if ((await this.#existing(this.#main, 'whatsmeow_lid_map', ['lid', 'pn'])).length < 2) return { lidOf };
+    const own = ['jid', 'lid'].map((column) => textIn(device, column));
+    const users = [...new Set([...own, ...others].map(bareUser))].filter((user) => user !== '');
+    for (let at = 0; at < users.length; at += namesAtOnce) {
+      const some = users.slice(at, at + namesAtOnce);
+      const marks = some.map((_, index) => `$${index + 1}`).join();
+      const text = `select lid, pn from whatsmeow_lid_map where lid in (${marks}) or pn in (${marks})`;
+      for (const row of await this.#main.rows<Row>(text, some)) lidOf.set(textIn(row, 'pn'), textIn(row, 'lid'));
+    }
+    lidOf.delete('');
+    return { lidOf };
+  }
+
+  async #existing(database: SourceDatabase, table: string, wanted: readonly string[]): Promise<readonly string[]> {
+    const known = this.#columns.get(database) ?? new Map<string, Promise<ReadonlySet<string>>>();
+    this.#columns.set(database, known);
+    const columns = known.get(table) ?? database.columns(table);
+    known.set(table, columns);
+    const existing = await columns;
+    return wanted.filter((column) => existing.has(column));
+  }
+}

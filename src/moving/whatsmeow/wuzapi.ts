@@ -1,0 +1,122 @@
+/** wuzapi: devices in `main.db` and its users in `users.db`, or both in one PostgreSQL database (`migrations.go`, `helpers.go`). */
+import { createDecipheriv } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import type { SourceDatabase } from '../postgres.ts';
+import { type CarriedSettings, type Found, type Reader, SourceFault, type SourceOptions, type SourceState } from '../session.ts';
+import { bareUser, deviceJid } from './addresses.ts';
+import { foundDevice, numberOf } from './found.ts';
+import { exists, mainPlace, withDatabases } from './open.ts';
+import { type Row, textIn } from './rows.ts';
+import { WhatsmeowStore } from './store.ts';
+import { carriedWebhook, type EventTable, named } from './webhook.ts';
+
+/** `constants.go` of 2026. */
+const events: EventTable = {
+  all: ['all'],
+  ...named('message undecryptablemessage', ['messages']),
+  ...named('receipt readreceipt mediaretry', ['messages_update']),
+  ...named('groupinfo joinedgroup', ['groups']),
+  ...named('presence chatpresence', ['presence']),
+  ...named('calloffer callaccept callterminate calloffernotice', ['call']),
+  ...named('connected disconnected connectfailure loggedout temporaryban streamreplaced', ['connection']),
+  ...named('pairsuccess pairerror qr qrtimeout pushnamesetting', ['connection']),
+  ...named('picture identitychange', ['chats']),
+  historysync: ['history'],
+  labeledit: ['labels'],
+  labelassociationchat: ['chat_labels'],
+  newsletterliveupdate: ['newsletter_messages'],
+};
+
+const userColumns = ['id', 'name', 'token', 'webhook', 'jid', 'connected', 'expiration', 'events', 'proxy_url', 'hmac_key'] as const;
+
+const usersIn = async (database: SourceDatabase): Promise<readonly Row[]> => {
+  const existing = await database.columns('users');
+  const columns = userColumns.filter((column) => existing.has(column));
+  if (!columns.includes('jid')) throw new SourceFault('The database holds no table users of wuzapi');
+  return database.rows<Row>(`select ${columns.join()} from users order by ${columns[0]}`);
+};
+
+const [nonceLength, tagLength] = [12, 16] as const;
+
+/** AES-GCM with the nonce before and the tag behind. Null when the key is missing or another one. */
+const unsealed = (sealed: Buffer, key: string | null): string | null => {
+  if (key === null || ![16, 24, 32].includes(Buffer.byteLength(key)) || sealed.length < nonceLength + tagLength) return null;
+  const bits = Buffer.byteLength(key) * 8;
+  try {
+    const decipher = createDecipheriv(`aes-${bits}-gcm` as 'aes-256-gcm', key, sealed.subarray(0, nonceLength));
+    decipher.setAuthTag(sealed.subarray(-tagLength));
+    return Buffer.concat([decipher.update(sealed.subarray(nonceLength, -tagLength)), decipher.final()]).toString();
+  } catch {
+    return null;
+  }
+};
+
+const sealedKeyLost =
+  'signature of the webhook: its key is sealed; give WUZAPI_GLOBAL_ENCRYPTION_KEY as --secret, or make a new one with POST /webhook';
+
+const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
+  const sealed = user['hmac_key'];
+  const key = Buffer.isBuffer(sealed) && sealed.length > 0 ? unsealed(sealed, secret) : '';
+  const source = { url: textIn(user, 'webhook'), events: textIn(user, 'events').split(','), key: key ?? '' };
+  const { webhook, lost } = carriedWebhook(source, events);
+  const expires = Number(user['expiration'] ?? 0) > 0 ? ['expiration of the user: instances do not expire here'] : [];
+  return {
+    token: textIn(user, 'token'),
+    proxy: textIn(user, 'proxy_url'),
+    webhooks: webhook === null ? [] : [webhook],
+    lost: [...lost, ...(key === null ? [sealedKeyLost] : []), ...expires],
+  };
+};
+
+/** `connected` is 1 while wuzapi uses the device, and stays 1 when it is killed. */
+const stateOf = (user: Row): SourceState => (Number(user['connected'] ?? 0) === 1 ? 'connected' : 'stopped');
+
+/** The device of a user. Old users hold a jid of another form, or a number without its device. */
+const deviceOf = (user: Row, devices: ReadonlyMap<string, Row>): Row | undefined => {
+  const jid = deviceJid(textIn(user, 'jid'));
+  const exact = devices.get(jid);
+  if (exact !== undefined || jid === '' || jid.includes(':')) return exact;
+  const same = [...devices.values()].filter((device) => numberOf(device) === bareUser(jid));
+  return same.length === 1 ? same[0] : undefined;
+};
+
+async function* sessionsIn(store: WhatsmeowStore, users: readonly Row[], secret: string | null): AsyncIterable<Found> {
+  const devices = new Map((await store.devices()).map((device) => [deviceJid(textIn(device, 'jid')), device]));
+  const used = new Set<Row>();
+  for (const user of users) {
+    const name = textIn(user, 'name') || bareUser(textIn(user, 'jid')) || textIn(user, 'id');
+    const device = deviceOf(user, devices);
+    if (device === undefined) {
+      const reason = textIn(user, 'jid') === '' ? 'the user has no linked phone' : 'the device of the user is gone: the phone ended it';
+      yield { found: 'refused', name, reason };
+    } else if (used.has(device)) yield { found: 'refused', name, reason: 'another user of wuzapi has the same device' };
+    else {
+      used.add(device);
+      yield await foundDevice(store, device, { name, settings: settingsOf(user, secret), state: stateOf(user) });
+    }
+  }
+  for (const device of devices.values())
+    if (!used.has(device)) yield { found: 'refused', name: numberOf(device), reason: 'no user of wuzapi has this device' };
+}
+
+const mainFiles = ['dbdata/main.db', 'main.db'];
+
+const read = (options: SourceOptions): AsyncIterable<Found> =>
+  withDatabases(options.signal, async function* (open) {
+    const place = await mainPlace(options, mainFiles);
+    const main = await open(place);
+    const usersFile = join(dirname(place), 'users.db');
+    if (options.url === null && !(await exists(usersFile)))
+      throw new SourceFault(`users.db, which holds the names and tokens, is missing beside ${basename(place)}`);
+    const users = options.url === null ? await open(usersFile) : main;
+    yield* sessionsIn(new WhatsmeowStore(main), await usersIn(users), options.secret);
+  });
+
+export const wuzapiReader: Reader = {
+  title: 'wuzapi: its dbdata folder, or its PostgreSQL database',
+  examples: [
+    'npm run import -- --from wuzapi --path ./dbdata',
+    'npm run import -- --from wuzapi --url postgres://user:password@localhost/wuzapi',
+  ],
+  read,
+};

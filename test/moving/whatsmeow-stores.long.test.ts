@@ -1,0 +1,165 @@
+/** Devices that the bare library paired, written as whatsmeow stores them, and read back. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type AuthenticationCreds, proto } from '@whiskeysockets/baileys';
+import type { SourceOptions } from '#src/moving/session.ts';
+import { whatsmeowReader } from '#src/moving/whatsmeow/plain.ts';
+import { eventually, opened, openSandbox, type TestSandbox } from '#test/sandbox/client.ts';
+import { testDatabase } from '#test/support/database.ts';
+import {
+  contact,
+  groupMember,
+  jidOf,
+  keysOf,
+  libraryOn,
+  pairedDevice,
+  type PairedDevice,
+  plain,
+  sessionOf,
+} from '#test/support/whatsmeow/paired.ts';
+import { options, storeOf, testPlaces } from '#test/support/whatsmeow/reading.ts';
+import { createTables, postgresTarget, sqliteTarget, type Target, writeDevice } from '#test/support/whatsmeow/writer.ts';
+
+const database = await testDatabase();
+const places = await testPlaces();
+let sandbox: TestSandbox;
+let cleanUp: () => Promise<void>;
+let device: PairedDevice;
+
+before(async () => {
+  ({ sandbox, cleanUp } = await openSandbox());
+  device = await pairedDevice(sandbox, '5511999990051', 'Ana');
+});
+after(() => cleanUp());
+
+const filled = async (target: Target): Promise<void> => {
+  await createTables(target, 15);
+  await writeDevice(target, device.held);
+  await target.close();
+};
+
+/** Reads the one session inside the iteration, while its store is open. */
+const only = async <T>(given: Partial<SourceOptions>, look: (one: ReturnType<typeof sessionOf>) => Promise<T>): Promise<T> => {
+  for await (const one of whatsmeowReader.read(options(given))) return await look(sessionOf(one));
+  throw new Error('nothing was found');
+};
+
+/** Fields that every store of whatsmeow has. */
+const kept = 'noiseKey signedIdentityKey signedPreKey registrationId advSecretKey me platform signalIdentities myAppStateKeyId'.split(' ');
+
+const compared = (creds: AuthenticationCreds): unknown => [
+  plain(Object.fromEntries(Object.entries(creds).filter(([name]) => kept.includes(name)))),
+  // The library keeps an object of the protocol in place of plain bytes.
+  plain(proto.ADVSignedDeviceIdentity.fromObject(creds.account ?? {})),
+];
+
+const ofType = (values: ReadonlyMap<string, unknown>, ...types: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    [...values]
+      .filter(([name]) => types.includes(name.slice(0, name.indexOf(' '))))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, plain(value)]),
+  );
+
+const exact = ['pre-key', 'identity-key', 'app-state-sync-key', 'lid-mapping'] as const;
+
+const hashes = async (): Promise<unknown> =>
+  Promise.all(
+    (await readdir(places.folder)).toSorted().map(async (name) => [
+      name,
+      createHash('sha256')
+        .update(await readFile(join(places.folder, name)))
+        .digest('hex'),
+    ]),
+  );
+
+for (const [title, place] of [
+  [
+    'an SQLite file',
+    async () => {
+      const path = places.newFile();
+      await filled(sqliteTarget(path));
+      return { path };
+    },
+  ],
+  [
+    'an SQLite file whose log was not moved into it',
+    async () => {
+      const path = places.newFile();
+      await filled(sqliteTarget(path, true));
+      assert.notEqual((await stat(`${path}-wal`)).size, 0);
+      return { path };
+    },
+  ],
+  [
+    'a PostgreSQL database',
+    async () => {
+      await filled(await postgresTarget(database.url));
+      return { url: database.url };
+    },
+  ],
+] as const) {
+  test(`whatsmeow store: credentials and keys come back byte by byte from ${title}`, async () => {
+    const given = await place();
+    const before = await hashes();
+    await only(given, async (one) => {
+      assert.deepEqual(compared(one.creds), compared(device.held.creds));
+      const keys = await keysOf(one);
+      assert.deepEqual(ofType(keys, ...exact), ofType(device.held.values, ...exact));
+      const sessions = (values: ReadonlyMap<string, unknown>) => Object.keys(ofType(values, 'session', 'sender-key'));
+      assert.deepEqual(sessions(keys), sessions(device.held.values));
+      assert.deepEqual(one.notes, []);
+    });
+    assert.deepEqual(await hashes(), before, 'the source is as it was');
+  });
+}
+
+test('whatsmeow store: pre-keys get ids above those of the source', async () => {
+  const path = places.newFile();
+  await filled(sqliteTarget(path));
+  const highest = Math.max(
+    ...[...device.held.values.keys()].flatMap((name) => (name.startsWith('pre-key ') ? [Number(name.slice(8))] : [])),
+  );
+  await only({ path }, async ({ creds }) =>
+    assert.deepEqual([creds.nextPreKeyId, creds.firstUnuploadedPreKeyId], [highest + 1, highest + 1]),
+  );
+});
+
+test('whatsmeow store: a schema before LIDs has neither their table nor their columns, and another form of jids', async () => {
+  const path = places.newFile();
+  await storeOf(path, [device.held], undefined, 4);
+  await only({ path }, async (one) => {
+    assert.equal(one.creds.me?.id, device.held.creds.me?.id);
+    assert.equal(one.creds.me?.lid, undefined);
+    const keys = await keysOf(one);
+    assert.deepEqual(Object.keys(ofType(keys, 'lid-mapping')), []);
+    assert.deepEqual(ofType(keys, 'pre-key'), ofType(device.held.values, 'pre-key'));
+    assert.notEqual(Object.keys(ofType(keys, 'session')).length, 0);
+  });
+});
+
+test('whatsmeow store: what waited is read, and old contacts and groups read what the session writes', async () => {
+  const path = places.newFile();
+  await filled(sqliteTarget(path));
+  const { number, group, lidGroup } = device;
+  const waiting = await Promise.all(
+    [number, group, lidGroup].map(
+      async (chat) => (await sandbox.sandbox.send(contact, chat, { kind: 'text', text: `waited in ${chat}` })).id,
+    ),
+  );
+  const client = await only({ path }, (one) => libraryOn(sandbox, one));
+  await opened(client);
+  for (const id of waiting)
+    await client.wait('messages.upsert', ({ messages }) => messages.find(({ key, message }) => key.id === id && message?.conversation));
+  for (const chat of [jidOf(contact), group, lidGroup]) {
+    const text = `after the move to ${chat}`;
+    await client.sock.sendMessage(chat, { text });
+    const readers = chat.endsWith('@g.us') ? [contact, groupMember] : [contact];
+    for (const reader of readers)
+      await eventually(() => sandbox.sandbox.received(reader).find((one) => one.text === text), `${reader} reads ${text}`);
+  }
+  await client.end();
+});
