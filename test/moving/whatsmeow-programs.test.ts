@@ -1,8 +1,10 @@
 /** Programs on whatsmeow: where they keep names, tokens, webhooks and keys. */
 import assert from 'node:assert/strict';
 import { createCipheriv, randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gowsReader } from '#src/moving/whatsmeow/gows.ts';
 import { multideviceReader } from '#src/moving/whatsmeow/multidevice.ts';
 import { wuzapiReader } from '#src/moving/whatsmeow/wuzapi.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
@@ -74,8 +76,8 @@ test('wuzapi: a user is an instance with its name, token, proxy and webhook', as
       },
     ],
     lost: [
-      'event FBMessage of the webhook: there is no such event here',
-      'signature of the webhook: deliveries are signed as in the Standard Webhooks specification, with another header than before; the key is the same',
+      'webhook: no events are like FBMessage',
+      'signature of the webhook: the key is the same, and the form is that of Standard Webhooks',
     ],
   });
   assert.deepEqual(bar?.settings, { token: 'token of the bar', proxy: '', webhooks: [], lost: [] });
@@ -164,4 +166,52 @@ test('multidevice: a slot gives the name and the webhook, and keys may lie in a 
   }
   const [without] = (await readAll(multideviceReader, { path })).map(sessionOf);
   assert.equal(without?.creds.nextPreKeyId, 1);
+});
+
+const gowsFolder = async (): Promise<string> => {
+  const path = await places.newFolder();
+  for (const [name, devices] of [
+    ['shop', [madeDevice(ana)]],
+    ['new', []],
+    ['bar', [madeDevice(bia)]],
+  ] as const) {
+    const own = join(path, 'gows', name);
+    await mkdir(own, { recursive: true });
+    await storeOf(join(own, 'gows.db'), devices);
+  }
+  const config = {
+    webhooks: [{ url: 'https://example.com/hook', events: ['message', 'session.status'], customHeaders: [{ name: 'X-Shop', value: '1' }] }],
+    proxy: { server: 'proxy.example.com:3128', username: 'user', password: 'word' },
+  };
+  await writeFile(join(path, 'gows', 'shop', '.waha.session.config.json'), JSON.stringify(config));
+  return path;
+};
+
+test('WAHA GOWS: a folder is a session with its configuration, and a broken one does not stop the others', async () => {
+  const path = await gowsFolder();
+  await mkdir(join(path, 'gows', 'half'));
+  await writeFile(join(path, 'gows', 'half', 'gows.db'), 'SQLite');
+  const found = await readAll(gowsReader, { path });
+  assert.deepEqual(found.map(told), [
+    'bar',
+    'half: gows.db is not an SQLite database, or it is encrypted',
+    'new: the session has no linked phone',
+    'shop',
+  ]);
+  const { settings } = sessionOf(found[3]);
+  assert.equal(settings.proxy, 'http://user:word@proxy.example.com:3128');
+  assert.deepEqual(
+    settings.webhooks.map(({ url, events, headers }) => [url, events, headers]),
+    [['https://example.com/hook', ['messages', 'connection'], { 'X-Shop': '1' }]],
+  );
+});
+
+test('WAHA GOWS: the folder of one session, and its file, are read too', async () => {
+  const path = await gowsFolder();
+  for (const place of ['gows', 'gows/shop', 'gows/shop/gows.db'])
+    assert.ok((await readAll(gowsReader, { path: join(path, place) })).map(told).includes('shop'));
+  await assert.rejects(readAll(gowsReader, { path: await places.newFolder() }), {
+    name: 'SourceFault',
+    message: /No folder with a file gows\.db/,
+  });
 });

@@ -6,6 +6,7 @@ import { readJson } from '../library-form.ts';
 import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { mapEvents, proxyUrl, recordOf, textOf, textsOf, webhookOf } from '../settings.ts';
+import { sessionDatabases } from './waha-databases.ts';
 import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './folder.ts';
 
 const configFile = '.waha.session.config.json';
@@ -79,13 +80,14 @@ export const wahaSettings = (config: unknown): CarriedSettings => {
   };
 };
 
-const configIn = async (folder: string): Promise<unknown> => {
+/** The configuration of a session in its folder; null where there is none. Throws `SourceFault`. */
+export const configIn = async (folder: string): Promise<unknown> => {
   const text = await readFile(join(folder, configFile), 'utf8').catch(() => null);
   return text === null ? null : readJson(text, 'the configuration of the session');
 };
 
-/** 2024.10 named folders `<session>-<md5 of session>`. */
-const nameOf = (folder: string): string => folder.replace(/-[0-9a-f]{32}$/, '');
+/** The session of a folder: 2024.10 named folders `<session>-<md5 of session>`. */
+export const nameOf = (folder: string): string => folder.replace(/-[0-9a-f]{32}$/, '');
 
 const sessionIn = async (folder: string, signal: AbortSignal): Promise<Found> => {
   const name = nameOf(basename(folder));
@@ -112,45 +114,23 @@ async function* readFolders(path: string, signal: AbortSignal): AsyncIterable<Fo
   if (found === 0) throw new SourceFault('No session of the engine NOWEB is in the folder');
 }
 
-const prefix = 'waha_noweb_';
-
 async function* rowsOf(database: SourceDatabase): AsyncIterable<readonly [string, unknown]> {
   for await (const { id, data } of database.stream<{ id: string; data: unknown }>('select id, data::text as data from auth order by id'))
     yield [id, data];
 }
 
-async function* readDatabase(url: string, name: string): AsyncIterable<Found> {
-  const database = await openSourceDatabase(url);
-  try {
-    if (!(await database.columns('auth')).has('data')) return yield { found: 'refused', name, reason: 'its database has no table auth' };
-    const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);
-    // Rows are never deleted there, so that used pre-keys are among them, which nobody asks for again.
-    yield sessionOfFields(row?.data, () => keysInFields(rowsOf(database)), { name });
-  } finally {
-    await database.close();
-  }
-}
-
-const withDatabase = (url: string, name: string): string => {
-  const changed = new URL(url);
-  changed.pathname = `/${name}`;
-  return changed.href;
-};
-
-/** The database of one session, or of any of them: the server says which others there are. */
 async function* readDatabases(url: string, signal: AbortSignal): AsyncIterable<Found> {
-  const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
-  if (given.startsWith(prefix)) return yield* readDatabase(url, given.slice(prefix.length));
-  const server = await openSourceDatabase(url);
-  const names = await server.rows<{ name: string }>(
-    `select datname as name from pg_database where starts_with(datname, $1) order by datname`,
-    [prefix],
-  );
-  await server.close();
-  if (names.length === 0) throw new SourceFault(`The server has no database ${prefix}…`);
-  for (const { name } of names) {
-    signal.throwIfAborted();
-    yield* readDatabase(withDatabase(url, name), name.slice(prefix.length));
+  for await (const { name, url: own, config } of sessionDatabases(url, 'waha_noweb_', signal)) {
+    const database = await openSourceDatabase(own);
+    try {
+      if ((await database.columns('auth')).has('data')) {
+        const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);
+        // Rows are never deleted there, so that used pre-keys are among them, which nobody asks for again.
+        yield sessionOfFields(row?.data, () => keysInFields(rowsOf(database)), { name, settings: wahaSettings(config) });
+      } else yield { found: 'refused', name, reason: 'its database has no table auth' };
+    } finally {
+      await database.close();
+    }
   }
 }
 

@@ -11,14 +11,14 @@ import { carriedWebhook, type EventTable, named } from './webhook.ts';
 
 /** `docs/webhook-payload.md` of 2026-08. */
 const events: EventTable = {
-  ...named('message message.reaction message.edited', ['messages']),
-  ...named('message.ack message.revoked message.deleted', ['messages_update']),
-  ...named('group.participants group.joined', ['groups']),
-  chat_presence: ['presence'],
-  'label.edit': ['labels'],
-  'label.association': ['chat_labels'],
-  'newsletter.message': ['newsletter_messages'],
-  'call.offer': ['call'],
+  ...named('message message.reaction message.edited', 'messages'),
+  ...named('message.ack message.revoked message.deleted', 'messages_update'),
+  ...named('group.participants group.joined', 'groups'),
+  chat_presence: 'presence',
+  'label.edit': 'labels',
+  'label.association': 'chat_labels',
+  'newsletter.message': 'newsletter_messages',
+  'call.offer': 'call',
 };
 
 const slotColumns = ['device_id', 'display_name', 'jid', 'ad_jid', 'webhook_url', 'webhook_secret', 'webhook_events'] as const;
@@ -44,14 +44,14 @@ const globalNotes = [
 ];
 
 const settingsOf = (slot: Row): CarriedSettings => {
-  const named = textIn(slot, 'webhook_events');
+  const list = textIn(slot, 'webhook_events');
   const source = {
     url: textIn(slot, 'webhook_url'),
-    events: named === '' ? ['all'] : named.split(','),
+    events: list === '' ? ['all'] : list.toLowerCase().split(','),
     key: textIn(slot, 'webhook_secret'),
   };
-  const { webhook, lost } = carriedWebhook(source, { ...events, all: ['all'] });
-  return { ...noSettings, webhooks: webhook === null ? [] : [webhook], lost: [...lost, ...globalNotes] };
+  const { webhooks, lost } = carriedWebhook(source, { ...events, all: 'all' });
+  return { ...noSettings, webhooks, lost: [...lost, ...globalNotes] };
 };
 
 async function* sessionsIn(store: WhatsmeowStore, slots: readonly Row[]): AsyncIterable<Found> {

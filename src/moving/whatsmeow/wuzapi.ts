@@ -12,19 +12,19 @@ import { carriedWebhook, type EventTable, named } from './webhook.ts';
 
 /** `constants.go` of 2026. */
 const events: EventTable = {
-  all: ['all'],
-  ...named('message undecryptablemessage', ['messages']),
-  ...named('receipt readreceipt mediaretry', ['messages_update']),
-  ...named('groupinfo joinedgroup', ['groups']),
-  ...named('presence chatpresence', ['presence']),
-  ...named('calloffer callaccept callterminate calloffernotice', ['call']),
-  ...named('connected disconnected connectfailure loggedout temporaryban streamreplaced', ['connection']),
-  ...named('pairsuccess pairerror qr qrtimeout pushnamesetting', ['connection']),
-  ...named('picture identitychange', ['chats']),
-  historysync: ['history'],
-  labeledit: ['labels'],
-  labelassociationchat: ['chat_labels'],
-  newsletterliveupdate: ['newsletter_messages'],
+  All: 'all',
+  ...named('Message UndecryptableMessage', 'messages'),
+  ...named('Receipt ReadReceipt MediaRetry', 'messages_update'),
+  ...named('GroupInfo JoinedGroup', 'groups'),
+  ...named('Presence ChatPresence', 'presence'),
+  ...named('CallOffer CallAccept CallTerminate CallOfferNotice', 'call'),
+  ...named('Connected Disconnected ConnectFailure LoggedOut TemporaryBan StreamReplaced', 'connection'),
+  ...named('PairSuccess PairError QR QRTimeout PushNameSetting', 'connection'),
+  ...named('Picture IdentityChange', 'chats'),
+  HistorySync: 'history',
+  LabelEdit: 'labels',
+  LabelAssociationChat: 'chat_labels',
+  NewsletterLiveUpdate: 'newsletter_messages',
 };
 
 const userColumns = ['id', 'name', 'token', 'webhook', 'jid', 'connected', 'expiration', 'events', 'proxy_url', 'hmac_key'] as const;
@@ -52,18 +52,18 @@ const unsealed = (sealed: Buffer, key: string | null): string | null => {
 };
 
 const sealedKeyLost =
-  'signature of the webhook: its key is sealed; give WUZAPI_GLOBAL_ENCRYPTION_KEY as --secret, or make a new one with POST /webhook';
+  'signature of the webhook: its key is sealed; give WUZAPI_GLOBAL_ENCRYPTION_KEY in the file of --secret-file, or make one with POST /webhook';
 
 const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
   const sealed = user['hmac_key'];
   const key = Buffer.isBuffer(sealed) && sealed.length > 0 ? unsealed(sealed, secret) : '';
   const source = { url: textIn(user, 'webhook'), events: textIn(user, 'events').split(','), key: key ?? '' };
-  const { webhook, lost } = carriedWebhook(source, events);
+  const { webhooks, lost } = carriedWebhook(source, events);
   const expires = Number(user['expiration'] ?? 0) > 0 ? ['expiration of the user: instances do not expire here'] : [];
   return {
     token: textIn(user, 'token'),
     proxy: textIn(user, 'proxy_url'),
-    webhooks: webhook === null ? [] : [webhook],
+    webhooks,
     lost: [...lost, ...(key === null ? [sealedKeyLost] : []), ...expires],
   };
 };

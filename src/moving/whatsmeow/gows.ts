@@ -1,0 +1,85 @@
+/** WAHA with its engine GOWS: a database of whatsmeow for each session, with its configuration beside it. */
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { foldersIn } from '../readers/folder.ts';
+import { configIn, nameOf, wahaSettings } from '../readers/waha.ts';
+import { sessionDatabases } from '../readers/waha-databases.ts';
+import { type CarriedSettings, type Found, type Reader, SourceFault, type SourceOptions } from '../session.ts';
+import { foundDevice, numberOf } from './found.ts';
+import { withDatabases } from './open.ts';
+import { WhatsmeowStore } from './store.ts';
+
+const databaseFile = 'gows.db';
+
+/** A session before its database is opened. */
+interface Place {
+  readonly name: string;
+  /** A path, or the address of a database. */
+  readonly place: string;
+  settings(): Promise<CarriedSettings>;
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+const placeIn = (folder: string, file = join(folder, databaseFile)): Place => ({
+  name: nameOf(basename(folder)),
+  place: file,
+  settings: async () => wahaSettings(await configIn(folder)),
+});
+
+/** `.sessions`, `.sessions/gows`, the folder of one session, or its file. */
+async function* placesIn(path: string): AsyncIterable<Place> {
+  if (await isFile(path)) return yield placeIn(dirname(path), path);
+  if (await isFile(join(path, databaseFile))) return yield placeIn(path);
+  const names = await foldersIn(path);
+  const base = names.includes('gows') ? join(path, 'gows') : path;
+  let found = 0;
+  for (const name of await foldersIn(base)) {
+    if (!(await isFile(join(base, name, databaseFile)))) continue;
+    found += 1;
+    yield placeIn(join(base, name));
+  }
+  if (found === 0) throw new SourceFault(`No folder with a file ${databaseFile} is there`);
+}
+
+async function* placesOn(url: string, signal: AbortSignal): AsyncIterable<Place> {
+  for await (const { name, url: place, config } of sessionDatabases(url, 'waha_gows_', signal))
+    yield { name, place, settings: async () => wahaSettings(config) };
+}
+
+const sessionsAt = ({ name, place, settings }: Place, signal: AbortSignal): AsyncIterable<Found> =>
+  withDatabases(signal, async function* (open) {
+    const store = new WhatsmeowStore(await open(place));
+    const devices = await store.devices();
+    const around = { settings: await settings() };
+    if (devices.length === 0) yield { found: 'refused', name, reason: 'the session has no linked phone' };
+    for (const [at, device] of devices.entries())
+      yield await foundDevice(store, device, { ...around, name: at === 0 ? name : `${name} ${numberOf(device)}` });
+  });
+
+async function* read({ url, path, signal }: SourceOptions): AsyncIterable<Found> {
+  if (url === null && path === null) throw new SourceFault('--path or --url is missing: one of them names the sessions of WAHA');
+  for await (const place of url === null ? placesIn(resolve(path ?? '')) : placesOn(url, signal)) {
+    signal.throwIfAborted();
+    try {
+      yield* sessionsAt(place, signal);
+    } catch (error) {
+      // The other sessions have databases of their own.
+      if (!(error instanceof SourceFault)) throw error;
+      yield { found: 'refused', name: place.name, reason: error.message };
+    }
+  }
+}
+
+export const gowsReader: Reader = {
+  title: 'WAHA with the engine GOWS: folders or PostgreSQL',
+  examples: [
+    'npm run import -- --from waha-gows --path ./.sessions',
+    'npm run import -- --from waha-gows --url postgres://user:password@host/postgres',
+  ],
+  read,
+};

@@ -1,0 +1,92 @@
+/** Programs on whatsmeow whose tables are in PostgreSQL. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { gowsReader } from '#src/moving/whatsmeow/gows.ts';
+import { multideviceReader } from '#src/moving/whatsmeow/multidevice.ts';
+import { wuzapiReader } from '#src/moving/whatsmeow/wuzapi.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { madeDevice } from '#test/support/whatsmeow/made.ts';
+import { sessionOf } from '#test/support/whatsmeow/paired.ts';
+import { readAll, storeOf, testPlaces, told } from '#test/support/whatsmeow/reading.ts';
+import { createTables, postgresTarget, sqliteTarget, type Target, writeDevice } from '#test/support/whatsmeow/writer.ts';
+
+const database = await testDatabase();
+const places = await testPlaces();
+const [ana, bia] = ['5511999990071:3@s.whatsapp.net', '5511999990072:1@s.whatsapp.net'] as const;
+
+/** A name that no test beside this one has. */
+const own = randomBytes(4).toString('hex');
+/** A database that is dropped after the test. */
+const newDatabase = async (t: TestContext, name: string, fill: (target: Target) => Promise<void>): Promise<string> => {
+  await database.admin.rows({ name: '', text: `create database ${name}` }, []);
+  t.after(() => database.admin.rows({ name: '', text: `drop database ${name} with (force)` }, []));
+  const url = database.url.replace(/\/[^/?]+\?/, `/${name}?`);
+  const target = await postgresTarget(url);
+  await fill(target);
+  await target.close();
+  return url;
+};
+
+test('wuzapi: one database holds the users and their devices', async (t) => {
+  const url = await newDatabase(t, `wuzapi_${own}`, async (target) => {
+    await createTables(target, 15);
+    for (const id of [ana, bia]) await writeDevice(target, madeDevice(id));
+    await target.run(`create table users (id text primary key, name text not null, token text not null, webhook text not null default '',
+      jid text not null default '', connected integer, events text not null default '', proxy_url text default '', hmac_key bytea)`);
+    await target.run(`insert into users (id, name, token, jid, connected, hmac_key) values ('1', 'shop', 'of the shop', $1, 1, '')`, [ana]);
+  });
+  const found = await readAll(wuzapiReader, { url });
+  assert.deepEqual(found.map(told), ['shop', '5511999990072: no user of wuzapi has this device']);
+  const { creds, settings, state } = sessionOf(found[0]);
+  assert.deepEqual([creds.nextPreKeyId, settings.token, state], [8, 'of the shop', 'connected']);
+});
+
+test('wuzapi: a database without its users is refused in words', async (t) => {
+  const url = await newDatabase(t, `wuzapi_empty_${own}`, (target) => createTables(target, 15));
+  await assert.rejects(readAll(wuzapiReader, { url }), { name: 'SourceFault', message: /no table users/ });
+});
+
+test('WAHA GOWS: a database is a session, named and configured as in the database of WAHA', async (t) => {
+  const config = { webhooks: [{ url: 'https://example.com/hook', events: ['message'] }] };
+  await newDatabase(t, `waha_${own}`, async (target) => {
+    await target.run('create table session_config (id text primary key, data text)');
+    await target.run('insert into session_config values ($1, $2)', [`Shop-${own}`, JSON.stringify(config)]);
+  });
+  const url = await newDatabase(t, `waha_gows_shop_${own}`, async (target) => {
+    await createTables(target, 15);
+    await writeDevice(target, madeDevice(ana));
+  });
+  const found = await readAll(gowsReader, { url });
+  assert.deepEqual(found.map(told), [`Shop-${own}`]);
+  assert.deepEqual(
+    sessionOf(found[0]).settings.webhooks.map(({ url }) => url),
+    ['https://example.com/hook'],
+  );
+  const all = await readAll(gowsReader, { url: database.url });
+  assert.ok(all.map(told).includes(`Shop-${own}`));
+});
+
+test('multidevice: devices in a database, slots in a file', async (t) => {
+  const url = await newDatabase(t, `gowa_${own}`, async (target) => {
+    await createTables(target, 15);
+    await writeDevice(target, madeDevice(ana));
+  });
+  const path = await places.newFolder();
+  const slots = sqliteTarget(`${path}/chatstorage.db`);
+  await slots.run('create table devices (device_id text primary key, display_name text, jid text)');
+  await slots.run('insert into devices values ($1, $2, $3)', ['org_1', 'Shop', '5511999990071@s.whatsapp.net']);
+  await slots.close();
+  assert.deepEqual((await readAll(multideviceReader, { url, path })).map(told), ['Shop']);
+  assert.deepEqual((await readAll(multideviceReader, { url })).map(told), ['5511999990071']);
+});
+
+test('multidevice: Signal keys in a file beside a database are read from the file', async (t) => {
+  const url = await newDatabase(t, `gowa_keys_${own}`, async (target) => {
+    await createTables(target, 15);
+    await writeDevice(target, { ...madeDevice(ana), values: new Map() });
+  });
+  const keys = await storeOf(places.newFile(), [madeDevice(ana)]);
+  const [found] = await readAll(multideviceReader, { url, keys });
+  assert.equal(sessionOf(found).creds.nextPreKeyId, 8);
+});
