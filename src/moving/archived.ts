@@ -25,7 +25,8 @@ interface Head {
   readonly settings: CarriedSettings;
 }
 
-async function* keyLines(keys: AsyncIterable<MovedKey>): AsyncIterable<string> {
+/** `notes`: sentences that are known when the keys are read. */
+async function* keyLines(keys: AsyncIterable<MovedKey>, notes: () => readonly string[] = () => []): AsyncIterable<string> {
   let [line, count]: [(readonly [string, string, string])[], number] = [[], 0];
   for await (const { type, id, value } of keys) {
     count += line.push([type, id, value]) > 0 ? 1 : 0;
@@ -34,7 +35,7 @@ async function* keyLines(keys: AsyncIterable<MovedKey>): AsyncIterable<string> {
     line = [];
   }
   if (line.length > 0) yield JSON.stringify({ keys: line });
-  yield JSON.stringify({ end: count });
+  yield JSON.stringify({ end: count, ...(notes().length > 0 && { notes: notes() }) });
 }
 
 async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey> {
@@ -44,7 +45,8 @@ async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey>
 /** A session that a reader found. */
 export async function* linesOfFound({ name, creds, keys, settings, state, notes }: FoundSession): AsyncIterable<string> {
   yield JSON.stringify({ session: { name, credentials: encodeCredentials(creds), state, notes }, settings } satisfies Head);
-  yield* keyLines(inText(keys()));
+  const known = notes.length;
+  yield* keyLines(inText(keys()), () => notes.slice(known));
 }
 
 /**
@@ -77,7 +79,11 @@ export async function* linesOfLeaving({
   yield* keyLines(libraryKeys(keys()));
 }
 
-type Line = Partial<Head> & { readonly keys?: readonly (readonly [KeyType, string, string])[]; readonly end?: number };
+type Line = Partial<Head> & {
+  readonly keys?: readonly (readonly [KeyType, string, string])[];
+  readonly end?: number;
+  readonly notes?: readonly string[];
+};
 
 const damaged = new SourceFault('The archive is damaged');
 
@@ -89,14 +95,15 @@ const lineOf = (text: string): Line => {
   }
 };
 
-/** The keys of one session up to its last line. */
-async function* keysOf(lines: AsyncIterator<string>): AsyncIterable<SessionKey> {
+/** The keys of one session up to its last line, whose sentences are added to `notes`. */
+async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIterable<SessionKey> {
   for (let count = 0; ;) {
     const { value, done } = await lines.next();
     if (done === true) throw damaged;
-    const { keys, end } = lineOf(value);
+    const { keys, end, notes: late = [] } = lineOf(value);
     if (end !== undefined) {
       if (end !== count) throw damaged;
+      notes.push(...late);
       return;
     }
     for (const [type, id, text] of keys ?? []) {
@@ -107,38 +114,8 @@ async function* keysOf(lines: AsyncIterator<string>): AsyncIterable<SessionKey> 
   }
 }
 
-const switches = ['enabled', 'addUrlEvents', 'addUrlTypesMessages'] as const;
-
-const webhookIn = (value: unknown): CarriedWebhook | null => {
-  const given = recordOf(value);
-  const flags = Object.fromEntries(switches.map((name) => [name, given[name] === true])) as Record<(typeof switches)[number], boolean>;
-  return webhookOf({
-    ...flags,
-    url: textOf(given['url']),
-    events: textsOf(given['events']),
-    excludeMessages: textsOf(given['excludeMessages']),
-    secret: textOf(given['secret']),
-    headers: headersOf(given['headers']),
-  });
-};
-
-/** Settings as another version of this program may have written them. */
-const settingsIn = (value: unknown): CarriedSettings => {
-  const { token, proxy, webhooks, lost, own } = recordOf(value);
-  return {
-    token: textOf(token),
-    proxy: textOf(proxy),
-    webhooks: Array.isArray(webhooks) ? webhooks.map(webhookIn).filter((webhook) => webhook !== null) : [],
-    lost: textsOf(lost),
-    own: recordOf(own),
-  };
-};
-
-const states: readonly SourceState[] = ['loggedOut', 'connected', 'stopped', 'unknown'];
-
-const sessionOf = ({ session, settings }: Head, keys: () => AsyncIterable<SessionKey>): Found => {
-  const given = recordOf(session);
-  const [name, credentials] = [textOf(given['name']), textOf(given['credentials'])];
+const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: () => AsyncIterable<SessionKey>): Found => {
+  const { name, credentials, state } = session;
   try {
     return {
       found: 'session',
@@ -164,8 +141,9 @@ export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Fo
       if (done === true) return;
       const { session, settings } = lineOf(value);
       if (session === undefined || settings === undefined) throw damaged;
-      const keys = keysOf(lines);
-      yield sessionOf({ session, settings }, () => keys);
+      const notes = [...session.notes];
+      const keys = keysOf(lines, notes);
+      yield sessionOf({ session, settings }, notes, () => keys);
       // A reader that was never begun, or that was ended early, has lines left.
       for await (const _ of keys);
     }

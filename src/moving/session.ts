@@ -61,7 +61,7 @@ export interface FoundSession {
   keys(): AsyncIterable<SessionKey>;
   readonly settings: CarriedSettings;
   readonly state: SourceState;
-  /** What the operator has to know of this session: one sentence each, without secrets. */
+  /** What the operator has to know of this session: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
 }
 
