@@ -103,7 +103,9 @@ export const oldJid = (jid: string): string => jid.replace(':', '.0:');
 
 /** The row of the device. */
 export const deviceRow = ({ creds }: Held, schema: Schema): Readonly<Record<string, unknown>> => {
-  const { account, me, signedPreKey } = creds;
+  const { me, signedPreKey } = creds;
+  // Read from a file, its bytes are base64.
+  const account = proto.ADVSignedDeviceIdentity.fromObject(creds.account ?? {});
   const id = me?.id ?? '';
   return {
     jid: schema >= 15 ? id : oldJid(id),
@@ -115,10 +117,10 @@ export const deviceRow = ({ creds }: Held, schema: Schema): Readonly<Record<stri
     signed_pre_key_id: signedPreKey.keyId,
     signed_pre_key_sig: signedPreKey.signature,
     adv_key: Buffer.from(creds.advSecretKey, 'base64'),
-    adv_details: account?.details,
-    adv_account_sig: account?.accountSignature,
-    adv_account_sig_key: account?.accountSignatureKey,
-    adv_device_sig: account?.deviceSignature,
+    adv_details: account.details,
+    adv_account_sig: account.accountSignature,
+    adv_account_sig_key: account.accountSignatureKey,
+    adv_device_sig: account.deviceSignature,
     platform: creds.platform ?? '',
     push_name: me?.name ?? '',
   };
@@ -154,7 +156,7 @@ const writers: Readonly<Record<string, Writer>> = {
     ];
   },
   'app-state-sync-key': (_, id, value) => {
-    const key = value as proto.Message.IAppStateSyncKeyData;
+    const key = proto.Message.AppStateSyncKeyData.fromObject(value as object);
     const fingerprint = proto.Message.AppStateSyncKeyFingerprint.encode(key.fingerprint ?? {}).finish();
     return [
       'whatsmeow_app_state_sync_keys',
