@@ -4,6 +4,7 @@ import { SourceFault } from './session.ts';
 
 /** One snapshot of the database: all answers are of the same moment. */
 export interface SourceDatabase {
+  /** Throws `SourceFault`, like `stream` and `columns`, when the database refuses or does not answer. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Rows in pieces, so that memory does not grow with the table. Other statements may run between two rows. */
   stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;
@@ -23,7 +24,7 @@ export const shownUrl = (url: string): string => {
 
 /** The driver's sentences name hosts, tables and users, and no password. */
 const reasonOf = (error: unknown): string =>
-  (error instanceof AggregateError ? String(error.errors[0]) : String(error)).replace(/^Error: /, '');
+  (error instanceof AggregateError ? String(error.errors[0]) : String(error)).replace(/^(?:error|Error): /, '');
 
 /** Opens a read-only transaction on one connection. BIGINT arrives as text. Throws `SourceFault` when the database does not answer. */
 export const openSourceDatabase = async (url: string): Promise<SourceDatabase> => {
@@ -37,8 +38,13 @@ export const openSourceDatabase = async (url: string): Promise<SourceDatabase> =
     await client.end().catch(() => undefined);
     throw new SourceFault(`The database at ${shownUrl(url)} cannot be read: ${reasonOf(error)}`);
   }
-  const rows = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> =>
-    (await client.query<Row>(text, [...values])).rows;
+  const rows = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } catch (error) {
+      throw new SourceFault(`The database at ${shownUrl(url)} cannot be read any further: ${reasonOf(error)}`);
+    }
+  };
   let cursors = 0;
   return {
     rows,

@@ -47,6 +47,15 @@ test('wuzapi: a database without its users is refused in words', async (t) => {
   await assert.rejects(readAll(wuzapiReader, { url }), { name: 'SourceFault', message: /no table users/ });
 });
 
+test('wuzapi: a database that refuses a statement is told in words', async (t) => {
+  const url = await newDatabase(t, `wuzapi_bad_${own}`, async (target) => {
+    await createTables(target, 15);
+    await target.run(`create view users as select 1 / (random() * 0)::int as id, '' as jid`);
+  });
+  const message = /cannot be read any further: division by zero$/;
+  await assert.rejects(readAll(wuzapiReader, { url }), { name: 'SourceFault', message });
+});
+
 test('WAHA GOWS: a database is a session, named and configured as in the database of WAHA', async (t) => {
   const config = { webhooks: [{ url: 'https://example.com/hook', events: ['message'] }] };
   await newDatabase(t, `waha_${own}`, async (target) => {
