@@ -11,14 +11,15 @@ import { headersOf, mapEvents, proxyUrl, textOf, textsOf, webhookOf } from '../s
 import { folderReader, foldersIn, keysInFolder, neededPath } from './folder.ts';
 
 /** Events of Evolution (`src/api/types/wa.types.ts`) that have a counterpart. */
-const events: Readonly<Record<string, string>> = {
+export const evolutionEvents: Readonly<Record<string, string>> = {
   MESSAGES_SET: 'history',
   MESSAGES_UPSERT: 'messages',
   SEND_MESSAGE: 'messages',
-  MESSAGES_EDITED: 'messages_update',
+  // An edit is a message of its own here.
+  MESSAGES_EDITED: 'messages',
   MESSAGES_UPDATE: 'messages_update',
   MESSAGES_DELETE: 'messages_update',
-  SEND_MESSAGE_UPDATE: 'messages_update',
+  SEND_MESSAGE_UPDATE: 'messages',
   CONTACTS_SET: 'contacts',
   CONTACTS_UPSERT: 'contacts',
   CONTACTS_UPDATE: 'contacts',
@@ -84,7 +85,7 @@ const switches: Readonly<Record<string, string>> = {
 };
 
 const webhookIn = (row: SettingsRow, ignoresGroups: boolean): Pick<CarriedSettings, 'webhooks' | 'lost'> => {
-  const mapped = mapEvents(textsOf(row['events']), events);
+  const mapped = mapEvents(textsOf(row['events']), evolutionEvents);
   const webhook = webhookOf({
     url: textOf(row['url']),
     events: mapped.events,

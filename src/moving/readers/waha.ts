@@ -12,14 +12,16 @@ import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './fold
 const configFile = '.waha.session.config.json';
 
 /** Events of WAHA that have a counterpart. */
-const events: Readonly<Record<string, string>> = {
+export const wahaEvents: Readonly<Record<string, string>> = {
   '*': 'all',
   message: 'messages',
   'message.any': 'messages',
   'message.reaction': 'messages',
+  'poll.vote': 'messages',
   'message.ack': 'messages_update',
   'message.ack.group': 'messages_update',
-  'message.edited': 'messages_update',
+  // An edit is a message of its own here.
+  'message.edited': 'messages',
   'message.revoked': 'messages_update',
   'session.status': 'connection',
   'state.change': 'connection',
@@ -42,7 +44,7 @@ const events: Readonly<Record<string, string>> = {
 
 const hookIn = (value: unknown): { readonly webhook: ReturnType<typeof webhookOf>; readonly lost: readonly string[] } => {
   const hook = recordOf(value);
-  const mapped = mapEvents(textsOf(hook['events']), events);
+  const mapped = mapEvents(textsOf(hook['events']), wahaEvents);
   const given = Array.isArray(hook['customHeaders']) ? hook['customHeaders'].map(recordOf) : [];
   const headers = Object.fromEntries(
     given.map((header) => [textOf(header['name']), textOf(header['value'])] as const).filter(([name]) => name !== ''),

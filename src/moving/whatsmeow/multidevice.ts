@@ -10,7 +10,7 @@ import { WhatsmeowStore } from './store.ts';
 import { carriedWebhook, type EventTable, named } from './webhook.ts';
 
 /** `docs/webhook-payload.md` of 2026-08. */
-const events: EventTable = {
+export const multideviceEvents: EventTable = {
   ...named('message message.reaction message.edited', 'messages'),
   ...named('message.ack message.revoked message.deleted', 'messages_update'),
   ...named('group.participants group.joined', 'groups'),
@@ -50,7 +50,7 @@ const settingsOf = (slot: Row): CarriedSettings => {
     events: list === '' ? ['all'] : list.toLowerCase().split(','),
     key: textIn(slot, 'webhook_secret'),
   };
-  const { webhooks, lost } = carriedWebhook(source, { ...events, all: 'all' });
+  const { webhooks, lost } = carriedWebhook(source, { ...multideviceEvents, all: 'all' });
   return { ...noSettings, webhooks, lost: [...lost, ...globalNotes] };
 };
 

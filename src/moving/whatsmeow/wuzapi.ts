@@ -11,7 +11,7 @@ import { WhatsmeowStore } from './store.ts';
 import { carriedWebhook, type EventTable, named } from './webhook.ts';
 
 /** `constants.go` of 2026. */
-const events: EventTable = {
+export const wuzapiEvents: EventTable = {
   All: 'all',
   ...named('Message UndecryptableMessage', 'messages'),
   ...named('Receipt ReadReceipt MediaRetry', 'messages_update'),
@@ -58,7 +58,7 @@ const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
   const sealed = user['hmac_key'];
   const key = Buffer.isBuffer(sealed) && sealed.length > 0 ? unsealed(sealed, secret) : '';
   const source = { url: textIn(user, 'webhook'), events: textIn(user, 'events').split(','), key: key ?? '' };
-  const { webhooks, lost } = carriedWebhook(source, events);
+  const { webhooks, lost } = carriedWebhook(source, wuzapiEvents);
   const expires = Number(user['expiration'] ?? 0) > 0 ? ['expiration of the user: instances do not expire here'] : [];
   return {
     token: textIn(user, 'token'),
