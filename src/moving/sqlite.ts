@@ -14,11 +14,17 @@ const magic = Buffer.from('SQLite format 3\0');
 /** The rows of a stream are read on the event loop, which others get in between. */
 const rowsATurn = 200;
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Returns the sentence of SQLite, which names tables alone, or the code of an error of the system, whose sentence would name paths. */
+const reasonOf = (error: unknown): string => {
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? '';
+  if (code === 'ENOSPC') return 'there is no room for its copy in the temporary folder (TMPDIR names another one)';
+  if (/^E[A-Z]+$/.test(code)) return code;
+  return error instanceof Error ? error.message : String(error);
+};
 
 const checkHeader = async (path: string): Promise<void> => {
   const file = await open(path, 'r').catch((error: unknown) => {
-    throw new SourceFault(`${basename(path)} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`);
+    throw new SourceFault(`${basename(path)} cannot be read: ${reasonOf(error)}`);
   });
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
@@ -29,7 +35,7 @@ const checkHeader = async (path: string): Promise<void> => {
   }
 };
 
-/** Size and time of the last write of every part; '' for a part that does not exist. */
+/** Returns size and time of the last write of every part, with '' for a part that does not exist. */
 const print = async (path: string): Promise<string> => {
   const all = await Promise.all(parts.map((part) => stat(`${path}${part}`).catch(() => null)));
   // A reader changes the index of the log (`-shm`) too.
@@ -51,12 +57,12 @@ const copyParts = async (path: string, folder: string): Promise<string> => {
 
 /** Moves everything into the one file, after which SQLite opens no other. */
 const settle = (database: DatabaseSync): void => {
-  database.exec('pragma locking_mode = exclusive; pragma temp_store = memory');
+  database.exec('pragma locking_mode = exclusive; pragma temp_store = memory; pragma trusted_schema = off');
   database.prepare('pragma journal_mode = delete').get();
   database.exec('pragma query_only = on');
 };
 
-/** Bytes are Buffers, which libsignal demands. Numbers that JavaScript cannot hold are text, as `pg` gives them. */
+/** Makes Buffers of bytes, which libsignal demands, and text of numbers that JavaScript cannot hold, as `pg` does. */
 const valueOf = (value: unknown): unknown => {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (typeof value !== 'bigint') return value;
@@ -67,7 +73,7 @@ const valueOf = (value: unknown): unknown => {
 const rowOf = <Row extends object>(row: object): Row =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, valueOf(value)])) as Row;
 
-/** Statements name their values `$1`, `$2`, as those for PostgreSQL do. */
+/** Names values `$1`, `$2`, as statements for PostgreSQL do. */
 const named = (values: readonly unknown[]): Record<string, SQLInputValue> =>
   Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value as SQLInputValue]));
 

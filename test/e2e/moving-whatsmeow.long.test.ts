@@ -74,6 +74,9 @@ test('wuzapi: users and their devices, of which one is broken and the others go 
   assert.match(output, /wuz-shop: the source says that it is connected there/);
   assert.equal((await moving.accountNamed('wuz-shop')).token, 'token-of-the-user-shop');
   assert.doesNotMatch(output, /token-of-the-user/);
+  const again = await moving.import(['--from', 'wuzapi', '--path', folder]);
+  assert.match(again.output, /wuz-shop .*already here/);
+  assert.equal((await (await moving.accountNamed('wuz-shop')).seen()).status, 'connected');
 });
 
 test('multidevice: Signal keys in a database of their own', async () => {

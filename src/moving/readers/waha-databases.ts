@@ -34,10 +34,10 @@ const namesOf = (url: string): Promise<readonly string[]> =>
     return (await server.rows<{ name: string }>(text)).map(({ name }) => name);
   });
 
-/** The name of a database spells the name of its session in lower case and without signs. */
+/** Reduces a name to lower case without signs, since the name of a database spells the name of its session so. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
 
-/** Configurations by the plain names of their sessions, with the names as WAHA has them. */
+/** Reads configurations by the plain names of their sessions, with the names as WAHA has them. */
 const configsIn = async (url: string, names: readonly string[]): Promise<ReadonlyMap<string, { name: string; config: unknown }>> => {
   const found = new Map<string, { name: string; config: unknown }>();
   for (const database of names.filter((name) => !engines.some((prefix) => name.startsWith(prefix)))) {
@@ -52,7 +52,7 @@ const configsIn = async (url: string, names: readonly string[]): Promise<Readonl
   return found;
 };
 
-/** The given database, or all of its server when it is another one. Throws `SourceFault` when there is none. */
+/** Finds the given database, or all of its server when it is another one. Throws `SourceFault` when there is none. */
 export async function* sessionDatabases(url: string, prefix: DatabasePrefix, signal: AbortSignal): AsyncIterable<SessionDatabase> {
   const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
   const names = await namesOf(url);

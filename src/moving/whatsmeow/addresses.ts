@@ -1,6 +1,6 @@
 /** Names of people and devices as whatsmeow and as the client library write them, and the mapping between numbers and LIDs. */
 
-/** `user[_domain]`, as both write it. */
+/** `user[_domain]`: both programs write it alike. */
 const isUser = /^[^\s:@.]+$/;
 const isDevice = /^\d+$/;
 
@@ -9,14 +9,14 @@ const lidDomain = '_1';
 const hostedDomain = '_128';
 const hostedLidDomain = '_129';
 
-/** `user:device` of whatsmeow, cut at its last colon; null when it is none. */
+/** Splits `user:device` of whatsmeow at its last colon. Returns null for another text. */
 export const addressOf = (text: string): { readonly user: string; readonly device: string } | null => {
   const at = text.lastIndexOf(':');
   const [user, device] = [text.slice(0, at), text.slice(at + 1)];
   return at > 0 && isUser.test(user) && isDevice.test(device) ? { user, device } : null;
 };
 
-/** The user of an address or a jid, without its domain, agent and device. */
+/** Returns the user of an address or a jid, without domain, agent and device. */
 export const bareUser = (text: string): string => /^[^_.:@]*/.exec(text)?.[0] ?? '';
 
 /** Numbers and LIDs of the same people, users without a server. */
@@ -24,7 +24,7 @@ export interface LidMap {
   readonly lidOf: ReadonlyMap<string, string>;
 }
 
-/** The LID under which the library looks for the sessions and the identity of this user; null for LIDs and for numbers without a mapping. */
+/** Returns the LID under which the library looks for sessions and identities of this user. Returns null for LIDs and for numbers without a mapping. */
 export const lidUserOf = ({ lidOf }: LidMap, user: string): string | null => {
   const [bare = '', domain] = user.split('_');
   const lid = lidOf.get(bare);
@@ -33,11 +33,11 @@ export const lidUserOf = ({ lidOf }: LidMap, user: string): string | null => {
   return `_${domain}` === hostedDomain ? `${lid}${hostedLidDomain}` : null;
 };
 
-/** The jid under which the library looks for the privacy token of a person. */
+/** Returns the jid under which the library looks for the privacy token of a person. */
 export const tokenJid = ({ lidOf }: LidMap, jid: string): string => {
   const lid = jid.endsWith('@s.whatsapp.net') ? lidOf.get(bareUser(jid)) : undefined;
   return lid === undefined ? jid : `${lid}@lid`;
 };
 
-/** A jid of a device of this account, in the form of schema 5 and later: `number.0:device` becomes `number:device`. */
+/** Brings the jid of an own device to the form of schema 5 and later: `number.0:device` becomes `number:device`. */
 export const deviceJid = (jid: string): string => jid.replace(/\.0(?=[:@])/, '');

@@ -39,7 +39,7 @@ const signedPreKeyOf = (row: Row): SignedKeyPair => ({
   keyId: wholeIn(row, 'signed_pre_key_id'),
 });
 
-/** Throws `BrokenRow`, when a part is missing without which the device cannot log in, read or write. */
+/** Converts a row. Throws `BrokenRow` when a part is missing without which the device cannot log in, read or write. */
 export const credentialsOf = (row: Row, { lastPreKeyId, newestKeyId }: DeviceFacts): AuthenticationCreds => {
   const id = deviceJid(textIn(row, 'jid'));
   if (!linkedDevice.test(id)) throw new BrokenRow('the column jid names no linked device');

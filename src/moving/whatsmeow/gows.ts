@@ -31,7 +31,7 @@ const placeIn = (folder: string, file = join(folder, databaseFile)): Place => ({
   settings: async () => wahaSettings(await configIn(folder)),
 });
 
-/** `.sessions`, `.sessions/gows`, the folder of one session, or its file. */
+/** Finds sessions in `.sessions`, in `.sessions/gows`, in the folder of one session, or as its file. */
 async function* placesIn(path: string): AsyncIterable<Place> {
   if (await isFile(path)) return yield placeIn(dirname(path), path);
   if (await isFile(join(path, databaseFile))) return yield placeIn(path);

@@ -16,8 +16,8 @@ export const preKeyOf = (row: Row): SessionKey => ({
 });
 
 /**
- * The address under which the library looks for a session or an identity. A number has none of its own once its LID is known. Returns null when a row
- * under the LID exists, which is the one that both programs use.
+ * Returns the address under which the library looks for a session or an identity: a number has none of its own once its LID is known. Returns null when
+ * a row under the LID exists, which is the one that both programs use.
  */
 export const libraryAddress = (theirId: string, map: LidMap, exists: (theirId: string) => boolean): string | null => {
   const address = addressOf(theirId);
@@ -33,13 +33,13 @@ export const identityOf = (row: Row, id: string): SessionKey => ({
   value: withCurveType(bytesIn(row, 'identity', keyLength)),
 });
 
-/** Null when nothing of the record can be carried. Throws `UnreadableRecord` too. */
+/** Returns null when nothing of the record can be carried. Throws `BrokenRow` and `UnreadableRecord`. */
 export const sessionOf = (row: Row, id: string, now: number): SessionKey | null => {
   const value = sessionRecordOf(bytesIn(row, 'session'), now);
   return value && { type: 'session', id, value };
 };
 
-/** Null for an empty record. In groups that are addressed by numbers the library looks under the number: the sender keeps its name. */
+/** Returns null for an empty record. The sender keeps its name: in groups that are addressed by numbers the library looks under the number. */
 export const senderKeyIn = (row: Row): SessionKey | null => {
   const address = addressOf(textIn(row, 'sender_id'));
   if (address === null) throw new BrokenRow('the column sender_id names no device');
@@ -82,7 +82,7 @@ export const tokenOf = (row: Row, map: LidMap): Token => {
   return { id, at, value: { token: bytesIn(row, 'token'), ...times } };
 };
 
-/** The privacy tokens with the library's index of them. Of a number and its LID the newer token counts. */
+/** Adds the library's index to the privacy tokens. Of a number and its LID the newer token counts. */
 export const tokenKeys = (tokens: readonly Token[]): readonly SessionKey[] => {
   if (tokens.length === 0) return [];
   const newest = new Map(tokens.toSorted((a, b) => a.at - b.at).map(({ id, value }) => [id, value]));

@@ -18,7 +18,7 @@ const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
 
 export const exists = async (path: string): Promise<boolean> => (await kindOf(path)) !== 'nothing';
 
-/** The first of these files that exists in the folder; the path itself when it is a file. Throws `SourceFault`. */
+/** Returns the first of these files that exists in the folder, or the path itself when it is a file. Throws `SourceFault`. */
 export const fileIn = async (path: string, names: readonly string[]): Promise<string> => {
   const kind = await kindOf(path);
   if (kind === 'file') return path;
@@ -27,7 +27,7 @@ export const fileIn = async (path: string, names: readonly string[]): Promise<st
   throw new SourceFault(`The folder holds none of the files ${names.join(', ')}`);
 };
 
-/** Where the tables of whatsmeow lie. Throws `SourceFault` when neither an address nor a path is given. */
+/** Returns the place of the tables of whatsmeow. Throws `SourceFault` when neither an address nor a path is given. */
 export const mainPlace = async ({ url, path }: SourceOptions, names: readonly string[]): Promise<string> => {
   if (url !== null) {
     if (!isAddress(url)) throw new SourceFault('--url is not the address of a PostgreSQL database');

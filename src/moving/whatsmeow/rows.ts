@@ -7,7 +7,7 @@ export class BrokenRow extends Error {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Bytes of a column. Throws `BrokenRow` when the column holds no bytes, or another number of them than `length`. */
+/** Returns the bytes of a column. Throws `BrokenRow` when the column holds no bytes, or another number of them than `length`. */
 export const bytesIn = (row: Row, column: string, length?: number): Buffer => {
   const value = row[column];
   if (!Buffer.isBuffer(value)) throw new BrokenRow(`the column ${column} holds no bytes`);
@@ -16,7 +16,7 @@ export const bytesIn = (row: Row, column: string, length?: number): Buffer => {
   return value;
 };
 
-/** A whole number from zero up; BIGINT arrives as text. Throws `BrokenRow` for everything else. */
+/** Returns a whole number from zero up. BIGINT arrives as text. Throws `BrokenRow` for everything else. */
 export const wholeIn = (row: Row, column: string): number => {
   const value = row[column];
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
@@ -24,7 +24,7 @@ export const wholeIn = (row: Row, column: string): number => {
   throw new BrokenRow(`the column ${column} holds no whole number`);
 };
 
-/** The text of a column; '' for null and for a column that the table does not have. */
+/** Returns the text of a column, or '' for null and for a column that the table does not have. */
 export const textIn = (row: Row, column: string): string => {
   const value = row[column];
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

@@ -12,7 +12,7 @@ import {
   secretLength,
 } from './signal-json.ts';
 
-/** Keys of others have no private half: whatsmeow writes null at first, and zeros after it has read the record. */
+/** Returns the private half of a signing key. Keys of others have none: whatsmeow writes null at first, and zeros after it has read the record. */
 const privateOf = (value: unknown): Buffer => {
   if (value === null || value === undefined || value === '') return Buffer.alloc(0);
   const bytes = bytesOf(value, privateLength);
@@ -32,7 +32,7 @@ const stateOf = (state: GoObject) => {
   };
 };
 
-/** JSON text in a Buffer, as the library stores it; null for a record without any key. Throws `UnreadableRecord`. */
+/** Converts a record to JSON text in a Buffer, as the library stores it. Returns null for a record without any key. Throws `UnreadableRecord`. */
 export const senderKeyOf = (record: Uint8Array): Buffer | null => {
   // whatsmeow keeps the newest key first, the library keeps it last.
   const states = listOf(parseRecord(record)['SenderKeyStates']).map(stateOf).toReversed();

@@ -70,7 +70,10 @@ const pendingOf = (value: unknown): SessionEntry['pendingPreKey'] => {
   };
 };
 
-/** An initiator's state has a receiving chain under the contact's signed pre-key. No message was read by it, and libsignal-node keeps none for it. */
+/**
+ * True for the receiving chain of an initiator's state under the signed pre-key of the contact. No message is ever read by it, and libsignal-node has no
+ * such chain. With it, answers of Go clients that count from -1 would be unreadable.
+ */
 const isUnread = (chain: GoObject): boolean => objectOf(chain['ChainKey'])['Index'] === 0;
 
 /**
@@ -82,7 +85,7 @@ const lostFirstMessages = (state: GoObject): boolean => {
   return chains.length === 1 && listOf(chains[0]?.['MessageKeys']).length > 0;
 };
 
-/** `age`: 0 for the current state, then the previous ones from new to old. `now` in Unix milliseconds. */
+/** Converts one state. `age` is 0 for the current state and grows with the previous ones, from new to old. `now` in Unix milliseconds. */
 const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
   const sender = objectOf(state['SenderChain']);
   const receivers = listOf(state['ReceiverChains']);
@@ -114,8 +117,8 @@ const entryOf = (state: GoObject, age: number, now: number): SessionEntry => {
 };
 
 /**
- * Returns null when no session of the record can be carried. Throws `UnreadableRecord`. `now` in Unix milliseconds: libsignal-node tries the sessions in
- * the order in which they were used.
+ * Converts a record. Returns null when no session of it can be carried. Throws `UnreadableRecord`. `now` in Unix milliseconds: libsignal-node tries
+ * sessions in the order of their last use.
  */
 export const sessionRecordOf = (record: Uint8Array, now: number): SessionRecord | null => {
   const { SessionState, PreviousStates } = parseRecord(record);

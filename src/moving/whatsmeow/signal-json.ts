@@ -23,32 +23,33 @@ export const parseRecord = (record: Uint8Array): GoObject => {
   }
 };
 
+/** Returns the value when it is an object. Throws `UnreadableRecord`, like all functions of this file. */
 export const objectOf = (value: unknown): GoObject => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnreadableRecord(broken);
   return value as GoObject;
 };
 
-/** A list of objects. Go writes null for an empty slice. */
+/** Returns a list of objects. Go writes null for an empty slice. */
 export const listOf = (value: unknown): readonly GoObject[] => {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value)) throw new UnreadableRecord(broken);
   return value.map(objectOf);
 };
 
-/** Bytes of exactly this length. */
+/** Decodes bytes of exactly this length. */
 export const bytesOf = (value: unknown, length: number): Buffer => {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : null;
   if (bytes?.length !== length) throw new UnreadableRecord(broken);
   return bytes;
 };
 
-/** A `uint32` of Go. */
+/** Returns a `uint32` of Go. */
 export const numberOf = (value: unknown): number => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) throw new UnreadableRecord(broken);
   return value;
 };
 
 export const privateLength = 32;
-/** With the type of the curve before the key. */
+/** A public key with the type of the curve before it. */
 export const publicLength = 33;
 export const secretLength = 32;

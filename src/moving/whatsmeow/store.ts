@@ -51,7 +51,7 @@ export class WhatsmeowStore {
     return { lastPreKeyId: Number(last?.['key_id'] ?? 0), newestKeyId: Buffer.isBuffer(id) ? id : null };
   }
 
-  /** Rows of this device, in pieces. Nothing when the table does not exist; a column that does not exist is absent. */
+  /** Reads the rows of this device in pieces. A table that does not exist has no rows, and a column that does not exist is absent. */
   async *each(device: Row, table: Table, wanted: readonly string[], end = ''): AsyncIterable<Row> {
     const database = keyTables.has(table) ? this.#keys : this.#main;
     const columns = await this.#existing(database, table.name, wanted);
@@ -66,12 +66,12 @@ export class WhatsmeowStore {
     return Array.fromAsync(this.each(device, table, wanted, end));
   }
 
-  /** Names in a column of a table of this device. */
+  /** Reads the names in a column of a table of this device. */
   async names(device: Row, table: Table, column: string): Promise<readonly string[]> {
     return (await this.all(device, table, [column])).map((row) => textIn(row, column)).filter((name) => name !== '');
   }
 
-  /** The mappings of people whom tables of this device name. All devices of a store share the map, which may be far larger. */
+  /** Reads the mappings of people whom tables of this device name. All devices of a store share the map, which may be far larger. */
   async lidMap(device: Row, others: readonly string[]): Promise<LidMap> {
     const lidOf = new Map<string, string>();
     if ((await this.#existing(this.#main, 'whatsmeow_lid_map', ['lid', 'pn'])).length < 2) return { lidOf };

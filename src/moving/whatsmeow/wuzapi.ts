@@ -38,7 +38,7 @@ const usersIn = async (database: SourceDatabase): Promise<readonly Row[]> => {
 
 const [nonceLength, tagLength] = [12, 16] as const;
 
-/** AES-GCM with the nonce before and the tag behind. Null when the key is missing or another one. */
+/** Decrypts AES-GCM with the nonce before and the tag behind. Returns null when the key is missing or another one. */
 const unsealed = (sealed: Buffer, key: string | null): string | null => {
   if (key === null || ![16, 24, 32].includes(Buffer.byteLength(key)) || sealed.length < nonceLength + tagLength) return null;
   const bits = Buffer.byteLength(key) * 8;
@@ -68,10 +68,10 @@ const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
   };
 };
 
-/** `connected` is 1 while wuzapi uses the device, and stays 1 when it is killed. */
+/** Reads `connected`, which is 1 while wuzapi uses the device, and stays 1 when wuzapi is killed. */
 const stateOf = (user: Row): SourceState => (Number(user['connected'] ?? 0) === 1 ? 'connected' : 'stopped');
 
-/** The device of a user. Old users hold a jid of another form, or a number without its device. */
+/** Finds the device of a user. Old users hold a jid of another form, or a number without its device. */
 const deviceOf = (user: Row, devices: ReadonlyMap<string, Row>): Row | undefined => {
   const jid = deviceJid(textIn(user, 'jid'));
   const exact = devices.get(jid);

@@ -1,0 +1,108 @@
+/** Files of SQLite in every state in which a program may have left them. */
+import assert from 'node:assert/strict';
+import { appendFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openSqlite } from '#src/moving/sqlite.ts';
+import { testPlaces } from '#test/support/whatsmeow/reading.ts';
+
+const places = await testPlaces();
+
+/** A folder that holds the files of a database as they are at this moment. */
+const imageOf = async (path: string): Promise<string> => {
+  const folder = await places.newFolder();
+  const name = basename(path);
+  for (const file of (await readdir(places.folder)).filter((one) => one.startsWith(name)))
+    await cp(join(places.folder, file), join(folder, file));
+  return join(folder, name);
+};
+
+const valuesIn = async (path: string): Promise<readonly unknown[]> => {
+  const source = await openSqlite(path);
+  try {
+    return (await source.rows<{ value: unknown }>('select value from t order by id')).map(({ value }) => value);
+  } finally {
+    await source.close();
+  }
+};
+
+const rows = 2_000;
+
+/** A table that is larger than what SQLite keeps in memory here. */
+const filled = (path: string, mode: 'wal' | 'delete'): DatabaseSync => {
+  const database = new DatabaseSync(path);
+  database.exec(`pragma journal_mode = ${mode}; pragma synchronous = off; pragma cache_size = 4; pragma wal_autocheckpoint = 0;
+    create table t (id integer primary key, value text, filling text); begin`);
+  const insert = database.prepare('insert into t values (?, ?, ?)');
+  for (let id = 1; id <= rows; id += 1) insert.run(id, 'old', 'x'.repeat(200));
+  database.exec('commit');
+  return database;
+};
+
+test('sqlite source: what was committed to the log is read', async () => {
+  const path = places.newFile();
+  const database = filled(path, 'wal');
+  database.exec(`update t set value = 'new'`);
+  const values = await valuesIn(await imageOf(path));
+  database.close();
+  assert.deepEqual([values.length, new Set(values)], [rows, new Set(['new'])]);
+});
+
+test('sqlite source: a transaction that a kill interrupted is undone', async () => {
+  const path = places.newFile();
+  const database = filled(path, 'delete');
+  database.exec(`begin; update t set value = 'half'`);
+  const image = await imageOf(path);
+  assert.ok((await readFile(image)).includes('half'), 'the file holds what was not committed');
+  assert.ok((await readdir(join(image, '..'))).includes(`${basename(image)}-journal`));
+  const values = await valuesIn(image);
+  database.close();
+  assert.deepEqual([values.length, new Set(values)], [rows, new Set(['old'])]);
+});
+
+test('sqlite source: a file that is written while it is copied is refused in words', async () => {
+  const path = places.newFile();
+  filled(path, 'delete').close();
+  const program = new AbortController();
+  const writing = (async () => {
+    while (!program.signal.aborted) await appendFile(`${path}-wal`, 'x');
+  })();
+  await assert.rejects(openSqlite(path), { name: 'SourceFault', message: /was written while it was copied: stop the program/ });
+  program.abort();
+  await writing;
+});
+
+test('sqlite source: a damaged page is told where it is read, without a path', async () => {
+  const path = places.newFile();
+  filled(path, 'delete').close();
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0x55, 8192, 200_000));
+  const source = await openSqlite(path);
+  await assert.rejects(Array.fromAsync(source.stream('select value from t')), (error: Error) => {
+    assert.match(error.message, /^\d+\.db cannot be read any further: /);
+    assert.doesNotMatch(error.message, /\//);
+    return error.name === 'SourceFault';
+  });
+  await source.close();
+});
+
+test('sqlite source: a file that is not there, or may not be read, is told by its name', async () => {
+  await assert.rejects(openSqlite(join(places.folder, 'nothing.db')), {
+    name: 'SourceFault',
+    message: 'nothing.db cannot be read: ENOENT',
+  });
+});
+
+test('sqlite source: bytes are Buffers, large numbers text, and a table that is not there has no columns', async () => {
+  const path = places.newFile();
+  const database = new DatabaseSync(path);
+  database.exec(`create table t (a blob, b integer, c integer); insert into t values (x'0102', 9007199254740993, 5)`);
+  database.close();
+  const source = await openSqlite(path);
+  assert.deepEqual(await source.rows('select a, b, c from t where c = $1', [5]), [{ a: Buffer.from([1, 2]), b: '9007199254740993', c: 5 }]);
+  assert.deepEqual([...(await source.columns('t'))], ['a', 'b', 'c']);
+  assert.equal((await source.columns('none')).size, 0);
+  await assert.rejects(source.rows('delete from t'), { name: 'SourceFault' });
+  await source.close();
+});
