@@ -100,3 +100,22 @@ test('whatsmeow: a PostgreSQL database with several devices, and a file from bef
   const path = await storeOf(join(moving.folder, 'old.db'), [old.bare], undefined, 4);
   await connects(['--from', 'whatsmeow', '--path', path], { '5511911130007': old });
 });
+
+test('whatsmeow: a store without conversations and group keys, which are made again by repetitions', async () => {
+  const used = await moving.used('5511911130008');
+  const path = await storeOf(join(moving.folder, 'bare.db'), [used.bare], async (target) => {
+    await target.run('delete from whatsmeow_sessions');
+    await target.run('delete from whatsmeow_sender_keys');
+  });
+  await connects(['--from', 'whatsmeow', '--path', path], { '5511911130008': used });
+});
+
+test('whatsmeow: conversations that stand under numbers go on under LIDs', async () => {
+  const used = await moving.used('5511911130009');
+  const path = await storeOf(join(moving.folder, 'numbers.db'), [used.bare], async (target) => {
+    for (const table of ['whatsmeow_sessions', 'whatsmeow_identity_keys'])
+      await target.run(`update ${table} set their_id = (select pn from whatsmeow_lid_map where their_id like lid || '%') || substr(their_id, instr(their_id, ':'))
+        where exists (select 1 from whatsmeow_lid_map where their_id like lid || '_1:%')`);
+  });
+  await connects(['--from', 'whatsmeow', '--path', path], { '5511911130009': used });
+});

@@ -128,6 +128,16 @@ test('whatsmeow store: pre-keys get ids above those of the source', async () => 
   );
 });
 
+test('whatsmeow store: sessions under numbers come back under the LIDs where the library looks', async () => {
+  const path = await storeOf(places.newFile(), [device.held], (target) =>
+    target.run(`update whatsmeow_sessions set their_id = (select pn from whatsmeow_lid_map where their_id like lid || '_1:%') || substr(their_id, instr(their_id, ':'))
+      where exists (select 1 from whatsmeow_lid_map where their_id like lid || '_1:%')`),
+  );
+  const names = (values: ReadonlyMap<string, unknown>) => Object.keys(ofType(values, 'session'));
+  assert.ok(names(device.held.values).some((name) => name.includes('_1.')));
+  await only({ path }, async (one) => assert.deepEqual(names(await keysOf(one)), names(device.held.values)));
+});
+
 test('whatsmeow store: a schema before LIDs has neither their table nor their columns, and another form of jids', async () => {
   const path = places.newFile();
   await storeOf(path, [device.held], undefined, 4);
