@@ -206,6 +206,11 @@ test('WAHA GOWS: a folder is a session with its configuration, and a broken one 
   );
 });
 
+test('WAHA GOWS: a file that was copied out of its folder has the number of its device as its name', async () => {
+  const path = await storeOf(places.newFile(), [madeDevice(ana), madeDevice(bia)]);
+  assert.deepEqual((await readAll(gowsReader, { path })).map(told), ['5511999990061', '5511999990062']);
+});
+
 test('WAHA GOWS: the folder of one session, and its file, are read too', async () => {
   const path = await gowsFolder();
   for (const place of ['gows', 'gows/shop', 'gows/shop/gows.db'])

@@ -13,6 +13,7 @@ const databaseFile = 'gows.db';
 
 /** A session before its database is opened. */
 interface Place {
+  /** '' for a file that was copied out of its folder: the number of the device becomes the name. */
   readonly name: string;
   /** A path, or the address of a database. */
   readonly place: string;
@@ -26,7 +27,7 @@ const isFile = (path: string): Promise<boolean> =>
   );
 
 const placeIn = (folder: string, file = join(folder, databaseFile)): Place => ({
-  name: nameOf(basename(folder)),
+  name: basename(file) === databaseFile ? nameOf(basename(folder)) : '',
   place: file,
   settings: async () => wahaSettings(await configIn(folder)),
 });
@@ -57,8 +58,9 @@ const sessionsAt = ({ name, place, settings }: Place, signal: AbortSignal): Asyn
     const devices = await store.devices();
     const around = { settings: await settings() };
     if (devices.length === 0) yield { found: 'refused', name, reason: 'the session has no linked phone' };
+    // GOWS uses the first device; others are left from former pairings.
     for (const [at, device] of devices.entries())
-      yield await foundDevice(store, device, { ...around, name: at === 0 ? name : `${name} ${numberOf(device)}` });
+      yield await foundDevice(store, device, { ...around, name: at === 0 && name !== '' ? name : `${name} ${numberOf(device)}`.trim() });
   });
 
 async function* read({ url, path, signal }: SourceOptions): AsyncIterable<Found> {
