@@ -48,7 +48,7 @@ const notThere = (address: string): Error =>
 /** `to`: address of the gateway; null: the one that the settings describe. Asks for the admin token where ADMIN_TOKEN is not set. */
 export const openAdminClient = async (to: string | null): Promise<AdminClient> => {
   const settings = loadSettings();
-  const address = (to ?? baseUrlOf(settings.host, settings.port)).replace(/\/+$/, '');
+  const address = (to ?? baseUrlOf(settings.host, settings.port)).replace(/(?<!\/)\/+$/, '');
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) throw new Error('--to must be an address such as http://127.0.0.1:8080');
   const admintoken = settings.adminToken ?? (await askSecret('Admin token: '));
   if (admintoken === null) throw new Error('ADMIN_TOKEN is not set, and there is no terminal to ask for it.');

@@ -55,7 +55,7 @@ const { values } = commandLine(
 );
 
 /** Sessions of one request: some megabytes in memory on either side. */
-const batch = { sessions: 25, characters: 8 << 20 };
+const batch = { sessions: 15, characters: 4 << 20 };
 /** Milliseconds until a session that connects is left to itself. */
 const connectMs = 60_000;
 

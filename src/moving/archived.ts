@@ -103,7 +103,7 @@ async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIter
     const { keys, end, notes: late = [] } = lineOf(value);
     if (end !== undefined) {
       if (end !== count) throw damaged;
-      notes.push(...late);
+      notes.push(...textsOf(late));
       return;
     }
     for (const [type, id, text] of keys ?? []) {
@@ -114,8 +114,38 @@ async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIter
   }
 }
 
+const switches = ['enabled', 'addUrlEvents', 'addUrlTypesMessages'] as const;
+
+const webhookIn = (value: unknown): CarriedWebhook | null => {
+  const given = recordOf(value);
+  const flags = Object.fromEntries(switches.map((name) => [name, given[name] === true])) as Record<(typeof switches)[number], boolean>;
+  return webhookOf({
+    ...flags,
+    url: textOf(given['url']),
+    events: textsOf(given['events']),
+    excludeMessages: textsOf(given['excludeMessages']),
+    secret: textOf(given['secret']),
+    headers: headersOf(given['headers']),
+  });
+};
+
+/** Settings as another version of this program may have written them. */
+const settingsIn = (value: unknown): CarriedSettings => {
+  const { token, proxy, webhooks, lost, own } = recordOf(value);
+  return {
+    token: textOf(token),
+    proxy: textOf(proxy),
+    webhooks: Array.isArray(webhooks) ? webhooks.map(webhookIn).filter((webhook) => webhook !== null) : [],
+    lost: textsOf(lost),
+    own: recordOf(own),
+  };
+};
+
+const states: readonly SourceState[] = ['loggedOut', 'connected', 'stopped', 'unknown'];
+
 const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: () => AsyncIterable<SessionKey>): Found => {
-  const { name, credentials, state } = session;
+  const given = recordOf(session);
+  const [name, credentials] = [textOf(given['name']), textOf(given['credentials'])];
   try {
     return {
       found: 'session',
@@ -124,7 +154,7 @@ const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: 
       keys,
       settings: settingsIn(settings),
       state: states.find((state) => state === given['state']) ?? 'unknown',
-      notes: textsOf(given['notes']),
+      notes,
     };
   } catch (error) {
     if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
@@ -141,7 +171,7 @@ export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Fo
       if (done === true) return;
       const { session, settings } = lineOf(value);
       if (session === undefined || settings === undefined) throw damaged;
-      const notes = [...session.notes];
+      const notes = [...textsOf(recordOf(session)['notes'])];
       const keys = keysOf(lines, notes);
       yield sessionOf({ session, settings }, notes, () => keys);
       // A reader that was never begun, or that was ended early, has lines left.

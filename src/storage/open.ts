@@ -135,6 +135,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps } = pools;
   const { sealer } = upkeep;
+  const opener = makeOpener(sealer, log);
   const vault = makeVault(keys, sealer, now);
   const close = async (): Promise<void> => {
     await upkeep.stop();

@@ -1,6 +1,8 @@
 /** Imports and exports as HTTP: who may ask, the upload as it is, and the archive as it comes. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { readers } from '#src/moving/readers.ts';
 import { asAdmin, asInstance, bodyLimit, setUp } from './setup.ts';
 
 const url = '/admin/import?from=folder';
@@ -32,6 +34,12 @@ test('import: without the admin token, without a body and with wrong words it is
     [401, 401, 400, 400, 400, 400],
   );
   assert.equal(replies[2]?.json().error, 'the body is empty: it is the store of the other gateway');
+});
+
+test('import: the page offers every source', async () => {
+  const page = await readFile(new URL('../../src/web/page/views/moving.js', import.meta.url), 'utf8');
+  const offered = [...(/const sources = [^[]*\[([^\]]*)\]/.exec(page)?.[1] ?? '').matchAll(/'([^']+)'/g)].map(([, name]) => name);
+  assert.deepEqual(offered, Object.keys(readers));
 });
 
 test('export: the archive comes as bytes, and a refusal as JSON', async (t) => {

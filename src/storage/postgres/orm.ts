@@ -6,7 +6,7 @@ import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 
-/** What we use of the driver's pool; the types of its package leave out `processID` and `query_timeout`. */
+/** The part of the driver's pool that is used. Its package has no types. */
 export interface Client {
   /** Number of the server's process; null before the connection is made. */
   readonly processID: number | null;

@@ -14,7 +14,11 @@ const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
 const proxyPlace = (id: string): Place => placeOf('instance', id, 'proxy');
 
 /** Fields of the record as columns; only those that the patch names. */
-export const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
+export const columnsOf = (
+  id: string,
+  { token, aiApikey, proxy, ...rest }: InstancePatch,
+  opener: Pick<Opener, 'seal'>,
+): Partial<InstanceRow> => ({
   ...(storable(rest) as typeof rest),
   ...(token === undefined ? {} : { token: opener.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
   ...(aiApikey === undefined ? {} : { aiApikey: opener.seal(apikeyPlace(id), aiApikey) }),

@@ -15,7 +15,7 @@ type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;
 
 const rowOf = (
   { instanceId, events, excludeMessages, secret, headers, chatwoot, unreadable: _unreadable, ...webhook }: Webhook,
-  opener: Opener,
+  opener: Pick<Opener, 'seal'>,
 ): WrittenRow => ({
   ...webhook,
   instance: instanceId,
@@ -89,14 +89,14 @@ const valuesOf = (row: WrittenRow): readonly unknown[] => [
 ];
 
 /** Adds or replaces the webhook, alone or in a transaction. */
-export const saveWebhook = async (runner: Runner, webhook: Webhook, epoch: number, sealer: Sealer): Promise<void> => {
+export const saveWebhook = async (runner: Runner, webhook: Webhook, epoch: number, opener: Pick<Opener, 'seal'>): Promise<void> => {
   const { id, instanceId } = webhook;
-  const values = valuesOf(rowOf(storable(webhook) as Webhook, sealer));
+  const values = valuesOf(rowOf(storable(webhook) as Webhook, opener));
   const rows = await runner.rows<Owned>(webhookStatements.save, [instanceId, epoch, id, ...values]);
   if (instanceId !== null) checkOwned(rows);
 };
 
-export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): WebhookStore => ({
+export const makeWebhookStore = (database: UnitDatabase, opener: Opener): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
@@ -108,7 +108,7 @@ export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): Webhoo
         ids.length === 0 ? [] : await em.find(WebhookEntity, { id: { $in: [...ids] }, removed: false }, { disableIdentityMap: true });
       return rows.map((row) => webhookOf(row, opener));
     }),
-  save: (webhook, epoch) => saveWebhook(database, webhook, epoch, sealer),
+  save: (webhook, epoch) => saveWebhook(database, webhook, epoch, opener),
   async remove({ id, instanceId }, epoch) {
     const rows = await database.rows<Owned>(webhookStatements.remove, [instanceId, epoch, id]);
     if (instanceId !== null) checkOwned(rows);

@@ -7,7 +7,7 @@ export const ofMoving = {
   movingFrom: 'Source',
   movingFile: 'File',
   movingFileHint:
-    'A tar archive of its folder, which may be compressed with gzip, a dump of Redis as JSON, or an archive of npm run export. The command reads databases.',
+    'A tar archive of its folder, which may be compressed with gzip, a SQLite file, a dump of Redis as JSON, or an archive of npm run export. The command reads PostgreSQL.',
   movingSecret: 'Passphrase',
   movingSecretHint: 'Of an archive. Other sources need none.',
   movingInto: 'Instance',
@@ -27,6 +27,10 @@ export const ofMoving = {
   from_folder: 'Bare library: folders of useMultiFileAuthState',
   from_evolution: 'Evolution API: folders or a dump of Redis',
   from_waha: 'WAHA, engine NOWEB: .sessions',
+  'from_waha-gows': 'WAHA, engine GOWS: .sessions',
+  from_wuzapi: 'wuzapi: dbdata with main.db and users.db',
+  from_multidevice: 'go-whatsapp-web-multidevice: storages',
+  from_whatsmeow: 'Other programs on whatsmeow: a SQLite file',
   'from_fazer-ai': 'fazer-ai/baileys-api: a dump of Redis',
   from_dormouse: 'Another Dormouse: an archive',
 };

@@ -20,7 +20,17 @@ import { Shell } from '../ui/shell.js';
 /** @typedef {{ readonly dryRun: boolean, readonly sessions: readonly Moved[] }} Answer */
 
 /** What a browser can upload. */
-const sources = /** @type {const} */ (['folder', 'evolution', 'waha', 'fazer-ai', 'dormouse']);
+const sources = /** @type {const} */ ([
+  'folder',
+  'evolution',
+  'waha',
+  'waha-gows',
+  'wuzapi',
+  'multidevice',
+  'whatsmeow',
+  'fazer-ai',
+  'dormouse',
+]);
 
 /** @type {Readonly<Record<Moved['outcome'], string>>} */
 const colours = { imported: 'connected', ready: 'connected', here: 'hibernated', refused: 'person' };
