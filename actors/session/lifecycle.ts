@@ -7,7 +7,7 @@
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
 import { noFailures, kit, noOffer, type Context } from './kit.ts';
-import { passkeySentences, timeoutReason } from './passkey.ts';
+import { passkeyCancelled, waitsForPasskey } from './passkey.ts';
 import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
@@ -153,28 +153,6 @@ const passkeyRequested = {
   target: '#lifecycle.connecting.passkey',
   reenter: true, // The platform made another challenge.
   actions: { type: 'offerPasskey' as const, params: ({ event }: { event: { options: PasskeyOptions } }) => event.options },
-} as const;
-
-/** Waits for a person or the platform during a pairing, within a limit. */
-const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit') =>
-  ({
-    after: {
-      [limit]: {
-        target: '#lifecycle.disconnected.closing',
-        actions: [
-          { type: 'notePasskeyEnded' as const, params: timeoutReason },
-          { type: 'announceStopped' as const, params: timeoutReason },
-        ],
-      },
-    },
-  }) as const;
-
-const passkeyCancelled = {
-  target: '#lifecycle.disconnected.closing',
-  actions: [
-    { type: 'notePasskeyEnded' as const, params: passkeySentences.cancelled },
-    { type: 'announceStopped' as const, params: passkeySentences.cancelled },
-  ],
 } as const;
 
 /** Transitions of all passkey states. A second scan restarts the passkey steps, and a different request restarts on a new connection. */

@@ -35,3 +35,26 @@ export const timeoutReason = ({ context: { passkey } }: { readonly context: { re
   if (passkey?.stage === 'phone') return passkey.isLinking ? passkeySentences.notLinked : passkeySentences.noPhone;
   return passkeySentences.unanswered;
 };
+
+/** Part of a state that waits for a person or the platform during a pairing, within a limit. */
+export const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit') =>
+  ({
+    after: {
+      [limit]: {
+        target: '#lifecycle.disconnected.closing',
+        actions: [
+          { type: 'notePasskeyEnded' as const, params: timeoutReason },
+          { type: 'announceStopped' as const, params: timeoutReason },
+        ],
+      },
+    },
+  }) as const;
+
+/** The transition of a cancelled linking. */
+export const passkeyCancelled = {
+  target: '#lifecycle.disconnected.closing',
+  actions: [
+    { type: 'notePasskeyEnded' as const, params: passkeySentences.cancelled },
+    { type: 'announceStopped' as const, params: passkeySentences.cancelled },
+  ],
+} as const;

@@ -16,7 +16,6 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 let scene: Scene;
 let account: Account;
-
 before(async () => {
   scene = await Scene.open();
   account = await scene.paired();

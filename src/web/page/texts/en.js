@@ -2,6 +2,7 @@
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
 import { ofPasskeys } from './en-passkey.js';
+import { ofSettings } from './en-settings.js';
 import { todo } from './en-todo.js';
 
 export const en = {
@@ -42,6 +43,7 @@ export const en = {
   nodes: 'Nodes',
   ...ofMoving,
   ...ofNodes,
+  ...ofSettings,
   ...ofPasskeys,
   ...todo,
 
@@ -372,30 +374,4 @@ export const en = {
   eventsNoneText: 'Messages, receipts and changes of the session appear here as they happen.',
   eventsRefused: 'refused: too many streams are open',
   clear: 'Clear',
-
-  // A session: settings
-  saved: 'Saved.',
-  nameTitle: 'Name',
-  nameLead: 'Shown in lists and in events.',
-  paceTitle: 'Pace of queued messages',
-  paceLead: 'Seconds between two messages of the asynchronous queue, drawn between the two each time.',
-  paceLeast: 'At least',
-  paceMost: 'At most',
-  fieldsTitle: 'Fields of the administrator',
-  fieldsLead: 'Free texts, such as a customer number; the API shows them with the instance.',
-  tokenTitle: 'Token',
-  tokenLead: 'Requests of this session carry it in the header token.',
-  tokenShow: 'Show',
-  tokenHide: 'Hide',
-  rotate: 'Replace token',
-  rotateTitle: 'Replace the token?',
-  rotateText: 'The old token stops working at once, and streams that were opened with it end.',
-  rotateDone: 'The token is replaced.',
-  logTitle: 'Log',
-  logLead: 'How much the server’s log says of this session. It goes back to the usual level by itself.',
-  logNow: 'Now: {level}, until {time}.',
-  logUsual: 'Now: the usual level of the server.',
-  logLevel: 'Level',
-  logMinutes: 'For minutes',
-  endTitle: 'Delete this session',
 };
