@@ -12,7 +12,7 @@ import { privateOf } from '../events/webhook-secrets.ts';
 
 type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
 
-/** Where a session goes: into an instance that is there, or into a new one (null). */
+/** The target of a session: an existing instance, or a new one (null). */
 type Target = { readonly ok: true; readonly record: InstanceRecord | null } | Problem;
 
 interface Problem {
@@ -32,7 +32,7 @@ const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[
   return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
 };
 
-/** Why an instance cannot take the session; null when it can. */
+/** Returns why an instance cannot take the session; null if it can. */
 const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): string | null => {
   if (record.jid !== '') return `the instance ${record.id} has a paired session: disconnect it first, or import under another name`;
   if (record.accountLeaves) return `the instance ${record.id} is being emptied for another account`;
@@ -145,7 +145,10 @@ async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession
 const otherNode = refuse('conflict', 'another node owns the instance: import on that node, or under another name');
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
-/** Nobody knows a new instance before its session is stored, so that none begins to connect it. In a cluster the next owner finds the session in it. */
+/**
+ * Stores a session in a new instance. The instance becomes known after its session is stored, so that no caller connects it before. In a cluster the next
+ * owner finds the session in it.
+ */
 async function landInNew(
   supervisor: Supervisor,
   record: InstanceRecord,
@@ -243,7 +246,7 @@ const importAll = async (
   const isWanted = (name: string): boolean => request.only.length === 0 || request.only.includes(name);
   try {
     for await (const arrival of arrivals) {
-      // Whoever asked is gone, and would ask again.
+      // The caller is gone, and would ask again.
       if (request.signal.aborted) break;
       if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedArrival(arrival));
       if (arrival.found === 'session' && isWanted(arrival.session.name))

@@ -1,7 +1,7 @@
-/** What the gateway offers to operators who move sessions between gateways. */
+/** The methods for operators who move sessions between gateways. */
 import type { InstanceId, Result } from '../model.ts';
 
-/** What became of one session of a source. `ready`: a dry run found nothing wrong. `here`: an instance has this session already. */
+/** The outcome for one session of a source. `ready`: a dry run found no fault. `here`: an instance already has this session. */
 export const importOutcomes = ['imported', 'ready', 'here', 'refused'] as const;
 
 export type ImportOutcome = (typeof importOutcomes)[number];

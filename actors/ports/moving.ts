@@ -28,7 +28,7 @@ export interface ArrivingSession {
   readonly settings: InstancePatch;
   /** Settings without a counterpart, one sentence each. */
   readonly lost: readonly string[];
-  /** What the operator has to know, one sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export type Arrival =
   | { readonly found: 'session'; readonly session: ArrivingSession }
   | { readonly found: 'refused'; readonly name: string; readonly reason: string };
 
-/** Which store an upload is. */
+/** The kind of store of an upload. */
 export interface UploadedSource {
   /** Name of a reader. */
   readonly from: string;
@@ -72,7 +72,7 @@ export interface LeavingSession {
   keys(): AsyncIterable<MovedKey>;
 }
 
-/** What is stored at once with a session. */
+/** The data that is stored in one transaction with a session. */
 export interface Landing {
   readonly credentials: string;
   readonly keys: readonly MovedKey[];

@@ -1,7 +1,7 @@
 /** Credentials of a session whose source keeps only a part of what the client library expects. */
 import { type AuthenticationCreds, initAuthCreds } from '@whiskeysockets/baileys';
 
-/** What no source can leave out: identity, registration and the signature of the account. */
+/** The credentials that every source must have: identity, registration and the signature of the account. */
 export type NeededCredentials = Pick<
   AuthenticationCreds,
   'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
 import { type FoundSession, SourceFault } from './session.ts';
 
-/** As the library names its files. */
+/** Returns the library's file name of a key. */
 const fileOf = (type: string, id: string): string => `${type}-${id.replaceAll('/', '__').replaceAll(':', '-')}.json`;
 
 /** A name that is one folder on any system. */

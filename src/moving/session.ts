@@ -43,8 +43,8 @@ export interface CarriedSettings {
 export const noSettings: CarriedSettings = { token: '', proxy: '', webhooks: [], lost: [] };
 
 /**
- * What the source says of the session. `loggedOut`: the platform ended it, and it is not imported. `connected`: the source uses it, as far as its store
- * knows. `unknown`: the store does not say.
+ * The state of the session in its source. `loggedOut`: the platform ended the session, and it is not imported. `connected`: the source uses the session, as
+ * far as its store knows. `unknown`: the store does not tell.
  */
 export type SourceState = 'loggedOut' | 'connected' | 'stopped' | 'unknown';
 
@@ -61,7 +61,7 @@ export interface FoundSession {
   keys(): AsyncIterable<SessionKey>;
   readonly settings: CarriedSettings;
   readonly state: SourceState;
-  /** What the operator has to know of this session: one sentence each, without secrets. A reader may add sentences until the last key is read. */
+  /** Notes for the operator: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
 }
 
@@ -74,12 +74,12 @@ export interface RefusedSession {
 
 export type Found = FoundSession | RefusedSession;
 
-/** What is wrong with a source or with a part of it: `message` is one sentence for the operator, and holds no secret and no content. */
+/** The fault of a source or of a part of it. `message` is one sentence for the operator, and holds no secret and no content. */
 export class SourceFault extends Error {
   override readonly name = 'SourceFault';
 }
 
-/** Where a source lies; a reader names the ones that it needs in its `usage` and throws `SourceFault` when one is missing. */
+/** The place of a source. A reader names the needed options in its `usage`, and throws `SourceFault` if one is missing. */
 export interface SourceOptions {
   /** A file or a folder. */
   readonly path: string | null;
@@ -93,7 +93,7 @@ export interface SourceOptions {
 }
 
 export interface Reader {
-  /** Where the sessions lie, for the help: at most 60 characters. */
+  /** The place of the sessions, for the help: at most 60 characters. */
   readonly title: string;
   /** Complete examples of the command, one each line. */
   readonly examples: readonly string[];

@@ -57,7 +57,7 @@ const innermost = async (folder: string): Promise<string> => {
   return isAround ? innermost(inner) : folder;
 };
 
-/** Where a reader finds what was uploaded: the file, or the folder of an archive. */
+/** Unpacks an upload and returns the path for its reader: the file, or the folder of an archive. */
 const unpacked = async (folder: string, maxBytes: number, signal: AbortSignal): Promise<string> => {
   let path = `${folder}/upload`;
   if (isGzip(await headOf(path))) {

@@ -117,7 +117,7 @@ export class BaileysLink implements PlatformLink {
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
   #timeLock: TimeLock | null = null;
-  /** Of the connection that is open or was open last. */
+  /** The version that the last connection named. */
   #version: WAVersion | null = null;
   /** Outlives connections: the platform keeps what was uploaded. */
   readonly #uploaded: UploadMemory;

@@ -1,4 +1,4 @@
-/** Who may be put into a group, and by which ways people come in: added by a member, by a link, by an invitation, or after an admin's approval. */
+/** The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval. */
 import { isMissingNumber, jidOf, toldPn } from './address.ts';
 import { addressBookHas } from './app-state/address-book.ts';
 import { SandboxError } from './face.ts';

@@ -108,7 +108,7 @@ test('migrating: every command names a source and options that there are, and ev
   assert.deepEqual([...sources].toSorted(), Object.keys(readers).toSorted());
 });
 
-/** As GitHub makes the anchor of a heading. */
+/** Returns GitHub's anchor of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

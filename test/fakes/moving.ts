@@ -5,7 +5,7 @@ import type { Arrival, Landing, MovedKey, MovingSources, SessionStore } from '#a
 import type { FakeDatabase } from './storage.ts';
 
 export class FakeSessions implements SessionStore {
-  /** What was stored, by instance. */
+  /** The stored sessions, by instance. */
   readonly landed = new Map<string, Landing>();
   /** Called before a session is stored. */
   before: (claim: Claim) => void | Promise<void> = () => undefined;
@@ -38,7 +38,7 @@ export class FakeSessions implements SessionStore {
 }
 
 export class FakeSources implements MovingSources {
-  /** What the next uploads hold. */
+  /** The content of the next uploads. */
   arrivals: readonly Arrival[] = [];
 
   async receive(): Promise<Result<AsyncIterable<Arrival>>> {

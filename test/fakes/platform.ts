@@ -203,7 +203,7 @@ export class FakeLink implements PlatformLink {
     return done(replyTo === '' && content.kind !== 'media' ? message : { ...message, raw: null });
   }
 
-  /** What the platform told last. */
+  /** The last time-lock that the platform told. */
   lock: TimeLock | null = null;
 
   timeLock(): TimeLock | null {

@@ -1,4 +1,4 @@
-/** What stores of the client library spell in several ways, and what is refused with a sentence. */
+/** Spellings in stores of the client library, and stores that are refused with a sentence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BufferJSON, type AuthenticationCreds } from '@whiskeysockets/baileys';

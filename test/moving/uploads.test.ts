@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => removeFolder(folder));
 
-/** By the system's own program. */
+/** Makes an archive with the system's own program. */
 const tarOf = (args: readonly string[]): Buffer => execFileSync('tar', ['-C', folder, '-cf', '-', ...args], { maxBuffer: 1 << 28 });
 
 async function* pieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -10,7 +10,7 @@ export class BareSession {
   readonly folder: string;
   readonly number: string;
   readonly #platform: TestPlatform;
-  /** Everything that the library stored, as `type id`. */
+  /** The values that the library stored, as `type id`. */
   readonly values = new Map<string, unknown>();
   #client: Client | null = null;
   #creds: AuthenticationCreds | null = null;

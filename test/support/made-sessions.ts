@@ -29,7 +29,7 @@ export const madeCreds = (number: string): AuthenticationCreds => ({
 
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64');
 
-/** As libsignal-node stores one. */
+/** Makes a session in libsignal-node's form. */
 const madeSignalSession = (): object => {
   const baseKey = base64(33);
   return {

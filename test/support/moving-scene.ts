@@ -1,4 +1,4 @@
-/** What tests of imports do: pair a session of the bare library, import it, and look at what became of it. */
+/** Steps of tests of imports: pairs a session of the bare library, imports it, and checks the outcome. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Account } from './account.ts';
@@ -48,7 +48,7 @@ export class MovingScene {
     await bare.write(contact, `answer of ${number}`);
     const { jid: group } = await sandbox.createGroup({ subject: 'Friends', creator: contact, participants: [number, stranger] });
     await bare.write(group, `to the group of ${number}`, stranger);
-    // What the account's devices share comes from the platform after the import.
+    // The shared settings of the account come from the platform after the import.
     await sandbox.change(number, { kind: 'contact', number: contact, name: `Contact of ${number}` });
     await bare.end();
     const { id } = await sandbox.send(contact, number, { kind: 'text', text: `while ${number} was away` });

@@ -132,7 +132,7 @@ const settingsOf = async (database: SourceDatabase, { id, token }: InstanceRow):
   };
 };
 
-/** Where the keys of an instance lie. */
+/** The place of an instance's keys. */
 interface Keys {
   /** Its credentials, where they lie beside the keys. */
   creds(id: string): unknown;

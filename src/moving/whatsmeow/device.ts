@@ -10,7 +10,7 @@ export const deviceColumns: readonly string[] =
   `jid registration_id noise_key identity_key signed_pre_key signed_pre_key_id signed_pre_key_sig
    adv_key adv_details adv_account_sig adv_account_sig_key adv_device_sig lid platform business_name push_name`.split(/\s+/);
 
-/** What other tables say of the device. */
+/** The facts of the device from other tables. */
 export interface DeviceFacts {
   /** The highest id of a pre-key; 0 without any. */
   readonly lastPreKeyId: number;

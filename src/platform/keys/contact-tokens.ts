@@ -1,7 +1,7 @@
 /**
- * Privacy tokens that contacts gave to the account (tctoken). A message to a contact without its token may be refused with 463. The library attaches
- * the token to first sends, presence subscriptions and pictures, and stores those of notifications and of the history; the rest is done by the callers
- * of this file.
+ * Privacy tokens that contacts gave to the account (tctoken). A message to a contact without its token may be refused with 463. The library attaches the
+ * token to first sends, presence subscriptions and pictures. It stores the tokens of notifications and of the history. The callers of this file handle all
+ * other cases.
  */
 import type { SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
 

@@ -5,7 +5,7 @@
 import type { Refusal } from '#actors/model.ts';
 import type { OperationName, Outcome } from '#actors/ports.ts';
 
-/** What each operation asks of the platform. Completes "the platform refused to …". */
+/** The wish of each operation, which completes "the platform refused to …". */
 export const wishes: Readonly<Record<OperationName, string>> = {
   'account.presence': 'change the presence of the account',
   'account.limits': 'tell the limits of the account',

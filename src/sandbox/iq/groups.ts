@@ -54,7 +54,7 @@ function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): Named
     .map((element) => ({ jid: element.attrs['jid'] ?? '', person: parts.people.resolve(element.attrs['jid'])?.person, element }));
 }
 
-/** Why somebody cannot be put into a group by the account; 403 also for a person whose privacy token is missing. */
+/** Returns the error for a person whom the account cannot add; 403 also if the person's privacy token is missing. */
 const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, element }: NamedPerson) =>
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 

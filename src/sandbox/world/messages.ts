@@ -9,7 +9,7 @@ import { knownPerson, placeOf, targetOf } from './lookup.ts';
 
 const maxText = 65_536;
 
-/** How `owner` addresses the chat with `to`: as the other one did last, and by number when nobody wrote yet. A number that is not told is not used. */
+/** Returns the form in which `owner` addresses the chat with `to`: that of the last message, and by number in a new chat. A hidden number is not used. */
 function spokenIn({ messages, people }: Parts, owner: Digits, to: string): Addressing {
   const other = people.resolve(to.includes('@') ? to : pnJid(to))?.person;
   if (other?.withoutNumber || people.find(owner)?.withoutNumber) return 'lid';

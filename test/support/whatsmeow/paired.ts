@@ -41,7 +41,7 @@ export const pairedDevice = async (sandbox: TestSandbox, number: string, name: s
   return { held: client.auth, number, group, lidGroup };
 };
 
-/** Everything that a reader gave, under `<type> <id>`. */
+/** Returns the keys that a reader gave, under `<type> <id>`. */
 export const keysOf = async (found: FoundSession): Promise<ReadonlyMap<string, unknown>> => {
   const keys: readonly SessionKey[] = await Array.fromAsync(found.keys());
   return new Map(keys.map(({ type, id, value }) => [`${type} ${id}`, value]));

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import type { SessionRecord } from '#src/moving/whatsmeow/session-record.ts';
 import { goSenderKeyOf, goSessionOf } from './records.ts';
 
-/** What a device holds; keys under `<type> <id>`. */
+/** The state of a device; keys under `<type> <id>`. */
 export interface Held {
   readonly creds: AuthenticationCreds;
   readonly values: ReadonlyMap<string, unknown>;
@@ -22,7 +22,7 @@ export interface Target {
 /** `wal`: what is written stays in the log, which `close` leaves beside the file as a killed program does. */
 export const sqliteTarget = (path: string, wal = false): Target => {
   const database = new DatabaseSync(path);
-  // Nothing here has to survive a power cut.
+  // The store does not have to survive a power cut.
   database.exec('pragma synchronous = off');
   if (wal) database.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
   // A second reader keeps the last one from moving the log into the file.

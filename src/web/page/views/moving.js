@@ -19,7 +19,7 @@ import { Shell } from '../ui/shell.js';
 
 /** @typedef {{ readonly dryRun: boolean, readonly sessions: readonly Moved[] }} Answer */
 
-/** What a browser can upload. */
+/** The sources that a browser can upload. */
 const sources = /** @type {const} */ ([
   'folder',
   'evolution',
