@@ -9,7 +9,7 @@ import { makeCampaignStore } from './stores/campaigns.ts';
 import { makeOptOutStore } from './stores/opt-outs.ts';
 import { makeChangeStore } from './stores/changes.ts';
 import { makeChatStore } from './stores/chats.ts';
-import { isInUse } from './postgres/database.ts';
+import { isInUse, type Database } from './postgres/database.ts';
 import { makeContactStore } from './stores/contacts.ts';
 import { makeDefinitionStore } from './stores/definitions.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
@@ -109,6 +109,11 @@ interface Base {
 
 const clockStatement = { name: 'clock', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
 
+const clockOf = async (queries: Database): Promise<number> => {
+  const [row] = await queries.rows<{ readonly now: number }>(clockStatement, []);
+  return row?.now ?? Date.now();
+};
+
 const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] => {
   const { list, recipients } = makeCampaignStore(queries);
   const { create, removeAll, expire, expirePaused, settle } = makeCampaignStore(sweeps);
@@ -182,10 +187,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     resealed: upkeep.ended,
     healthy: () => pools.healthy(),
     troubles: () => pools.troubles(),
-    async clock() {
-      const [row] = await queries.rows<{ readonly now: number }>(clockStatement, []);
-      return row?.now ?? Date.now();
-    },
+    clock: () => clockOf(queries),
     usage: () => pools.usage(),
     close: () => (closing ??= close()),
   };
