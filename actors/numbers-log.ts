@@ -1,5 +1,5 @@
 /** Logs the figures of quality. Each interval adds one line with sums over all instances, so that the log shows the history. */
-import type { Numbers } from './face.ts';
+import type { Numbers } from './views.ts';
 import type { Log, Time } from './ports.ts';
 
 type Counts = Readonly<Record<string, number>>;

@@ -18,7 +18,7 @@ import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createPortraits } from '#src/media/portraits.ts';
 import { createAttachments } from '#src/media/attachments.ts';
-import { mediaFacts } from '#src/platform/media/media-part.ts';
+import { mediaFacts } from '#src/platform/events/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
 import { createWaitingRoom } from '#src/http/waiting-room.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';

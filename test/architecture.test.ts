@@ -19,16 +19,16 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/chatwoot': ['src/chatwoot/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/chatbot': ['src/chatbot/', 'src/contract/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/bus': ['src/bus/', 'actors/ports.ts'],
-  'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/face.ts'],
+  'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/views.ts'],
   'src/files': ['src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/http': ['src/http/', 'src/lazy-validators.ts', 'src/contract/', 'src/web/files.ts', 'src/web/extension.ts', 'actors/gateway.ts'],
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   // Stores of other gateways: readers of files and databases, and our own archive. They know of the gateway only how keys are written.
-  'src/moving': ['src/moving/', 'src/platform/keys/', 'src/platform/jid.ts', 'actors/model.ts', 'actors/ports.ts'],
+  'src/moving': ['src/moving/', 'src/platform/keys/', 'src/platform/wire/jid.ts', 'actors/model.ts', 'actors/ports.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/sandbox': ['src/sandbox/', 'src/lazy-validators.ts', 'src/command-line.ts'],
-  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
+  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/wire/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
   'src/web': ['src/web/files.ts', 'src/web/zip.ts'],
@@ -38,6 +38,56 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
   // The composition: files that stand in src/ itself.
   'src/*': ['src/', 'config/', 'actors/'],
+};
+
+/**
+ * Floors inside the large rooms, from the bottom to the top. A file imports files of its own floor and of lower floors. The longest name that fits a
+ * file counts.
+ */
+const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'actors/': [
+    ['actors/model', 'actors/model.ts', 'actors/operations', 'actors/operations.ts', 'actors/keyed-mutex.ts', 'actors/web-address.ts'],
+    ['actors/ports', 'actors/ports.ts', 'actors/waiting.ts'],
+    ['actors/policy', 'actors/text.ts', 'actors/attachments.ts'],
+    ['actors/views', 'actors/views.ts'],
+    ['actors/delivery'],
+    ['actors/session'],
+    ['actors/supervisor'],
+    ['actors/cluster', 'actors/chatbot', 'actors/chatwoot', 'actors/inspection'],
+    ['actors/commands', 'actors/supervisor.ts', 'actors/gateway.ts', 'actors/numbers-log.ts'],
+  ],
+  'src/platform/': [
+    ['src/platform/wire'],
+    ['src/platform/proxy'],
+    ['src/platform/keys'],
+    ['src/platform/events'],
+    ['src/platform/inbound'],
+    ['src/platform/app-state'],
+    ['src/platform/outbound'],
+    ['src/platform/operations'],
+    ['src/platform/link', 'src/platform/link.ts', 'src/platform/platform.ts'],
+  ],
+  'src/storage/': [
+    ['src/storage/entities', 'src/storage/migrations'],
+    ['src/storage/postgres'],
+    ['src/storage/ownership.ts', 'src/storage/vault'],
+    ['src/storage/journal'],
+    ['src/storage/stores'],
+    ['src/storage/backup', 'src/storage/open.ts'],
+  ],
+  'src/http/': [['src/http/schemas'], ['src/http'], ['src/http/stream'], ['src/http/routes'], ['src/http/app.ts']],
+  'src/web/page/': [
+    ['src/web/page/texts', 'src/web/page/texts.js'],
+    ['src/web/page/core'],
+    ['src/web/page/chart'],
+    ['src/web/page'],
+    ['src/web/page/ui'],
+    ['src/web/page/sessions'],
+    ['src/web/page/instance'],
+    ['src/web/page/list'],
+    ['src/web/page/views'],
+    ['src/web/page/main.js'],
+  ],
 };
 
 /** Allowed importers of each package. Every package of the program has a row. */
@@ -134,6 +184,28 @@ test('imports: every folder keeps to the law', () =>
         return breach && `${file.path}:${line} ${breach}`;
       },
       program,
+    ),
+  ));
+
+/** Returns the floor of a file inside its room; null where the room has no floors, or the file stands on none. */
+const floorOf = (room: string, path: string): number | null => {
+  const name = longest((floors[room] ?? []).flat(), (candidate) => lies(path, candidate));
+  const floor = floors[room]?.findIndex((names) => names.some((candidate) => candidate === name)) ?? -1;
+  return name === undefined ? null : floor;
+};
+
+test('imports: inside a room with floors no file imports upward', () =>
+  none(
+    Object.keys(floors).flatMap((room) =>
+      program
+        .filter(({ path }) => path.startsWith(room))
+        .flatMap(({ path, imports }) => {
+          const own = floorOf(room, path);
+          if (own === null) return [`${path} stands on no floor of ${room}`];
+          return imports
+            .filter(({ what }) => what.startsWith(room) && (floorOf(room, what) ?? 0) > own)
+            .map(({ line, what }) => `${path}:${line} imports ${what}, which stands on a higher floor`);
+        }),
     ),
   ));
 

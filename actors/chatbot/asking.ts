@@ -2,8 +2,8 @@
  * Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker. A slow or failing service therefore delays only its own
  * agents.
  */
-import { Circuit } from '../events/circuit.ts';
-import { createSlots, type Slots } from '../events/slots.ts';
+import { Circuit } from '../delivery/circuit.ts';
+import { createSlots, type Slots } from '../policy/slots.ts';
 import type { InstanceId } from '../model.ts';
 import { backOff } from '../policy/back-off.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';

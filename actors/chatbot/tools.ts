@@ -1,5 +1,5 @@
 /** Runs the tools of agents. Each tool is a command of the gateway. */
-import type { Gateway, SendOptions } from '../face.ts';
+import type { Gateway, SendOptions } from '../views.ts';
 import {
   refuse,
   type ChatbotAgent,

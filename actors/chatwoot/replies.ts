@@ -5,8 +5,8 @@
  *
  * Every message has an idempotency key, so that a crash never sends one twice.
  */
-import { Alarm } from '../events/alarm.ts';
-import type { SendOptions } from '../face.ts';
+import { Alarm } from '../delivery/alarm.ts';
+import type { SendOptions } from '../views.ts';
 import type {
   ChatwootNews,
   ChatwootRefused,
@@ -22,7 +22,7 @@ import type {
 } from '../model.ts';
 import type { ChatwootPolicy } from '../policy/policy.ts';
 import { EpochLost, StorageFailure, type Ports } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { storageRetryMs, type UnderWay } from '../waiting.ts';
 import { addresseeOf } from './addressee.ts';
 import type { Connector } from './connector.ts';

@@ -1,5 +1,5 @@
 /** The view of the cluster for the supervisor of one node: the instances that it may act for, and the ways to own more. */
-import type { NodeFigures } from '../face/server.ts';
+import type { NodeFigures } from '../views/server.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Bus, ChangeStore, LeaseStore, LeftWorkStore, LiveNode, NodeState, Ports, SignInStore } from '../ports.ts';

@@ -1,10 +1,10 @@
 /** The host of the cluster code, which is the gateway on the same node, and the commands that travel between nodes. */
-import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { InstanceId, Result } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Registry } from '../supervisor/registry.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Claim, InstanceId } from '../model.ts';
 import { StorageFailure, type LeaseStore, type Log, type Meter } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 
 export interface LeaseCheckInput {
   readonly store: Pick<LeaseStore, 'compare'>;

@@ -5,7 +5,7 @@
  * the first argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database, or any
  * node if the instance is unowned. `any`: the node that was asked, from the database or from its settings.
  */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 
 export type Place = 'owner' | 'hook' | 'reader' | 'any';
 

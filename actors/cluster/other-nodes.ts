@@ -1,7 +1,7 @@
 /** Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time. */
-import { newestErrors } from '../events/history.ts';
-import { sumOfDropped, type Dropped } from '../events/sweeper.ts';
-import type { ErrorHistory, InstanceView } from '../face.ts';
+import { newestErrors } from '../delivery/history.ts';
+import { sumOfDropped, type Dropped } from '../delivery/sweeper.ts';
+import type { ErrorHistory, InstanceView } from '../views.ts';
 import type { DeliveryError, InstanceId } from '../model.ts';
 import type { LiveNode, TakeCause } from '../ports.ts';
 import type { NodeQuestion } from './remote.ts';

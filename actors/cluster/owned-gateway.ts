@@ -1,5 +1,5 @@
 /** The gateway of a node in a cluster. A command on an instance runs on the node that owns the instance. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, type InstanceId, type Result } from '../model.ts';
 import type { Cluster } from './cluster.ts';
 import { places, remembered, type Place } from './methods.ts';

@@ -1,5 +1,5 @@
 /** The list of the inspector over all nodes. Rows of other nodes are requested in pages, so that a large page blocks no node. */
-import type { ActorRow } from '../face/inspector.ts';
+import type { ActorRow } from '../views/inspector.ts';
 import type { RowsElsewhere } from '../inspection/inspection.ts';
 import type { InstanceId } from '../model.ts';
 import type { LiveNode, Time } from '../ports.ts';

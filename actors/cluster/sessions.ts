@@ -1,5 +1,5 @@
 /** The sessions that this node owns. A session begins when its lease was taken, and is closed before the lease is given back. */
-import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { LeftWork, LeftWorkStore, Ports } from '../ports.ts';

@@ -2,7 +2,7 @@
  * Sign-ins to the dashboard as rows of the database. Sign-ins survive a restart, and are valid on every node. A node reads its sign-ins again with
  * the rest of its cache.
  */
-import type { SignInMemory, SignIns } from '../face/server.ts';
+import type { SignInMemory, SignIns } from '../views/server.ts';
 import { StorageFailure, type SignInStore } from '../ports.ts';
 
 /** Limit of sign-ins, which is more than one operator opens. */

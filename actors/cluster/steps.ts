@@ -1,5 +1,5 @@
 /** The steps of an instance for a viewer on any node. Steps of this node arrive at once. Steps of another node are polled. */
-import type { ActorDetail, Step, WatchEnd } from '../face/inspector.ts';
+import type { ActorDetail, Step, WatchEnd } from '../views/inspector.ts';
 import type { InstanceId, Result } from '../model.ts';
 import type { Log, Time } from '../ports.ts';
 

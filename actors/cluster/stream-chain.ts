@@ -2,7 +2,7 @@
  * The messages that the owner of an instance sends for its events. Each message names the event before it, so that a reader detects gaps even across
  * owners. Event ids are unique and are compared for equality only.
  */
-import type { StreamPast } from '../face.ts';
+import type { StreamPast } from '../views.ts';
 import type { GatewayEvent } from '../model.ts';
 
 export interface Sent {

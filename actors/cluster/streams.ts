@@ -3,7 +3,7 @@
  * events over the bus while listeners ask for them. A listener stays subscribed when the session moves. The bus keeps recent events. A listener that
  * reconnects to any node gets the events that it missed, or learns of a gap.
  */
-import type { StreamPast } from '../face.ts';
+import type { StreamPast } from '../views.ts';
 import { streamTypes, type GatewayEvent, type InstanceId } from '../model.ts';
 import type { Bus, Log, Time } from '../ports.ts';
 import { Follower, type Listener } from './stream-follower.ts';

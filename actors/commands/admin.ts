@@ -2,7 +2,7 @@
  * The admin credential. Storage holds only the hash of the token. The environment's value applies until a rotation, and again after a change of the
  * environment.
  */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import { createMutex } from '../keyed-mutex.ts';

@@ -1,5 +1,5 @@
 /** Commands on catalogs that take more than one request: products with their pictures. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { perform } from './perform.ts';

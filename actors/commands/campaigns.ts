@@ -1,6 +1,6 @@
 /** Commands on campaigns. A campaign can be created without a live session. A stored campaign is sent when the session is live. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
-import type { CampaignFace, CampaignInput, CampaignStats } from '../face.ts';
+import type { CampaignFace, CampaignInput, CampaignStats } from '../views.ts';
 import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
 import {
   done,

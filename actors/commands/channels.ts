@@ -1,5 +1,5 @@
 /** Commands on channels that take more than one request: the stored list, pictures, invitations of admins. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, type Channel, type InstanceId, type Kept } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { perform } from './perform.ts';

@@ -1,5 +1,5 @@
 /** Commands on single chats: the changes that the owner makes on a phone, and removals from storage. */
-import type { ChatFace, ChatRemoval, RemovalStep } from '../face.ts';
+import type { ChatFace, ChatRemoval, RemovalStep } from '../views.ts';
 import {
   done,
   isChannelId,

@@ -1,5 +1,5 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
-import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../face.ts';
+import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
   done,

@@ -1,5 +1,5 @@
 /** Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing. */
-import type { Gateway, MarkedMessage } from '../face.ts';
+import type { Gateway, MarkedMessage } from '../views.ts';
 import { done, notConnected, type InstanceId, type Result } from '../model.ts';
 import type { NamedMessage, TypingState } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

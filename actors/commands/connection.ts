@@ -1,5 +1,5 @@
 /** Commands on the connection of an instance: connect, hibernate, reset, disconnect. */
-import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
+import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../views.ts';
 import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-route.ts';

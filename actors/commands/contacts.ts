@@ -1,5 +1,5 @@
 /** Commands on the address book, which the phone and its devices share. */
-import type { ContactFace } from '../face.ts';
+import type { ContactFace } from '../views.ts';
 import { done, refuse, type InstanceId } from '../model.ts';
 import { performIn } from '../session/perform.ts';
 import { recipientOf } from '../session/recipient-of.ts';

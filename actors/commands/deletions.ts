@@ -1,5 +1,5 @@
 /** Deletes messages at the platform, or in the asynchronous queue. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

@@ -1,7 +1,7 @@
 /** Commands on deliveries: list deliveries with their reasons, replay deliveries, test a receiver. */
-import { webhookRequestOf } from '../events/webhook-request.ts';
-import { listensTo } from '../events/filter.ts';
-import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, QueueOfWebhook, ReplayFilter, WebhookTest } from '../face.ts';
+import { webhookRequestOf } from '../delivery/webhook-request.ts';
+import { listensTo } from '../delivery/filter.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, QueueOfWebhook, ReplayFilter, WebhookTest } from '../views.ts';
 import {
   deliveryStates,
   done,

@@ -1,5 +1,5 @@
 /** Commands on files of messages, and on files by their public names. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { unknownInstance } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 

@@ -1,5 +1,5 @@
 /** Commands on groups that take more than one request: the stored list, and pictures. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, unknownInstance } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';

@@ -1,5 +1,5 @@
 /** Requests older messages of a chat from the phone, and reports the progress. */
-import type { Gateway, HistoryAsk } from '../face.ts';
+import type { Gateway, HistoryAsk } from '../views.ts';
 import { done, refuse, notConnected, type InstanceId, type Message, type Result } from '../model.ts';
 import type { InputOf } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

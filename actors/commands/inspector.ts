@@ -1,5 +1,5 @@
 /** Commands of the inspector: queries of states and steps, and the few safe events. */
-import type { ActorDetail, ActorEvent, Asker, Gateway } from '../face.ts';
+import type { ActorDetail, ActorEvent, Asker, Gateway } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { chartSource } from '../session/chart-source.ts';

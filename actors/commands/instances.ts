@@ -1,5 +1,5 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { Gateway, Unlinked } from '../face.ts';
+import type { Gateway, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';

@@ -1,5 +1,5 @@
 /** Commands on labels: the definitions, the labels of chats, and the reload from the phone. */
-import type { Gateway, LabelChange, LabelDraft, LabelsChanged } from '../face.ts';
+import type { Gateway, LabelChange, LabelDraft, LabelsChanged } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, type InstanceId, type Label, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';

@@ -1,5 +1,5 @@
 /** Commands on leads. The commands need no session, because the platform does not know leads. */
-import type { Gateway, LeadTagEdit } from '../face.ts';
+import type { Gateway, LeadTagEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { ChatStore } from '../ports.ts';

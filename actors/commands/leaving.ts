@@ -1,5 +1,5 @@
 /** Sessions leave as an archive. A session that runs is stopped first, or refused: its keys change while they are read. */
-import type { ExportRequest, Gateway } from '../face.ts';
+import type { ExportRequest, Gateway } from '../views.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

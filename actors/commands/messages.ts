@@ -1,5 +1,5 @@
 /** Queries of stored messages, and operations on messages that are one request to the platform. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done, refuse } from '../model.ts';
 import { deleteMessage } from './deletions.ts';
 import { perform } from './perform.ts';

@@ -1,5 +1,5 @@
 /** Sessions come from other gateways, and leave. An imported session rests until somebody connects it. */
-import type { Gateway, ImportedSession, ImportRequest } from '../face.ts';
+import type { Gateway, ImportedSession, ImportRequest } from '../views.ts';
 import { createMutex } from '../keyed-mutex.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
@@ -8,7 +8,7 @@ import type { Supervisor } from '../supervisor.ts';
 import { newRecord, tokenLength } from './instances.ts';
 import { leave } from './leaving.ts';
 import { onSettled } from './settling.ts';
-import { privateOf } from '../events/webhook-secrets.ts';
+import { privateOf } from '../delivery/webhook-secrets.ts';
 
 type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
 

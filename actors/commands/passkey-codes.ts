@@ -2,7 +2,7 @@
  * One-time codes with which the browser of an account's owner answers the passkey request. A code is valid for one linking of one instance. The first
  * use of a code replaces the code with a long random ticket, so that a person who saw the code cannot continue.
  */
-import type { PasskeyCode, PasskeyLink } from '../face.ts';
+import type { PasskeyCode, PasskeyLink } from '../views.ts';
 import type { InstanceId } from '../model.ts';
 import type { Chance, Ports } from '../ports.ts';
 

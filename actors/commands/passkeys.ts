@@ -1,5 +1,5 @@
 /** Commands on linking an account that has a passkey. */
-import type { Gateway, PasskeyView } from '../face.ts';
+import type { Gateway, PasskeyView } from '../views.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { PasskeyStage } from '../session/passkey.ts';

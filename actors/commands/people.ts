@@ -1,5 +1,5 @@
 /** Commands on people and groups: existence, pictures, known facts. */
-import type { Gateway } from '../face.ts';
+import type { Gateway } from '../views.ts';
 import { done } from '../model.ts';
 import { detailsOf } from '../session/chat-details.ts';
 import { checkNumbers } from '../session/number-check.ts';

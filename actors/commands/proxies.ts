@@ -1,5 +1,5 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
-import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
+import type { Gateway, ProxyChange, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,

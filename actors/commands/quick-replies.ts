@@ -1,5 +1,5 @@
 /** Commands on quick replies. Texts of business accounts are stored on the phone, all others in the gateway. */
-import type { Gateway, QuickReplyEdit } from '../face.ts';
+import type { Gateway, QuickReplyEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type InstanceId, type Kept, type QuickReply, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';

@@ -1,6 +1,6 @@
 /** Commands on entries that the database refused: list them, retry one, discard one. */
-import { refusalNameOf } from '../events/recorder.ts';
-import type { Gateway } from '../face.ts';
+import { refusalNameOf } from '../delivery/recorder.ts';
+import type { Gateway } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { EpochLost, StorageFailure } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';

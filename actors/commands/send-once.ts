@@ -4,7 +4,7 @@
  * A request that arrives while the first one runs waits for the first answer, which has its own deadline. After a crash, or without an answer of
  * the platform, the status of the stored message is the answer.
  */
-import type { GivenKey } from '../face.ts';
+import type { GivenKey } from '../views.ts';
 import { done, refuse, type DoneOnce, type InstanceId, type Message, type Result, type SendKey, type UsedSendKey } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import { freedAt } from '../session/send-keys.ts';

@@ -1,6 +1,6 @@
 /** Sends: one after the other in each chat, at once or through the asynchronous queue. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
-import type { Gateway, SendOptions } from '../face.ts';
+import type { Gateway, SendOptions } from '../views.ts';
 import {
   done,
   refuse,

@@ -1,10 +1,10 @@
 /** Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster. */
-import type { Gateway, NodeView } from '../face.ts';
+import type { Gateway, NodeView } from '../views.ts';
 import { refuse } from '../model.ts';
 import type { KnownNode } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { refusedCommands, type RefusedCommands } from './refused.ts';
-import { countsOf, troublesOf } from '../supervisor/numbers.ts';
+import { countsOf, troublesOf } from './numbers.ts';
 
 type ServerCommands = Pick<
   Gateway,

@@ -1,7 +1,7 @@
 /** Commands on webhooks. The rules are in `events/webhook-config.ts`. The commands store the changes and notify the couriers. */
-import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../face.ts';
-import { changeOf } from '../events/webhook-config.ts';
-import { privateOf } from '../events/webhook-secrets.ts';
+import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../views.ts';
+import { changeOf } from '../delivery/webhook-config.ts';
+import { privateOf } from '../delivery/webhook-secrets.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, unreadableWebhook, type InstanceId, type Result, type Webhook } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';

@@ -1,7 +1,7 @@
 /** Gathers the figures of all instances in slices, so that ten thousand instances do not block the event loop. */
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Figures } from '../face.ts';
-import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Figures } from '../views.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
 import type { ClockWatch } from '../supervisor/clock-watch.ts';

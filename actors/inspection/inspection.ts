@@ -1,6 +1,6 @@
 /** Reports the state of every instance and its way to that state, with or without actors. No method makes an actor. */
-import type { ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
-import type { Dispatcher } from '../events/dispatcher.ts';
+import type { ActorDetail, ActorPage, ActorQuery, ActorRow } from '../views/inspector.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import { done, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { LogLevels, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

@@ -1,5 +1,5 @@
 /** Pages the list of instances. Rows are filtered, sorted, and cut by a cursor that stays valid while rows change. */
-import type { ActorQuery, ActorSort } from '../face/inspector.ts';
+import type { ActorQuery, ActorSort } from '../views/inspector.ts';
 import { refuse, done, type Result } from '../model.ts';
 import type { LightRow } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /** Lists the parts of one instance with their states, for its page in the inspector. */
-import type { CourierPart, Part, PartState } from '../face/inspector.ts';
-import type { Dispatcher } from '../events/dispatcher.ts';
+import type { CourierPart, Part, PartState } from '../views/inspector.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { InstanceId, Webhook } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 

@@ -1,5 +1,5 @@
 /** Describes the state of an instance and its reason, in the words of the list. */
-import type { ActorRow } from '../face/inspector.ts';
+import type { ActorRow } from '../views/inspector.ts';
 import type { InstanceRecord } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { isPairingEnd } from '../policy/close-cause.ts';

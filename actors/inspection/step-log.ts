@@ -2,14 +2,14 @@
  * Stores the last steps of every session in the background, so that the dashboard shows them after a restart. A kill loses the steps of the last
  * seconds. No code waits for this storage or depends on it.
  */
-import type { Step } from '../face/inspector.ts';
+import type { Step } from '../views/inspector.ts';
 import type { InstanceId } from '../model.ts';
-import { PeriodicWorker } from '../periodic-worker.ts';
+import { PeriodicWorker } from '../policy/periodic-worker.ts';
 import { StorageFailure, type Log, type StepStore, type Time } from '../ports.ts';
 import { charts, edgeOf } from '../session/charts.ts';
 import type { Steps } from '../session/steps.ts';
-import { chartNames } from '../face/inspector.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { chartNames } from '../views/inspector.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { within } from '../waiting.ts';
 
 const everyMs = 10_000;

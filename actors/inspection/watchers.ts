@@ -1,5 +1,5 @@
 /** The watchers of steps of one instance, and of changes of the list. Without watchers this class holds no data and costs nothing. */
-import type { ActorChanges, ActorCounts, ActorRow, Step, WatchEnd } from '../face/inspector.ts';
+import type { ActorChanges, ActorCounts, ActorRow, Step, WatchEnd } from '../views/inspector.ts';
 import type { InstanceId } from '../model.ts';
 import type { Log, Time } from '../ports.ts';
 import type { Steps } from '../session/steps.ts';

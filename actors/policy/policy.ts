@@ -1,5 +1,5 @@
 /** All constants of reconnection, admission and delivery in one record. `config/` supplies the values, and tests shorten them. Times in milliseconds. */
-import type { SlotLimits } from '../events/slots.ts';
+import type { SlotLimits } from './slots.ts';
 import type { CampaignPolicy } from './campaign-policy.ts';
 import type { Pace } from './token-bucket.ts';
 import type { GateLimits, OutageRule } from './gate.ts';

@@ -9,7 +9,7 @@ import type { Campaign } from '../model.ts';
 import { between } from '../policy/back-off.ts';
 import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.ts';
 import { StorageFailure, type CampaignTurn, type Time } from '../ports.ts';
-import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
+import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
 /** The next recipient. */

@@ -1,18 +1,18 @@
 /** One instance with its record, actor, recorder, feed and queue. The supervisor makes cells, and the commands use them. */
-import type { CourierHost, CourierView } from '../events/courier-host.ts';
-import { Feed } from '../events/feed.ts';
-import { wants } from '../events/filter.ts';
-import { History } from '../events/history.ts';
-import { MediaGate } from '../events/media-gate.ts';
-import type { Recorder } from '../events/recorder.ts';
-import type { InstanceView, Origin, VitalsView } from '../face.ts';
+import type { CourierHost, CourierView } from '../delivery/courier-host.ts';
+import { Feed } from '../delivery/feed.ts';
+import { wants } from '../delivery/filter.ts';
+import { History } from '../delivery/history.ts';
+import { MediaGate } from '../delivery/media-gate.ts';
+import type { Recorder } from '../delivery/recorder.ts';
+import type { InstanceView, Origin, VitalsView } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { Committed, Identity, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
-import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
+import { supervisedWorkers, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { Activity } from './activity.ts';
 import { changeNames } from './connection-changes.ts';

@@ -1,5 +1,5 @@
 /** Descriptions of all states and events of the charts, for the inspector. A test fails if one is missing. */
-import type { ChartName } from '../face/inspector.ts';
+import type { ChartName } from '../views/inspector.ts';
 
 interface Descriptions {
   readonly chart: string;

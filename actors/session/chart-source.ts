@@ -3,7 +3,7 @@ import { chartDescriptions } from './chart-descriptions.ts';
 import { charts, guardText } from './charts.ts';
 import { instance } from './instance.ts';
 import { lifecycle } from './lifecycle.ts';
-import type { ChartName } from '../face/inspector.ts';
+import type { ChartName } from '../views/inspector.ts';
 
 type Plain = null | boolean | number | string | readonly Plain[] | { readonly [name: string]: Plain };
 

@@ -1,9 +1,9 @@
 /** The charts as data, derived from the machines. The data is the source of the pictures, and of the names in the steps of an instance. */
-import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } from '../face/inspector.ts';
+import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } from '../views/inspector.ts';
 import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
 import { instance } from './instance.ts';
 import { lifecycle } from './lifecycle.ts';
-import type { ChartName } from '../face/inspector.ts';
+import type { ChartName } from '../views/inspector.ts';
 
 /** The parts of a node of a machine that this file reads. */
 interface Node {

@@ -1,5 +1,5 @@
 /** Collects the details of a chat: its stored data, its picture, its business name, and the groups in common with the account. */
-import type { ChatDetails } from '../face.ts';
+import type { ChatDetails } from '../views.ts';
 import { done, type PictureKind, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Ports } from '../ports.ts';

@@ -1,5 +1,5 @@
 /** Requests of a session for history from its phone, with their outcomes. */
-import type { HistoryRequest, HistoryView } from '../face.ts';
+import type { HistoryRequest, HistoryView } from '../views.ts';
 import type { Entry, HistoryTransfer } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { within } from '../waiting.ts';

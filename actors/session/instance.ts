@@ -6,11 +6,11 @@
  * because deliveries need no session.
  */
 import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
-import { courier } from '../events/courier-actor.ts';
-import type { CourierEvent, CourierHost } from '../events/courier-host.ts';
+import { courier } from '../delivery/courier-actor.ts';
+import type { CourierEvent, CourierHost } from '../delivery/courier-host.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Host } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
 import { lifecycle } from './lifecycle.ts';

@@ -12,7 +12,7 @@ import {
   type PlatformFact,
   StorageFailure,
 } from '../ports.ts';
-import type { Origin } from '../face/inspector.ts';
+import type { Origin } from '../views/inspector.ts';
 import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 import { passkeyLimits, type PasskeyOffer } from './passkey.ts';

@@ -1,5 +1,5 @@
 /** Checks which numbers have accounts. Known numbers cause no request. All other numbers share one request, at the pace of all look-ups. */
-import type { CheckedNumber } from '../face.ts';
+import type { CheckedNumber } from '../views.ts';
 import { done, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Cell } from './cell.ts';

@@ -18,7 +18,7 @@ import {
 import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
 import type { PicturePolicy } from '../policy/policy.ts';
 import { StorageFailure, type Outcome, type PictureStore, type Time } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 
 export interface PicturesInput {
   readonly claim: () => Claim;

@@ -7,7 +7,7 @@ import { createMutex } from '../keyed-mutex.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import { StorageFailure, type Time } from '../ports.ts';
-import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
+import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
 /** The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. */

@@ -6,7 +6,7 @@
 import { createMutex } from '../keyed-mutex.ts';
 import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';
 import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Pause } from '../waiting.ts';
 
 const retryMs = 500;

@@ -1,5 +1,5 @@
 /** Makes the recorder of an instance on the journal of its storage. */
-import { Recorder, refusalNameOf, type RecorderInput } from '../events/recorder.ts';
+import { Recorder, refusalNameOf, type RecorderInput } from '../delivery/recorder.ts';
 import type { GatewayEvent, InstanceRecord } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { StorageBroken, type Ports } from '../ports.ts';

@@ -3,7 +3,7 @@
  * crash closes the link first.
  */
 import { createActor, type Actor } from 'xstate';
-import type { CourierView } from '../events/courier-host.ts';
+import type { CourierView } from '../delivery/courier-host.ts';
 import type { Status } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { courierId, instance, isCourier, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';

@@ -1,6 +1,6 @@
 /** The steps of a message of any kind on a live session: fill, compose, prepare, store as `Queued`, write, record. */
 import { fileUrlOf } from '../attachments.ts';
-import type { SendOptions } from '../face.ts';
+import type { SendOptions } from '../views.ts';
 import {
   done,
   isChannelId,

@@ -1,5 +1,5 @@
 /** Reports events that cannot be rendered. The owner of a webhook finds these events in the error history. */
-import type { CourierHost } from '../events/courier-host.ts';
+import type { CourierHost } from '../delivery/courier-host.ts';
 import type { InstanceId, Webhook } from '../model.ts';
 import type { Ports, UnrenderedEvent } from '../ports.ts';
 import type { Vitals } from './vitals.ts';

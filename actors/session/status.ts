@@ -1,6 +1,6 @@
 /** Maps a snapshot to the four words of the API, and to the view of an instance. */
 import type { SnapshotFrom } from 'xstate';
-import type { InstanceView } from '../face.ts';
+import type { InstanceView } from '../views.ts';
 import type { InstanceRecord, PasskeyNotice, Status, Wanted } from '../model.ts';
 import { withDamage } from './damage.ts';
 import type { InstanceSnapshot } from './instance.ts';

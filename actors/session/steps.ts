@@ -5,10 +5,10 @@
  * A step begins with the time in whole milliseconds (6 bytes) and the detail of the cause (2). The old state, the new state, the event and a free
  * byte follow (1 each). The close code and the delay in tenths of a second are last (2 each).
  */
-import { origins, type Origin, type Step, type StepCause } from '../face/inspector.ts';
+import { origins, type Origin, type Step, type StepCause } from '../views/inspector.ts';
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { charts, edgeOf, nameOfEvent, stateText } from './charts.ts';
-import { chartNames, type ChartName } from '../face/inspector.ts';
+import { chartNames, type ChartName } from '../views/inspector.ts';
 import type { Move } from './watched.ts';
 
 const stepBytes = 16;

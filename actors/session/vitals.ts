@@ -1,5 +1,5 @@
 /** Figures about the quality of one session since the start of the process, for the log and `GET /admin/numbers`. */
-import type { VitalsView } from '../face/server.ts';
+import type { VitalsView } from '../views/server.ts';
 import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
 

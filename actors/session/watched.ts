@@ -3,7 +3,7 @@
  * would be called some twelve times per message. A subscription would not know the event or a restart.
  */
 
-import type { ChartName } from '../face/inspector.ts';
+import type { ChartName } from '../views/inspector.ts';
 
 /** The part of a snapshot that the wrapper reads. */
 export interface Shown {

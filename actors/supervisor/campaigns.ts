@@ -4,7 +4,7 @@ import { capRetryMs, type Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import { campaignTurn, type EndOf } from '../session/campaign-turn.ts';
 import { CampaignRunner, type CampaignHost, type Turn } from '../session/campaign-runner.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 import type { Waking } from './waking.ts';

@@ -1,8 +1,8 @@
 /** Background work on the stored data of all instances. The chores remove rows and files that are too old, exceed a limit, or have no owner. */
-import { PeriodicWorker } from '../periodic-worker.ts';
+import { PeriodicWorker } from '../policy/periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { expiry, type Perishable } from './expiry.ts';
 import { FileKeeper } from './file-keeper.ts';

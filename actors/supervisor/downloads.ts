@@ -3,7 +3,7 @@
  *
  * The gateway owns a fetch, not its first caller. A client that disconnects does not cancel the fetch for other callers.
  */
-import type { Download, DownloadWish } from '../face.ts';
+import type { Download, DownloadWish } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Message, type Result } from '../model.ts';
 import type { AutoDownload } from '../policy/policy.ts';
 import type { FileKey, KeptFile, MediaFacts, Ports, TakenFile } from '../ports.ts';

@@ -1,8 +1,8 @@
 /** Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table. */
 import type { ClockWatch } from './clock-watch.ts';
-import { PeriodicWorker } from '../periodic-worker.ts';
+import { PeriodicWorker } from '../policy/periodic-worker.ts';
 import type { Log, Time } from '../ports.ts';
-import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Pause } from '../waiting.ts';
 
 /** Pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */

@@ -1,5 +1,5 @@
 /** All registered instances with their records and tokens, and the cells of those that need one. */
-import type { InstanceView } from '../face.ts';
+import type { InstanceView } from '../views.ts';
 import type { InstanceId, InstanceRecord, Status } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { beginningOf, restingStatus, restingView } from '../session/status.ts';

@@ -3,7 +3,7 @@
  * removal.
  */
 import type { Log, Removal, RemovalStore, Time } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Pause, untilStored } from '../waiting.ts';
 
 /** Pause between two batches, so that other queries get the database. In milliseconds. */

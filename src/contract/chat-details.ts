@@ -1,5 +1,5 @@
 /** The answers of `/chat/details` and `/chat/avatar`. */
-import type { ChatDetails } from '#actors/face.ts';
+import type { ChatDetails } from '#actors/views.ts';
 import type { Picture, PictureKind } from '#actors/model.ts';
 import { emptyChat } from './chat-fields.ts';
 import { chatView } from './chat.ts';

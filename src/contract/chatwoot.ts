@@ -1,5 +1,5 @@
 /** The settings of the connector to Chatwoot as the interface spells them. */
-import type { ChatwootSettings } from '#actors/face.ts';
+import type { ChatwootSettings } from '#actors/views.ts';
 
 const unset: ChatwootSettings = {
   enabled: false,

@@ -1,5 +1,5 @@
 /** Requests for older messages, as the interface spells them. */
-import type { HistoryRequest, HistoryView } from '#actors/face.ts';
+import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 
 const detailsOf = ({ chatId, state, answer }: HistoryRequest) => ({
   chatid: chatId,

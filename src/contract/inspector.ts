@@ -1,5 +1,5 @@
 /** The answers of the inspector, and the sentence for a step of an instance. They hold no secret and no personal data. */
-import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/face.ts';
+import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/views.ts';
 import { eventDescriptions } from '#actors/gateway.ts';
 
 const follow = {

@@ -1,5 +1,5 @@
 /** An instance as the interface spells it (specification 2.1). */
-import type { InstanceView } from '#actors/face.ts';
+import type { InstanceView } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
 import { timeText } from './time.ts';
 

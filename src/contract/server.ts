@@ -1,5 +1,5 @@
 /** The state of the server as anybody may see it. */
-import type { StatusCounts } from '#actors/face.ts';
+import type { StatusCounts } from '#actors/views.ts';
 
 export interface ServerHealth {
   /** The database answers, and the server takes requests. */

@@ -1,5 +1,5 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
-import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/face.ts';
+import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 import { unreadableWebhook, type DeliveryError, type Webhook } from '#actors/model.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */

@@ -2,7 +2,7 @@
 import { ALL_WA_PATCH_NAMES, type AuthenticationCreds, isWABusinessPlatform } from '@whiskeysockets/baileys';
 import type { InstancePatch } from '#actors/model.ts';
 import type { Arrival, ArrivingSession, Identity, MovedKey } from '#actors/ports.ts';
-import { bare, userOf } from '../platform/jid.ts';
+import { bare, userOf } from '../platform/wire/jid.ts';
 import { encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
 import { patchType } from '../platform/keys/patch-notes.ts';
 import { type RunNote, runId, runType } from '../platform/keys/unclean-runs.ts';

@@ -6,28 +6,28 @@ import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts';
 import { usualLimits } from './inbound/inbound-gate.ts';
 import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
-import { quietConsole } from './connection/quiet-console.ts';
-import { repairStanzaWords } from './connection/stanza-words.ts';
+import { quietConsole } from './link/quiet-console.ts';
+import { repairStanzaWords } from './wire/stanza-words.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
 import { boundSessionChains } from './keys/session-chains.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
-import type { Deadlines } from './connection/deadlines.ts';
-import type { Previews } from './connection/live-connection.ts';
-import { boundInflation } from './connection/bounded-inflation.ts';
-import { checkSignatures, type SignatureRules } from './connection/signatures.ts';
-import { PlatformClock } from './connection/platform-clock.ts';
-import { createTrust } from './connection/trust.ts';
-import { SmallPictures } from './connection/small-pictures.ts';
-import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
-import { type SharedTurns, Turns } from './connection/turns.ts';
-import type { Downloads } from './media/downloads.ts';
+import type { Deadlines } from './wire/deadlines.ts';
+import type { Previews } from './outbound/live-connection.ts';
+import { boundInflation } from './wire/bounded-inflation.ts';
+import { checkSignatures, type SignatureRules } from './wire/signatures.ts';
+import { PlatformClock } from './link/platform-clock.ts';
+import { createTrust } from './wire/trust.ts';
+import { SmallPictures } from './link/small-pictures.ts';
+import { createPicturePace, type PictureDelays, pictureDelays } from './events/own-picture.ts';
+import { type SharedTurns, Turns } from './wire/turns.ts';
+import type { Downloads } from './outbound/downloads.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
 import type { ProxyParts } from './proxy/route.ts';
 import { hostOf } from './proxy/tunnel.ts';
-import { builtInVersion, type ClientVersions } from './version/client-versions.ts';
-import type { Vault } from './vault.ts';
+import { builtInVersion, type ClientVersions } from './link/client-versions.ts';
+import type { Vault } from './wire/vault.ts';
 
-export type { Deadlines } from './connection/deadlines.ts';
+export type { Deadlines } from './wire/deadlines.ts';
 
 /**
  * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs

@@ -1,7 +1,7 @@
 /** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/vault.ts';
+import type { Vault } from '#src/platform/wire/vault.ts';
 import { makeChatbotStore } from './stores/chatbots.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
 import { makeChatwootStore } from './stores/chatwoot.ts';

@@ -5,7 +5,7 @@ import type { CampaignInput } from '#actors/gateway.ts';
 import { done, refuse } from '#actors/model.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { campaignSend } from '#test/support/campaign-rows.ts';
-import { notSent, refused } from '#src/platform/outcomes.ts';
+import { notSent, refused } from '#src/platform/wire/outcomes.ts';
 import { options, refusalOf, type Stage, staged, text } from './stage.ts';
 
 const hour = 3_600_000;

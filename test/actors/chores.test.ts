@@ -1,7 +1,7 @@
 /** Tests which node cleans up files: the node on duty if all share a bucket, and each node if each has a folder of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { Chores } from '#actors/supervisor/chores.ts';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';

@@ -1,7 +1,7 @@
 /** Files of messages, decided: what is fetched and what is not, what is made of sound, and what is told. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DownloadWish } from '#actors/face.ts';
+import type { DownloadWish } from '#actors/views.ts';
 import { done, refuse, type Message } from '#actors/model.ts';
 import type { MediaFacts, TakenFile } from '#actors/ports.ts';
 import { Downloads, type Wanted } from '#actors/supervisor/downloads.ts';

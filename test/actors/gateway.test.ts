@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RunningGateway, Send, SendOptions } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import { identity, type FakeLink } from '#test/fakes/platform.ts';
-import { lateAnswer, lostAnswer, notSent, refused } from '#src/platform/outcomes.ts';
+import { lateAnswer, lostAnswer, notSent, refused } from '#src/platform/wire/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import { settle, World } from '#test/fakes/world.ts';
 

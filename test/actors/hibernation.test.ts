@@ -6,7 +6,7 @@ import type { Outcome } from '#actors/ports.ts';
 import type { Result, RunningGateway } from '#actors/gateway.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import { Hibernation } from '#actors/session/hibernation.ts';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { options, refusalOf, staged, text } from './stage.ts';
 

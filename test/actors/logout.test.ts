@@ -1,7 +1,7 @@
 /** A logout that does not go through at once: storage that refuses, crashes, kills; what the commands answer, and what is taken up again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Unlinked } from '#actors/face.ts';
+import type { Unlinked } from '#actors/views.ts';
 import type { Result } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { settle } from '#test/fakes/time.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, type Message } from '#actors/model.ts';
-import { lateAnswer, lostAnswer } from '#src/platform/outcomes.ts';
+import { lateAnswer, lostAnswer } from '#src/platform/wire/outcomes.ts';
 import { message as sample } from '#test/contract/samples.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 

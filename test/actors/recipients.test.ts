@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, refuse, type Message, type Result } from '#actors/model.ts';
 import type { LookedUp, Outcome } from '#actors/ports.ts';
-import { lateAnswer, refused } from '#src/platform/outcomes.ts';
+import { lateAnswer, refused } from '#src/platform/wire/outcomes.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
 const jid = (number: string): string => `${number}@s.whatsapp.net`;

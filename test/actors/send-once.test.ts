@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import { lateAnswer, lostAnswer, notSent, refused } from '#src/platform/outcomes.ts';
+import { lateAnswer, lostAnswer, notSent, refused } from '#src/platform/wire/outcomes.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
 const day = 86_400_000;

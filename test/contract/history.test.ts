@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { enveloped } from '#actors/events/webhook-request.ts';
+import { enveloped } from '#actors/delivery/webhook-request.ts';
 import { chatFields, chatView, envelopeView, eventMessageView, historyView } from '#src/contract/views.ts';
 import { chat, message, owner } from './samples.ts';
 

@@ -1,5 +1,5 @@
 /** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
-import type { InstanceView } from '#actors/face.ts';
+import type { InstanceView } from '#actors/views.ts';
 import type { Channel, Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
 
 export const now = Date.parse('2026-08-19T17:36:34.345Z');

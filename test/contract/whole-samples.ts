@@ -1,5 +1,5 @@
 /** Records with a value of its own in every field, so that a view which mixes two fields up, or forgets one, is seen. */
-import type { InstanceView } from '#actors/face.ts';
+import type { InstanceView } from '#actors/views.ts';
 import { noProxy, type Chat, type Message } from '#actors/model.ts';
 
 export const message: Message = {

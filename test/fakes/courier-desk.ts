@@ -1,10 +1,10 @@
 /** A courier of one webhook over a simulated receiver, outbox and clock. */
 import { quietMeter } from '#test/fakes/meter.ts';
 import assert from 'node:assert/strict';
-import { Circuit } from '#actors/events/circuit.ts';
-import { Courier } from '#actors/events/courier.ts';
-import type { CourierHost } from '#actors/events/courier-host.ts';
-import { createSlots, type Slots } from '#actors/events/slots.ts';
+import { Circuit } from '#actors/delivery/circuit.ts';
+import { Courier } from '#actors/delivery/courier.ts';
+import type { CourierHost } from '#actors/delivery/courier-host.ts';
+import { createSlots, type Slots } from '#actors/policy/slots.ts';
 import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import type { Attempt } from '#actors/ports.ts';

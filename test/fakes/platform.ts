@@ -17,7 +17,7 @@ import type {
   PlatformFact,
   PlatformLink,
 } from '#actors/ports.ts';
-import { notSent } from '#src/platform/outcomes.ts';
+import { notSent } from '#src/platform/wire/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import type { FakeTime } from './time.ts';
 import { wordsOf } from './words.ts';

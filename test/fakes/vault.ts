@@ -1,6 +1,6 @@
 /** Credentials and keys in memory, as text, behind the face of the storage; with faults on demand. */
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/vault.ts';
+import type { Vault } from '#src/platform/wire/vault.ts';
 
 export interface FakeVault extends Vault {
   /** The stored state; keys as `type id`. */

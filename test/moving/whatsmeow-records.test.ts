@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { senderKeyOf } from '#src/moving/whatsmeow/sender-key-record.ts';
 import { type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/session-record.ts';
-import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { quietConsole } from '#src/platform/link/quiet-console.ts';
 import { repairSenderKeys } from '#src/platform/keys/sender-keys.ts';
 import { type End, SignalPeer } from '#test/second-opinion/ends.ts';
 import { SignalGroupPeer } from '#test/second-opinion/group-peer.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, Group, GroupEvent } from '#actors/model.ts';
-import { Communities } from '#src/platform/connection/communities.ts';
+import { Communities } from '#src/platform/events/communities.ts';
 
 const nobody = { id: '', pn: '', lid: '' };
 const group = (id: string, facts: Partial<Group> = {}): Group => ({ id, owner: nobody, createdAt: null, members: [], ...facts });

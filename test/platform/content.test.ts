@@ -5,7 +5,7 @@ import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from
 import type { Message } from '#actors/model.ts';
 import { contentView, spelled } from '#src/contract/content.ts';
 import { contentJson } from '#src/platform/events/content-json.ts';
-import type { Directory } from '#src/platform/directory.ts';
+import type { Directory } from '#src/platform/wire/directory.ts';
 import { convertMessage } from '#src/platform/events/from-message.ts';
 
 const me = { pn: '5511900000001@s.whatsapp.net', lid: '111111111111111@lid', name: 'Ana' };

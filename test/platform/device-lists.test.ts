@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Message } from '#actors/model.ts';
-import { createDeviceCache, followAcks, type FollowedAcks } from '#src/platform/connection/device-lists.ts';
+import { createDeviceCache, followAcks, type FollowedAcks } from '#src/platform/link/device-lists.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 

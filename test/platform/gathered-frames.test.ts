@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
-import { gatherFrames, type FrameSocket } from '#src/platform/connection/frames.ts';
+import { gatherFrames, type FrameSocket } from '#src/platform/wire/frames.ts';
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
 await once(server, 'listening');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Entry, Group, GroupEvent, Person } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { GroupCache } from '#src/platform/connection/group-cache.ts';
+import { GroupCache } from '#src/platform/events/group-cache.ts';
 
 const me = { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' };
 const person = (n: number): Person => ({ id: `${n}@lid`, pn: `55${n}@s.whatsapp.net`, lid: `${n}@lid` });

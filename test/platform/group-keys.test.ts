@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { addTransactionCapability } from '@whiskeysockets/baileys';
 import type { Entry, Group, GroupChange, Person } from '#actors/model.ts';
-import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
 import { GroupKeys, type GroupKeysParts } from '#src/platform/keys/group-keys.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';

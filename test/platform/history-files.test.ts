@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, test, type TestContext } from 'node:test';
 import { Agent, Dispatcher1Wrapper } from 'undici';
 import type { Log } from '#actors/ports.ts';
-import { HistoryFiles } from '#src/platform/media/history-files.ts';
+import { HistoryFiles } from '#src/platform/outbound/history-files.ts';
 import type { Fault } from '#src/sandbox/face.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, quietLog, startBench } from './setup.ts';

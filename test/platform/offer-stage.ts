@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Close, PlatformFact } from '#actors/ports.ts';
-import { PairingOffer, type PairingSocket } from '#src/platform/connection/pairing-offer.ts';
+import { PairingOffer, type PairingSocket } from '#src/platform/link/pairing-offer.ts';
 
 export const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 600_000 };
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -11,7 +11,7 @@ import {
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
 import { type AuthState, openAuthState } from '#src/platform/keys/auth-state.ts';
-import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
 import { ratchetsOf } from '#src/platform/keys/ratchets.ts';
 import type { FakeVault } from '#test/fakes/vault.ts';
 import { preKeys, quietLog } from './setup.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { Curve, type BinaryNode } from '@whiskeysockets/baileys';
 import type { PasskeyFact } from '#actors/ports.ts';
-import { PasskeyPairing, problemOf } from '#src/platform/connection/passkey.ts';
+import { PasskeyPairing, problemOf } from '#src/platform/link/passkey.ts';
 import type { RequestOptions } from '#src/sandbox/face.ts';
 import { makePasskey, signAssertion, webOrigin } from '#src/sandbox/passkey/authenticator.ts';
 import { PasskeyCeremony } from '#src/sandbox/passkey/ceremony.ts';

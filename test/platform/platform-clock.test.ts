@@ -1,7 +1,7 @@
 /** The platform's time from stanzas: what was stamped at this moment counts, what waited for the session does not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PlatformClock } from '#src/platform/connection/platform-clock.ts';
+import { PlatformClock } from '#src/platform/link/platform-clock.ts';
 
 type Heard = readonly [kind: 'loggedIn' | 'passed', at: number, attrs: Readonly<Record<string, string>>];
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { unstoredSends } from '#src/platform/keys/unclean-runs.ts';
 import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
 import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
-import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { quietConsole } from '#src/platform/link/quiet-console.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { type Gateway, groupJid, makeContact, meet, type Party, read, type Sent, startGateway, write } from './parties.ts';

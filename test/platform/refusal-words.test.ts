@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OperationName } from '#actors/ports.ts';
-import { answered, lostAnswer, noMember, outcomeOfError, refused } from '#src/platform/outcomes.ts';
+import { answered, lostAnswer, noMember, outcomeOfError, refused } from '#src/platform/wire/outcomes.ts';
 import { inWords, wishes } from '#src/platform/operations/refusal-words.ts';
 
 const names = Object.keys(wishes) as OperationName[];

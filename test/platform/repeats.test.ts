@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { FinishedNames, type Page } from '#src/platform/inbound/finished-names.ts';
-import { finishedType } from '#src/platform/inbound/finished-names.ts';
+import { FinishedNames, type Page } from '#src/platform/keys/finished-names.ts';
+import { finishedType } from '#src/platform/keys/finished-names.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, startBench } from './setup.ts';
 

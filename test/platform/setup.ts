@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkHost, Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
-import type { Previews } from '#src/platform/connection/live-connection.ts';
+import type { Previews } from '#src/platform/outbound/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines, type PlatformOptions } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '#src/sandbox/server.ts';
@@ -15,7 +15,7 @@ import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createSealing } from '#src/media/sealing.ts';
-import type { Downloads } from '#src/platform/media/downloads.ts';
+import type { Downloads } from '#src/platform/outbound/downloads.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 

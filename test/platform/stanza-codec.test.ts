@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
-import { decodeStanza, encodeStanza, isCarried } from '#src/platform/stanza-codec.ts';
+import { decodeStanza, encodeStanza, isCarried } from '#src/platform/wire/stanza-codec.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { happens, stanza, start } from './inbound-run.ts';
 

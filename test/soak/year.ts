@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { Time } from '#actors/ports.ts';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
 import { expiry, type Perishable } from '#actors/supervisor/expiry.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { migrations } from '#src/storage/migrations/list.ts';

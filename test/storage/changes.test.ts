@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory } from '#actors/cluster/memory.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { testPolicy } from '#test/fakes/world.ts';

@@ -1,10 +1,10 @@
 /** Tests the handling of each error of PostgreSQL, raised by a real server in a running statement. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Recorder } from '#actors/events/recorder.ts';
+import { Recorder } from '#actors/delivery/recorder.ts';
 import type { Entry } from '#actors/model.ts';
 import { StorageFailure } from '#actors/ports.ts';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { explained, explainedOfDriver } from '#src/storage/postgres/failures.ts';
 import { quietMeter } from '#test/fakes/meter.ts';

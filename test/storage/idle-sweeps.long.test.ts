@@ -1,8 +1,8 @@
 /** Sweeps over many webhooks of which nothing is to be done: they write nothing, and read no rows that stay. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Sweeper } from '#actors/events/sweeper.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { Sweeper } from '#actors/delivery/sweeper.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { systemTime } from '#src/system-time.ts';
 import { deliveryStatements } from '#src/storage/stores/deliveries.ts';
 import { instance } from '#test/contract/samples.ts';

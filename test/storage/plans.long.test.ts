@@ -21,7 +21,7 @@ import { journalStatements } from '#src/storage/journal/journal.ts';
 import { findStatement, messageStatements, receiptStatement } from '#src/storage/stores/messages.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
 import { removalStatements } from '#src/storage/stores/removals.ts';
-import { tallyStatements } from '#src/storage/stores/tallies.ts';
+import { tallyStatements } from '#src/storage/journal/tallies.ts';
 import { stanzaStatements } from '#src/storage/vault/stanza-log.ts';
 import { vaultStatements } from '#src/storage/vault/vault.ts';
 import { instance, message, webhook } from '#test/contract/samples.ts';

@@ -5,7 +5,7 @@ import { ClusterMemory } from '#actors/cluster/memory.ts';
 import type { Log } from '#actors/ports.ts';
 import type { InstancePatch } from '#actors/model.ts';
 import { noProxy } from '#actors/model.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { testPolicy } from '#test/fakes/world.ts';

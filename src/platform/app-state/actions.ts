@@ -1,7 +1,7 @@
 /** The records of the shared state. Each action belongs to one collection and has one version there. */
 import { proto, type WAPatchName } from '@whiskeysockets/baileys';
-import type { Directory } from '../directory.ts';
-import { isPerson } from '../jid.ts';
+import type { Directory } from '../wire/directory.ts';
+import { isPerson } from '../wire/jid.ts';
 
 /** Collection and version of each action that is written. The library has some of them wrong, and others not at all. */
 const places = {

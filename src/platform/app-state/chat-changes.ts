@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import type { ChatChange, ChatEnd } from '#actors/model.ts';
-import { isGroup } from '../jid.ts';
+import { isGroup } from '../wire/jid.ts';
 import { type Mutation, setAction } from './actions.ts';
 
 type Kind = ChatChange['kind'];

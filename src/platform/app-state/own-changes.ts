@@ -4,10 +4,10 @@
  */
 import { type BaileysEventEmitter, processSyncAction } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../wire/directory.ts';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { fromBaileys } from '../events/from-baileys.ts';
-import { createBaileysLogger } from '../connection/baileys-logger.ts';
+import { createBaileysLogger } from './baileys-logger.ts';
 import { type Mutation, REMOVE } from './actions.ts';
 
 const noReadings: Parameters<typeof fromBaileys>[2] = new Map();

@@ -16,13 +16,13 @@ import {
 } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import { answered, notSent, refusedAs } from '../outcomes.ts';
+import { answered, notSent, refusedAs } from '../wire/outcomes.ts';
 import type { PatchNotes } from '../keys/patch-notes.ts';
-import type { Directory } from '../directory.ts';
-import { personServer } from '../jid.ts';
+import type { Directory } from '../wire/directory.ts';
+import { personServer } from '../wire/jid.ts';
 import type { Mutation } from './actions.ts';
 import { encodePatch, type SharedKey } from './codec.ts';
-import { KeyRequests, outsideTransactions } from './key-requests.ts';
+import { KeyRequests, outsideTransactions } from '../keys/key-requests.ts';
 import { entriesOfMutations } from './own-changes.ts';
 
 /** Attempts at a patch, as many as the platform's own client makes. */

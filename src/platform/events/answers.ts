@@ -1,9 +1,9 @@
 /** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, edits. */
 import { decryptEventResponse, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { addressesOf, type Directory } from '../directory.ts';
-import { bare } from '../jid.ts';
-import { openEdit, type SecretContext } from '../secret-edits.ts';
+import { addressesOf, type Directory } from '../wire/directory.ts';
+import { bare } from '../wire/jid.ts';
+import { openEdit, type SecretContext } from '../wire/secret-edits.ts';
 import { contentJson } from './content-json.ts';
 import { unwrapped } from './message-kinds.ts';
 import { openVote } from './polls.ts';

@@ -1,6 +1,6 @@
 /** The events of the library, as one type. */
 import type { BaileysEventMap, BinaryNode } from '@whiskeysockets/baileys';
-import type { SharedAction } from '../app-state/unread-action.ts';
+import type { SharedAction } from '../wire/unread-action.ts';
 
 /**
  * One event with its name, as a union for a switch. The last members are not events of the library. Two of them are a contact whose phone has new keys, and a

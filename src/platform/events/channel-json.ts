@@ -1,6 +1,6 @@
 /** Channels in the JSON of the platform: numbers are texts, times Unix seconds, those of texts microseconds. */
 import { channelRoles, type ChannelPatch, type ChannelPicture, type ChannelRole, type ChannelText } from '#actors/model.ts';
-import { objectOf, type Json } from '../connection/mex.ts';
+import { objectOf, type Json } from '../wire/mex.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

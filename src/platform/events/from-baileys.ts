@@ -3,7 +3,7 @@ import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import type { Reading } from './answers.ts';
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../wire/directory.ts';
 import { fromCall } from './from-calls.ts';
 import { fromAddressBook, fromBlocklist, fromChangedIdentity, fromChatUpdate, fromContact } from './from-chats.ts';
 import { fromChannelNotification } from './from-channels.ts';

@@ -2,8 +2,8 @@
 import { proto, type WACallEvent, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, Entry } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { chatOf, type Directory, personOf } from '../directory.ts';
-import { isGroup } from '../jid.ts';
+import { chatOf, type Directory, personOf } from '../wire/directory.ts';
+import { isGroup } from '../wire/jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 /** Steps of a call that people care about. The others are how devices find each other, and the library's word for what it does not know. */

@@ -1,8 +1,8 @@
 /** Channels on their way to the storage: whole ones, changes of them, and what the platform notifies the account of. */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { channelOf, type ChannelPatch, type ChannelPicture, type ChatPatch, type Entry } from '#actors/model.ts';
-import { mexNews, objectOf } from '../connection/mex.ts';
-import { type Directory, isMe } from '../directory.ts';
+import { mexNews, objectOf } from '../wire/mex.ts';
+import { type Directory, isMe } from '../wire/directory.ts';
 import { channelIn, mutedBy, roleOf } from './channel-json.ts';
 
 /** Pictures of channels are public files of this host. */

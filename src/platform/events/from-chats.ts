@@ -2,8 +2,8 @@
 import type { BaileysEventMap, Chat, ChatUpdate, Contact } from '@whiskeysockets/baileys';
 import { identityChangedAt, type ChatPatch, type Entry } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { chatOf, type Directory, isMe } from '../directory.ts';
-import { isGroup } from '../jid.ts';
+import { chatOf, type Directory, isMe } from '../wire/directory.ts';
+import { isGroup } from '../wire/jid.ts';
 
 /** The name that the contact's id is not: the address book gives number and LID, of which one is the id. */
 const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);

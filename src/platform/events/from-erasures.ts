@@ -1,9 +1,9 @@
 /** Messages and chats that the owner deleted, cleared or starred on the phone. */
 import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { SharedAction } from '../app-state/unread-action.ts';
+import type { SharedAction } from '../wire/unread-action.ts';
 import { numberOf } from './content-json.ts';
-import { chatOf, type Directory } from '../directory.ts';
+import { chatOf, type Directory } from '../wire/directory.ts';
 
 /** The account itself, as the author of a change. */
 const byMe = ({ me, now }: Directory) => ({ sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() });

@@ -1,8 +1,8 @@
 /** Changes of groups, read from the platform's notifications: what a chat keeps of them, and which events follow. The library reads only the first. */
 import { getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString, type BinaryNode } from '@whiskeysockets/baileys';
 import type { ChatPatch, Entry, Group, GroupEvent, GroupSettings, MemberAction, Person } from '#actors/model.ts';
-import { type Directory, isMe, personOf } from '../directory.ts';
-import { bare } from '../jid.ts';
+import { type Directory, isMe, personOf } from '../wire/directory.ts';
+import { bare } from '../wire/jid.ts';
 import { approvalIn, groupJid, groupOfNode, peopleIn, rawOf, timeOf } from './group-nodes.ts';
 
 /** A change, its author and its time. */

@@ -2,14 +2,14 @@
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { type Directory, chatOf } from '../directory.ts';
+import { type Directory, chatOf } from '../wire/directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import { pastCall } from './from-calls.ts';
 import { contactPatch, conversationPatch } from './from-chats.ts';
 import { labelOf } from './from-labels.ts';
 import { fromSharedAction } from './from-shared-actions.ts';
 import { type Converted, convertMessage } from './from-message.ts';
-import { isGroup, statusJid } from '../jid.ts';
+import { isGroup, statusJid } from '../wire/jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 /** Items of one batch, and bytes of it with some room for what the interface adds. */

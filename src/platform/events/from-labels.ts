@@ -1,7 +1,7 @@
 /** Labels: what they are called, and which chats have them. */
 import type { BaileysEventMap } from '@whiskeysockets/baileys';
 import type { Entry, Label } from '#actors/model.ts';
-import { chatOf, type Directory } from '../directory.ts';
+import { chatOf, type Directory } from '../wire/directory.ts';
 
 export const labelOf = ({ id, name, color, deleted }: Partial<BaileysEventMap['labels.edit']>): Label => ({
   id: id ?? '',

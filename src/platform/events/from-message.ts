@@ -2,8 +2,8 @@
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type ChatPatch, emptyMessage, type Message, type MessageStatus, parentCommunity } from '#actors/model.ts';
 import { contentJson, numberOf } from './content-json.ts';
-import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
-import { bare, isGroup } from '../jid.ts';
+import { addressesOf, chatOf, type Directory, isMe } from '../wire/directory.ts';
+import { bare, isGroup } from '../wire/jid.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
 
 /** Statuses by the number of `WebMessageInfo.Status`. */

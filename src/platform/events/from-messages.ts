@@ -2,9 +2,9 @@
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Revision } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { addressesOf, chatOf, type Directory } from '../directory.ts';
+import { addressesOf, chatOf, type Directory } from '../wire/directory.ts';
 import { convertMessage, type Marks } from './from-message.ts';
-import { bare } from '../jid.ts';
+import { bare } from '../wire/jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;

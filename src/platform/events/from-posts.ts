@@ -1,8 +1,8 @@
 /** Posts of channels that arrive, and what becomes of them: other contents, deletions, views and reactions. */
 import type { BinaryNode, WAMessage } from '@whiskeysockets/baileys';
 import { type Entry, newPost } from '#actors/model.ts';
-import type { Directory } from '../directory.ts';
-import { bare } from '../jid.ts';
+import type { Directory } from '../wire/directory.ts';
+import { bare } from '../wire/jid.ts';
 import { fromMessage } from './from-messages.ts';
 import { countsIn, editedAt, postContent, serverIdOf, updatedPosts } from './post-nodes.ts';
 

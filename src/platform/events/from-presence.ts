@@ -1,8 +1,8 @@
 /** Presence of people: online, typing, recording. */
 import type { BaileysEventMap, PresenceData } from '@whiskeysockets/baileys';
 import type { Entry, PresenceChange } from '#actors/model.ts';
-import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
-import { isGroup } from '../jid.ts';
+import { chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
+import { isGroup } from '../wire/jid.ts';
 
 /**
  * The library says `available` both for a person who came online and for one who stopped typing. Only the first kind has a field for the time when the

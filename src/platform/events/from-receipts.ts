@@ -2,8 +2,8 @@
 import { proto, type MessageUserReceiptUpdate, type WAMessageUpdate } from '@whiskeysockets/baileys';
 import type { Entry, MessageStatus } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
-import { bare, isGroup, statusJid } from '../jid.ts';
+import { addressesOf, chatOf, type Directory, isMe } from '../wire/directory.ts';
+import { bare, isGroup, statusJid } from '../wire/jid.ts';
 import { statusOf } from './from-message.ts';
 
 const { Status } = proto.WebMessageInfo;

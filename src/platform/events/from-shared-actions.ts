@@ -1,7 +1,7 @@
 /** Records of the shared state that the library has no event for. What stands in no row here has no place in the interface. */
 import type { Entry } from '#actors/model.ts';
-import type { SharedAction } from '../app-state/unread-action.ts';
-import { chatOf, type Directory } from '../directory.ts';
+import type { SharedAction } from '../wire/unread-action.ts';
+import { chatOf, type Directory } from '../wire/directory.ts';
 import { fromAddressBook } from './from-chats.ts';
 import { fromCleared, fromDeleted } from './from-erasures.ts';
 

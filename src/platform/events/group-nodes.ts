@@ -2,7 +2,7 @@
 import { getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Group, GroupFacts, GroupMember, Person, RawChange } from '#actors/model.ts';
 import type { MemberOutcome } from '#actors/ports.ts';
-import { type Directory, personOf } from '../directory.ts';
+import { type Directory, personOf } from '../wire/directory.ts';
 
 export const groupJid = (id: string | undefined): string => (id === undefined || id === '' ? '' : id.includes('@') ? id : `${id}@g.us`);
 

@@ -1,8 +1,8 @@
 /** Rights of the members of a group over messages of others. The platform passes on what anybody asks for, and leaves the decision to the apps. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { includesPerson, type Group } from '#actors/model.ts';
-import { type Directory, personOf } from '../directory.ts';
-import { isGroup } from '../jid.ts';
+import { type Directory, personOf } from '../wire/directory.ts';
+import { isGroup } from '../wire/jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;

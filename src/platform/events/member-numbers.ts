@@ -4,8 +4,8 @@
  */
 import type { Group } from '#actors/model.ts';
 import { createLruMap } from '#src/lru-map.ts';
-import type { Directory } from '../directory.ts';
-import { bare, isGroup, isLid } from '../jid.ts';
+import type { Directory } from '../wire/directory.ts';
+import { bare, isGroup, isLid } from '../wire/jid.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 
 export interface AddressPair {

@@ -1,7 +1,7 @@
 /** Votes: they arrive encrypted under a secret that only the stored poll holds, and name options by their hash. */
 import { createHash } from 'node:crypto';
 import { decryptPollVote, type proto } from '@whiskeysockets/baileys';
-import type { SecretContext } from '../secret-edits.ts';
+import type { SecretContext } from '../wire/secret-edits.ts';
 
 export const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
   content.pollCreationMessageV3 ?? content.pollCreationMessageV2 ?? content.pollCreationMessage ?? content.pollCreationMessageV5 ?? null;

@@ -1,8 +1,8 @@
 /** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
 import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
-import { historyWanted } from '../connection/history-wanted.ts';
-import type { Directory } from '../directory.ts';
+import { historyWanted } from '../wire/history-wanted.ts';
+import type { Directory } from '../wire/directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';
 

@@ -3,7 +3,7 @@
  * knows forms that the platform does not send.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
-import { isChannel } from '../jid.ts';
+import { isChannel } from '../wire/jid.ts';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import type { Handlers } from './inbound-gate.ts';
 

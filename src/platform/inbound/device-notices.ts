@@ -3,7 +3,7 @@
  * writes to LIDs. Both lists go here, so that the next message asks for the devices.
  */
 import { getAllBinaryNodeChildren, getBinaryNodeChildren, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
-import { bare, isLid, isPerson, userOf } from '../jid.ts';
+import { bare, isLid, isPerson, userOf } from '../wire/jid.ts';
 import type { Handlers } from './inbound-gate.ts';
 
 type Sock = Pick<WASocket, 'signalRepository' | 'userDevicesCache'>;

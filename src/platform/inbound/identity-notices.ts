@@ -15,7 +15,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/lru-map.ts';
 import type { BaileysEvent } from '../events/baileys-event.ts';
-import { isLid, lidJid, personJid, userOf } from '../jid.ts';
+import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import type { Handlers } from './inbound-gate.ts';
 

@@ -7,11 +7,11 @@
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
-import { ownCloses } from '../connection/close-cause.ts';
+import { ownCloses } from '../wire/close-cause.ts';
 import { ackHeld, HeldAcks, withHeldAck } from './held-acks.ts';
 import { isUnsealed } from './forgeries.ts';
-import { statusJid } from '../jid.ts';
-import type { InboundLog, Logged, Unlogged } from './inbound-log.ts';
+import { statusJid } from '../wire/jid.ts';
+import type { InboundLog, Logged, Unlogged } from '../keys/inbound-log.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
 

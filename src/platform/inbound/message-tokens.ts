@@ -1,6 +1,6 @@
 /** Privacy tokens that come with the messages of contacts. The library stores those of notifications alone (WhiskeySockets/Baileys 2752). */
 import { areJidsSameUser, getBinaryNodeChild, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
-import { bare, isLid, isPerson } from '../jid.ts';
+import { bare, isLid, isPerson } from '../wire/jid.ts';
 import { type ContactToken, keepToken } from '../keys/contact-tokens.ts';
 import type { Handlers } from './inbound-gate.ts';
 

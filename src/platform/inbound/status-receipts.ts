@@ -4,7 +4,7 @@
  */
 import { type BinaryNode, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
-import { bare, statusJid } from '../jid.ts';
+import { bare, statusJid } from '../wire/jid.ts';
 import type { Handlers } from './inbound-gate.ts';
 
 type Receipts = Extract<BaileysEvent, { readonly name: 'message-receipt.update' }>;

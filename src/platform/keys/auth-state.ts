@@ -7,18 +7,18 @@ import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDat
 import type { Log } from '#actors/ports.ts';
 import { decodeCredentials, decodeKey, encodeCredentials, encodeKey } from './key-codec.ts';
 import { unstoredSends } from './unclean-runs.ts';
-import { finishedType, type Page } from '../inbound/finished-names.ts';
-import { InboundLog } from '../inbound/inbound-log.ts';
+import { finishedType, type Page } from './finished-names.ts';
+import { InboundLog } from './inbound-log.ts';
 import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
-import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
+import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
 import { withTokenPages } from './token-index.ts';
-import { CorruptCredentials, type Vault } from '../vault.ts';
+import { CorruptCredentials, type Vault } from '../wire/vault.ts';
 
 export interface AuthState {
   readonly state: AuthenticationState;

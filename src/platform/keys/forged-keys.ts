@@ -1,7 +1,7 @@
 /** Remembers for whom the platform gave forged keys. The library only says that a message has no receiver. */
 import { createLruMap } from '#src/lru-map.ts';
-import { addressesOf, type Directory } from '../directory.ts';
-import { bare } from '../jid.ts';
+import { addressesOf, type Directory } from '../wire/directory.ts';
+import { bare } from '../wire/jid.ts';
 
 /** People that are remembered, up to twice as many. */
 const most = 500;

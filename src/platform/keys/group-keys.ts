@@ -10,9 +10,9 @@
 import type { SignalDataSet, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Group } from '#actors/model.ts';
 import { StorageFailure } from '#actors/ports.ts';
-import { outsideTransactions } from '../app-state/key-requests.ts';
-import { type Directory, isMe } from '../directory.ts';
-import { isGroup, userOf } from '../jid.ts';
+import { outsideTransactions } from './key-requests.ts';
+import { type Directory, isMe } from '../wire/directory.ts';
+import { isGroup, userOf } from '../wire/jid.ts';
 import type { AuthState } from './auth-state.ts';
 import { type DeviceMap, memoryType } from './group-maps.ts';
 

@@ -1,6 +1,6 @@
 /** The devices that have the own sender key of a group. The library keeps a map of them for each group, and sends the key to no device in it again. */
-import { userOf } from '../jid.ts';
-import type { Vault } from '../vault.ts';
+import { userOf } from '../wire/jid.ts';
+import type { Vault } from '../wire/vault.ts';
 import { decodeKey } from './key-codec.ts';
 
 /** The library's key type. The library sets the whole map with each send, and only adds to it. */

@@ -12,7 +12,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
-import { ForgedKeys } from '../connection/signatures.ts';
+import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
 import { rememberLids } from './lid-memory.ts';
 import { mergeRecords } from './session-merge.ts';

@@ -3,10 +3,10 @@ import { privacyValues, type PrivacyCategory, type PrivacySettings } from '#acto
 import type { AccountOperations } from '#actors/ports.ts';
 import { setAction } from '../app-state/actions.ts';
 import { pictureQuery } from './picture-query.ts';
-import { answered, answerOf, refused } from '../outcomes.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { personServer } from '../jid.ts';
-import { isCarried } from '../stanza-codec.ts';
+import { answered, answerOf, refused } from '../wire/outcomes.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { personServer } from '../wire/jid.ts';
+import { isCarried } from '../wire/stanza-codec.ts';
 import type { Handlers } from './handlers.ts';
 import { reasonOf } from './refusal-words.ts';
 

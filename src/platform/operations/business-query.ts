@@ -1,11 +1,11 @@
 /** Requests about businesses, and whose profile or catalog they are about. */
 import { isWABusinessPlatform, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, refuse, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
 import type { OperationControl, Outcome } from '#actors/ports.ts';
-import { addressesOf } from '../directory.ts';
-import { answerOf } from '../outcomes.ts';
-import { isLid, isPerson, personServer, resolveTarget } from '../jid.ts';
+import { addressesOf } from '../wire/directory.ts';
+import { answerOf } from '../wire/outcomes.ts';
+import { isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
 
 /** The address under which the platform knows the business: by its number where that is known. */
 export const ownerOf = async (connection: LiveConnection, owner: string): Promise<Result<string>> => {

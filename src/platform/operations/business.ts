@@ -2,8 +2,8 @@
 import { getBinaryNodeChild } from '@whiskeysockets/baileys';
 import { profileFields, refuse, type ProfileField } from '#actors/model.ts';
 import type { BusinessOperations } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { answered, refused } from '../outcomes.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { answered, refused } from '../wire/outcomes.ts';
 import { catalogHandlers } from './catalog.ts';
 import { askBusiness, ownerOf, whereOffered } from './business-query.ts';
 import { categoriesIn, leaf, profileOf } from './business-nodes.ts';

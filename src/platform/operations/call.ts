@@ -2,8 +2,8 @@
 import { refuse } from '#actors/model.ts';
 import type { CallOperations } from '#actors/ports.ts';
 import { fromCall } from '../events/from-calls.ts';
-import { bare, formsOf, isPerson, resolveTarget } from '../jid.ts';
-import { answered, refusedAs } from '../outcomes.ts';
+import { bare, formsOf, isPerson, resolveTarget } from '../wire/jid.ts';
+import { answered, refusedAs } from '../wire/outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
 export const callHandlers: Handlers<CallOperations> = {

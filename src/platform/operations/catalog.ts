@@ -2,9 +2,9 @@
 import { DEF_MEDIA_HOST, getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, refuse, type Product, type ProductWish, type Result } from '#actors/model.ts';
 import type { BusinessOperations, Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { addressOn, areMediaHosts } from '../media/platform-hosts.ts';
-import { answered, refused } from '../outcomes.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { addressOn, areMediaHosts } from '../outbound/platform-hosts.ts';
+import { answered, refused } from '../wire/outcomes.ts';
 import {
   collectionOf,
   collectionsIn,

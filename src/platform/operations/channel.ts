@@ -1,13 +1,13 @@
 /** Operations on channels, by queries of our own: the library's send old ids, leave fields out, or throw when the platform did what was asked. */
 import { channelOf, done, refuse, type Channel, type ChannelPatch, type Entry, type Result } from '#actors/model.ts';
 import type { ChannelOperations, ChannelWish, Outcome } from '#actors/ports.ts';
-import { acceptTerms, ask, metadataOf, type QueryName } from '../connection/channel-queries.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { objectOf, type Json } from '../connection/mex.ts';
+import { acceptTerms, ask, metadataOf, type QueryName } from '../events/channel-queries.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { objectOf, type Json } from '../wire/mex.ts';
 import { channelIn } from '../events/channel-json.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
-import { isLid, isPerson, resolveTarget } from '../jid.ts';
-import { answered, noAdmin, noChannel, refused } from '../outcomes.ts';
+import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
+import { answered, noAdmin, noChannel, refused } from '../wire/outcomes.ts';
 import type { Handlers } from './handlers.ts';
 import { meant, notAccepted, type Meanings } from './meanings.ts';
 import { lidOf } from './people.ts';

@@ -1,10 +1,10 @@
 /** Operations on chats. */
 import type { ChatOperations, Identified } from '#actors/ports.ts';
 import { refuse } from '#actors/model.ts';
-import { chatOf, type Directory } from '../directory.ts';
-import { isChannel, isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
-import { lookUpNumbers } from '../number-lookup.ts';
-import { answered } from '../outcomes.ts';
+import { chatOf, type Directory } from '../wire/directory.ts';
+import { isChannel, isGroup, isLid, isPerson, resolveTarget } from '../wire/jid.ts';
+import { lookUpNumbers } from './number-lookup.ts';
+import { answered } from '../wire/outcomes.ts';
 import { chatSettingHandlers } from './chat-settings.ts';
 import type { Handlers } from './handlers.ts';
 import { lidOf } from './people.ts';

@@ -2,13 +2,13 @@
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
 import { refuse, type Entry } from '#actors/model.ts';
 import type { CommunityOperations } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
 import { createdEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode } from '../events/group-nodes.ts';
-import { answered, refused } from '../outcomes.ts';
+import { answered, refused } from '../wire/outcomes.ts';
 import { anyGroup, ask, element, firstSettings } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
-import { notCarried } from '../stanza-codec.ts';
+import { notCarried } from '../wire/stanza-codec.ts';
 import { meant, notCreated, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this community');

@@ -2,7 +2,7 @@
 import { refuse } from '#actors/model.ts';
 import type { ContactOperations } from '#actors/ports.ts';
 import { removeAction, setAction } from '../app-state/actions.ts';
-import { isPerson } from '../jid.ts';
+import { isPerson } from '../wire/jid.ts';
 import type { Handlers } from './handlers.ts';
 import { lidOf } from './people.ts';
 

@@ -1,8 +1,8 @@
 /** Operations on labels and quick replies: records of the state that the phone and its devices share. */
 import type { DefinitionOperations } from '#actors/ports.ts';
 import { indexOfChat, type Mutation, setAction } from '../app-state/actions.ts';
-import { isPerson } from '../jid.ts';
-import { answered } from '../outcomes.ts';
+import { isPerson } from '../wire/jid.ts';
+import { answered } from '../wire/outcomes.ts';
 import type { Handlers } from './handlers.ts';
 import { lidOf } from './people.ts';
 

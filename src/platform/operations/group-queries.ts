@@ -2,8 +2,8 @@
 import { generateMessageIDV2, getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import { includesPerson, type Group, type GroupSettings } from '#actors/model.ts';
 import type { GroupWish, MembersAction } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { addressesOf, type Addresses, type Directory } from '../directory.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { addressesOf, type Addresses, type Directory } from '../wire/directory.ts';
 
 export const anyGroup = '@g.us';
 

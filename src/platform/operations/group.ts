@@ -2,12 +2,12 @@
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, groupAfter, refuse, type Entry, type Group, type GroupEvent, type Result } from '#actors/model.ts';
 import type { GroupOperations, GroupWish, MemberOutcome, MembersAction, Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
 import { createdEntries, goneEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode, outcomesIn, personOfNode } from '../events/group-nodes.ts';
-import { isLid, isPerson, resolveTarget } from '../jid.ts';
+import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
-import { answered, noMember, refused } from '../outcomes.ts';
+import { answered, noMember, refused } from '../wire/outcomes.ts';
 import {
   anyGroup,
   ask,
@@ -22,7 +22,7 @@ import {
 import { learnLids } from './people.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
-import { notCarried } from '../stanza-codec.ts';
+import { notCarried } from '../wire/stanza-codec.ts';
 import { meant, notAccepted, notCreated, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');

@@ -1,6 +1,6 @@
 /** The type of an operation's handler. A handler needs no `catch` for errors of the library, because `perform` turns them into outcomes. */
 import type { OperationControl, Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
 
 /** The table of one resource: a handler for each of its operations. Entries in an outcome are stored by the gateway. */
 export type Handlers<Resource> = {

@@ -1,7 +1,7 @@
 /** The meaning of the platform's refusals, by their code. */
 import { refuse, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { answerOf } from '../outcomes.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { answerOf } from '../wire/outcomes.ts';
 
 /** A code that is not named is passed on as it came. */
 export type Meanings = Readonly<Record<number, Result<never>>>;

@@ -1,15 +1,15 @@
 /** Operations on messages. */
 import { type Message, refuse } from '#actors/model.ts';
 import type { MessageOperations } from '#actors/ports.ts';
-import { download } from '../media/download.ts';
-import { answered, notSent, refused } from '../outcomes.ts';
+import { download } from '../outbound/download.ts';
+import { answered, notSent, refused } from '../wire/outcomes.ts';
 import { sendAbout, sentMessage, targetOf } from '../outbound/about.ts';
 import { compose, contentOf, timed } from '../outbound/compose.ts';
 import { relayPost } from '../outbound/posts.ts';
 import { relay } from '../outbound/relay.ts';
 import { deletePost, editPost, storedPost } from '../outbound/post-changes.ts';
 import { deletion, edit, onlyOwn, pin, reaction } from '../outbound/revisions.ts';
-import { isChannel, isPerson } from '../jid.ts';
+import { isChannel, isPerson } from '../wire/jid.ts';
 import type { Handlers } from './handlers.ts';
 
 const noNumber = 'the number of this post in its channel is not known';

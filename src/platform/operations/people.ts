@@ -1,7 +1,7 @@
 /** Looks up addresses of people that a request needs and that are not known yet. */
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { isPerson } from '../jid.ts';
-import { lookUpNumbers } from '../number-lookup.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { isPerson } from '../wire/jid.ts';
+import { lookUpNumbers } from './number-lookup.ts';
 
 /** Returns the LID of a number, or '' when there is none. Asks the platform when it is not known. '' for every other jid. */
 export const lidOf = async (connection: LiveConnection, pn: string): Promise<string> => {

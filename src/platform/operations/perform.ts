@@ -1,8 +1,8 @@
 /** Performs operations on a live connection: finds the handler, bounds its time, makes an outcome of whatever ends it. */
 import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { lateAnswer, lostAnswer, notKnown, notSent, outcomeOfError } from '../outcomes.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import { lateAnswer, lostAnswer, notKnown, notSent, outcomeOfError } from '../wire/outcomes.ts';
 import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers } from './account.ts';
 import { businessHandlers } from './business.ts';

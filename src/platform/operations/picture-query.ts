@@ -1,6 +1,6 @@
 /** The request that sets a picture. */
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import { personServer } from '../jid.ts';
+import { personServer } from '../wire/jid.ts';
 
 /** `target`: a group; null for the account itself. `jpeg` null takes the picture away. */
 export const pictureQuery = (target: string | null, jpeg: Uint8Array | null): BinaryNode => ({

@@ -1,7 +1,7 @@
 /** Operations on pictures of people and groups. */
 import type { Picture } from '#actors/model.ts';
 import type { PictureOperations } from '#actors/ports.ts';
-import { answered, answerOf } from '../outcomes.ts';
+import { answered, answerOf } from '../wire/outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
 /** Meanings by the platform's code. */

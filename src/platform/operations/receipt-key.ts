@@ -1,7 +1,7 @@
 /** Receipts for what the account read. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { ReadKey } from '#actors/model.ts';
-import { isChannel, isGroup, isLid, isPerson } from '../jid.ts';
+import { isChannel, isGroup, isLid, isPerson } from '../wire/jid.ts';
 
 /** Receipts go where the message came from, which in a direct chat may be the LID. */
 const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {

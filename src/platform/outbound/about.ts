@@ -2,10 +2,10 @@
 import { generateWAMessageFromContent, type proto, type WAMessageKey } from '@whiskeysockets/baileys';
 import { done, type Entry, type Message, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from './live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
-import { isChannel, isGroup } from '../jid.ts';
-import { answered } from '../outcomes.ts';
+import { isChannel, isGroup } from '../wire/jid.ts';
+import { answered } from '../wire/outcomes.ts';
 import { newMessageId } from './compose.ts';
 import { relayReaction } from './posts.ts';
 import { relay } from './relay.ts';

@@ -5,11 +5,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { aesEncryptGCM, hmacSign, proto } from '@whiskeysockets/baileys';
 import { done, type Message, refuse, type Result } from '#actors/model.ts';
-import type { Directory } from '../directory.ts';
+import type { Directory } from '../wire/directory.ts';
 import { unwrapped } from '../events/message-kinds.ts';
 import { pollOf } from '../events/polls.ts';
 import { type Tappable, tappablesOf } from '../events/taps.ts';
-import { bare, isGroup, isLid } from '../jid.ts';
+import { bare, isGroup, isLid } from '../wire/jid.ts';
 
 export interface Answer {
   readonly message: proto.IMessage;

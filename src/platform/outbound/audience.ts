@@ -1,9 +1,9 @@
 /** The recipients of a status post: chosen by the client, or by the privacy setting of the account and its contacts. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import { type Audience, type AudienceWish, done, type KnownContact, refuse, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { bare, isLid, isPerson, personServer, resolveTarget, userOf } from '../jid.ts';
-import { outcomeOfError, refused } from '../outcomes.ts';
+import type { LiveConnection } from './live-connection.ts';
+import { bare, isLid, isPerson, personServer, resolveTarget, userOf } from '../wire/jid.ts';
+import { outcomeOfError, refused } from '../wire/outcomes.ts';
 
 interface Privacy {
   readonly setting: Audience['setting'];

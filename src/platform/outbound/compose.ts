@@ -2,10 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import type { Directory } from '../directory.ts';
+import type { LiveConnection } from './live-connection.ts';
+import type { Directory } from '../wire/directory.ts';
 import { convertMessage } from '../events/from-message.ts';
-import { bare, isChannel, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
+import { bare, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
 import { audienceOf } from './audience.ts';
 import type { Composer, Recorded } from './composer.ts';
 import { channelInviteComposer, contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';

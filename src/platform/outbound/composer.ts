@@ -1,8 +1,8 @@
 /** The type of a composer, which makes the platform's form of one kind of content. */
 import type { proto } from '@whiskeysockets/baileys';
 import { done, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import type { Directory } from '../directory.ts';
+import type { LiveConnection } from './live-connection.ts';
+import type { Directory } from '../wire/directory.ts';
 import type { Answer, Asked } from './answers.ts';
 
 export interface Composer<Content> {

@@ -2,9 +2,9 @@
 import { generateWAMessageFromContent, type proto } from '@whiskeysockets/baileys';
 import { type Entry, type Message, newPost, refuse } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from './live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
-import { answered } from '../outcomes.ts';
+import { answered } from '../wire/outcomes.ts';
 import { contentOf } from './compose.ts';
 import { relayDeletion, relayEdit } from './posts.ts';
 import { withOtherText } from './revisions.ts';

@@ -2,12 +2,12 @@
  * Posts of channels on their way out, and what is done to them. The library is not used: it writes changes as in chats, which the platform refuses here,
  * and leaves out the name of an uploaded file, without which nobody sees it.
  */
-import { notCarried } from '../stanza-codec.ts';
+import { notCarried } from '../wire/stanza-codec.ts';
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
 import { refuse } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import { closeOf } from '../connection/close-cause.ts';
-import { noAdmin, noChannel, notSent, outcomeOfError, refused } from '../outcomes.ts';
+import type { LiveConnection } from './live-connection.ts';
+import { closeOf } from '../wire/close-cause.ts';
+import { noAdmin, noChannel, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
 import { stanzaKindOf } from './stanza-kind.ts';
 import { stanzaOf } from './stanza.ts';
 import type { Transmission } from './transmissions.ts';

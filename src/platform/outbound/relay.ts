@@ -1,12 +1,12 @@
 /** The one way in which a message of any kind leaves: written in the order of the calls, answered by the platform's ack. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Audience, refuse, type Refusal } from '#actors/model.ts';
-import { closeOf } from '../connection/close-cause.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
-import type { Directory } from '../directory.ts';
-import { isGroup, isLid, isPerson } from '../jid.ts';
+import { closeOf } from '../wire/close-cause.ts';
+import type { LiveConnection } from './live-connection.ts';
+import type { Directory } from '../wire/directory.ts';
+import { isGroup, isLid, isPerson } from '../wire/jid.ts';
 import { readersOf } from './audience.ts';
-import { noMember, notSent, outcomeOfError, refused } from '../outcomes.ts';
+import { noMember, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
 import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
 import { addressRefused, refusalText, type Transmission } from './transmissions.ts';

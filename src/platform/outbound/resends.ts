@@ -6,10 +6,10 @@
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
 import { createLruMap } from '#src/lru-map.ts';
-import type { Leaving } from '../connection/live-connection.ts';
-import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
+import type { Leaving } from './live-connection.ts';
+import { chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
-import { isGroup, statusJid } from '../jid.ts';
+import { isGroup, statusJid } from '../wire/jid.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm } from './forms.ts';

@@ -1,9 +1,9 @@
 /** The contents of messages that change another one, or the reason why they cannot. */
 import { proto } from '@whiskeysockets/baileys';
 import { includesPerson } from '#actors/model.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from './live-connection.ts';
 import { unwrapped } from '../events/message-kinds.ts';
-import { isChannel } from '../jid.ts';
+import { isChannel } from '../wire/jid.ts';
 import type { About, Target } from './about.ts';
 
 const { Type } = proto.Message.ProtocolMessage;

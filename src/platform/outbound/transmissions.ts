@@ -1,6 +1,6 @@
 /** Sent messages that wait for the platform's ack. Baileys reports only refusals; the ack is read from the stanza itself. */
 import type { Outcome } from '#actors/ports.ts';
-import { lateAnswer, lostAnswer, notSent, refused } from '../outcomes.ts';
+import { lateAnswer, lostAnswer, notSent, refused } from '../wire/outcomes.ts';
 
 /** `at`: Unix milliseconds of the ack. `serverId`: the number of a post in its channel. */
 export type Transmission = Outcome<{ readonly at: number; readonly serverId?: number }>;

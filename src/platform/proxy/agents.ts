@@ -5,7 +5,7 @@ import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { Agent as Dispatcher, buildConnector } from 'undici';
-import type { MediaTrust } from '../connection/trust.ts';
+import type { MediaTrust } from '../wire/trust.ts';
 import type { Tunnel } from './tunnel.ts';
 
 interface Wanted {

@@ -2,8 +2,8 @@
 import type { Agent } from 'node:https';
 import type { Dispatcher } from 'undici';
 import type { Close } from '#actors/ports.ts';
-import { isSilent } from '../connection/close-cause.ts';
-import type { MediaTrust } from '../connection/trust.ts';
+import { isSilent } from '../wire/close-cause.ts';
+import type { MediaTrust } from '../wire/trust.ts';
 import { agentThrough, dispatcherThrough } from './agents.ts';
 import { createTunnel, type ProxyGuard } from './tunnel.ts';
 

@@ -12,7 +12,7 @@ import { checkGone, exists, owned, ownedIf, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { growthOf } from '../postgres/statistics.ts';
-import { tallied } from '../stores/tallies.ts';
+import { tallied } from './tallies.ts';
 import { reduceEntries } from './ledger.ts';
 import type { Known, Outcome } from './outcome.ts';
 import { createJournalCache, type JournalCache } from './journal-cache.ts';

@@ -2,7 +2,7 @@
 import { eventTypes, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { createFold, tallied, tallyStatements } from './tallies.ts';
+import { createFold, tallied, tallyStatements } from '../journal/tallies.ts';
 
 const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type, message_type as "messageType",
   attempts, status, error, at::float8 as at, seq::float8 as seq`;

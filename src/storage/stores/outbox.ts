@@ -3,7 +3,7 @@ import type { Delivery } from '#actors/model.ts';
 import type { OutboxStore } from '#actors/ports.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { tallied } from './tallies.ts';
+import { tallied } from '../journal/tallies.ts';
 
 const archived = 'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at';
 

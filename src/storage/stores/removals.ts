@@ -5,7 +5,7 @@
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { makeLeavingKeys } from '../vault/leaving-keys.ts';
-import { tallied } from './tallies.ts';
+import { tallied } from '../journal/tallies.ts';
 
 /** Rows that one statement removes at most. */
 const pieceRows = 2_000;

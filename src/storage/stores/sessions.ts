@@ -1,7 +1,7 @@
 /** Sessions that come from another gateway, or leave for one: stored in one transaction, read in pieces. */
 import type { InstancePatch } from '#actors/model.ts';
 import type { Landing, MovedKey, SessionStore } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/vault.ts';
+import type { Vault } from '#src/platform/wire/vault.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';

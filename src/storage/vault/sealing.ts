@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { createLruMap } from '#src/lru-map.ts';
-import { CorruptCredentials } from '#src/platform/vault.ts';
+import { CorruptCredentials } from '#src/platform/wire/vault.ts';
 
 /** The place where a value is stored. */
 export interface Place {

@@ -1,5 +1,5 @@
 /** The inbound log in the database: received stanzas, sealed, until a write of the vault names them as handled. */
-import type { Vault } from '#src/platform/vault.ts';
+import type { Vault } from '#src/platform/wire/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { openSealed, placeOf, type Place, type Sealer } from './sealing.ts';

@@ -1,5 +1,5 @@
 /** Credentials and Signal keys of the sessions, sealed, each write one statement that also checks who owns the instance. */
-import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/vault.ts';
+import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { leavingStatements, makeLeavingKeys } from './leaving-keys.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { refuse, type ChatwootReply } from '#actors/model.ts';
 import { Replies } from '#actors/chatwoot/replies.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { UnderWay } from '#actors/waiting.ts';
 import { FakeChatwootRows } from '#test/fakes/chatwoot.ts';
 import { FakeLog, FakeTime, settle } from '#test/fakes/time.ts';

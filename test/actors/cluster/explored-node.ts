@@ -6,7 +6,7 @@ import { refuse, type InstanceId, type InstanceRecord, type Result } from '#acto
 import { createGate, type Gate } from '#actors/policy/gate.ts';
 import type { Ports } from '#actors/ports.ts';
 import type { Cell } from '#actors/session/cell.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { Registry } from '#actors/supervisor/registry.ts';
 import { quietMeter } from '#test/fakes/meter.ts';
 import { instance } from '#test/fakes/records.ts';

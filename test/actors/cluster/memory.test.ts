@@ -5,7 +5,7 @@ import { ClusterMemory, type MemoryHost } from '#actors/cluster/memory.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import type { InstanceRecord, Webhook } from '#actors/model.ts';
 import type { Change } from '#actors/ports.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { testPolicy } from '#test/fakes/world.ts';

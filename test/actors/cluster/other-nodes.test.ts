@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OtherNodes } from '#actors/cluster/other-nodes.ts';
-import type { Dropped } from '#actors/events/sweeper.ts';
+import type { Dropped } from '#actors/delivery/sweeper.ts';
 import type { LiveNode } from '#actors/ports.ts';
 
 /** Nodes that ask each other directly. Strangers answer null to all they are asked. */

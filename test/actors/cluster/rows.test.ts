@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterRows } from '#actors/cluster/rows.ts';
 import { ClusterSteps } from '#actors/cluster/steps.ts';
-import type { ActorDetail, ActorRow, Step } from '#actors/face.ts';
+import type { ActorDetail, ActorRow, Step } from '#actors/views.ts';
 import { done, unknownInstance } from '#actors/model.ts';
 import type { LiveNode } from '#actors/ports.ts';
 import { sampleActor } from '#test/fakes/inspector.ts';

@@ -5,7 +5,7 @@ import { ClusterNode } from '#actors/cluster/cluster-node.ts';
 import { usualClusterPolicy, type ClusterPolicy } from '#actors/cluster/policy.ts';
 import type { Claim, InstanceId } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
-import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { FakeLeases } from '#test/fakes/leases.ts';
 import { quietMeter } from '#test/fakes/meter.ts';
 import { FakeTime } from '#test/fakes/time.ts';

@@ -1,7 +1,7 @@
 /** Tests the actions of an administrator on an instance in the inspector, and the view of other observers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActorChanges, ActorEvent, Part, Step } from '#actors/face.ts';
+import type { ActorChanges, ActorEvent, Part, Step } from '#actors/views.ts';
 import { refusalOf, staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 

@@ -1,7 +1,7 @@
 /** The list of instances: its filters, its orders, and pages that hold while rows change. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActorPage, ActorQuery } from '#actors/face.ts';
+import type { ActorPage, ActorQuery } from '#actors/views.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 

@@ -1,10 +1,10 @@
 /** Tests the history of an instance's steps: each step once, with its cause, across crashes, within its bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActorDetail, Step } from '#actors/face.ts';
+import type { ActorDetail, Step } from '#actors/views.ts';
 import { closeTexts, reactions } from '#actors/policy/close-cause.ts';
 import { charts } from '#actors/session/charts.ts';
-import { chartNames } from '#actors/face/inspector.ts';
+import { chartNames } from '#actors/views/inspector.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createMachine, type AnyStateMachine, type AnyStateNode } from 'xstate';
 import { charts } from '#actors/session/charts.ts';
 import { chartSource } from '#actors/session/chart-source.ts';
-import { chartNames } from '#actors/face/inspector.ts';
+import { chartNames } from '#actors/views/inspector.ts';
 
 const machineIn = (source: string): AnyStateMachine => {
   const [, config = ''] = /createMachine\((.*)\);\n$/s.exec(source) ?? [];

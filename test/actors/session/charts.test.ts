@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { charts, edgeOf } from '#actors/session/charts.ts';
 import { chartDescriptions, eventDescriptions } from '#actors/session/chart-descriptions.ts';
-import { chartNames } from '#actors/face/inspector.ts';
+import { chartNames } from '#actors/views/inspector.ts';
 
 for (const name of chartNames) {
   const { states, transitions, events, initial } = charts[name];

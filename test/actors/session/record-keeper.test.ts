@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { RecordKeeper } from '#actors/session/record-keeper.ts';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
 function kept() {

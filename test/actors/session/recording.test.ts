@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recorderOf } from '#actors/session/recording.ts';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
-import { entry } from '#test/actors/events/recorder-bench.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
+import { entry } from '#test/actors/delivery/recorder-bench.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';
 
 test('recording: a refused entry for which there is no room stays first and stops the session, which goes on when there is room', async () => {

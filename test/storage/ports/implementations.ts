@@ -1,7 +1,7 @@
 /** The obligations of a port are tested on both of its implementations: what the fake of the other tests does not honour proves nothing. */
 import type { InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore, SettingStore } from '#actors/ports.ts';
-import type { Vault } from '#src/platform/vault.ts';
+import type { Vault } from '#src/platform/wire/vault.ts';
 import { instance } from '#test/contract/samples.ts';
 import { FakeDatabase, FakeInstances, FakeSettings } from '#test/fakes/storage.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';

@@ -1,7 +1,7 @@
 /** Credentials, keys and the log of stanzas, as the platform adapter and the fake of its tests know them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Vault, VaultChange } from '#src/platform/vault.ts';
+import type { Vault, VaultChange } from '#src/platform/wire/vault.ts';
 import { implementations, type Place } from './implementations.ts';
 
 const stanza = (seq: number) => ({ seq, stanza: Buffer.from(`stanza ${seq} \u0000\u00ff`, 'latin1') });

@@ -8,7 +8,7 @@ import {
   type SignalDataSet,
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
-import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
 import { senderKeyOf } from '#src/moving/whatsmeow/sender-key-record.ts';
 import { type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/session-record.ts';
 import { quietLog } from '#test/platform/setup.ts';

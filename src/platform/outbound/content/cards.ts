@@ -9,7 +9,7 @@ import {
   type LocationContent,
   type Place,
 } from '#actors/model.ts';
-import type { LiveConnection } from '../../connection/live-connection.ts';
+import type { LiveConnection } from '../live-connection.ts';
 import { type Composer, plainComposer } from '../composer.ts';
 
 /** Phones open a chat with the number in `waid`. The whole name is the given one: where a family name begins differs between countries. */

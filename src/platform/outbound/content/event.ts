@@ -1,11 +1,11 @@
 /** Events, and changes of own events. Answers of people come back encrypted under the secret of the event. */
 import { proto } from '@whiskeysockets/baileys';
 import { done, refuse, type EventContent, type EventEditContent, type EventFacts, type Message, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../../connection/live-connection.ts';
+import type { LiveConnection } from '../live-connection.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
-import { isLid, shortMessageId } from '../../jid.ts';
+import { isLid, shortMessageId } from '../../wire/jid.ts';
 import type { Composer } from '../composer.ts';
-import { sealEdit } from '../../secret-edits.ts';
+import { sealEdit } from '../../wire/secret-edits.ts';
 import { placeOf } from './cards.ts';
 
 const eventOf = (event: EventFacts, joinLink: string): proto.Message.IEventMessage => ({

@@ -1,6 +1,6 @@
 /** Pictures, videos and documents above the text of a message or card: media without a message of their own. */
 import { done, type Head, type MediaContent, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../../connection/live-connection.ts';
+import type { LiveConnection } from '../live-connection.ts';
 import { mediaComposer } from './media.ts';
 import type { HeadMessage } from './native-flow.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import { done, type Message, type PaymentContent, type PixContent, type PixKey, refuse, type Result } from '#actors/model.ts';
-import type { LiveConnection } from '../../connection/live-connection.ts';
+import type { LiveConnection } from '../live-connection.ts';
 import { numberOf } from '../../events/content-json.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import type { Composer } from '../composer.ts';

@@ -2,7 +2,7 @@
 import { generateWAMessageContent, prepareWAMessageMedia, type proto, type WAUrlInfo } from '@whiskeysockets/baileys';
 import { done, type TextContent } from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
-import type { LiveConnection } from '../../connection/live-connection.ts';
+import type { LiveConnection } from '../live-connection.ts';
 import { answerTo } from '../answers.ts';
 import { type Composer, noUpload } from '../composer.ts';
 

@@ -1,0 +1,65 @@
+/**
+ * The queries about channels: id and field of the answer of each, as today's web client sends them. Source: vinikjkkj/wa-spec, packages/mex (ids and
+ * captured answers, August 2026). The library's own ids are older, and its methods throw after some of these succeeded.
+ */
+import type { WASocket } from '@whiskeysockets/baileys';
+import { personServer } from '../wire/jid.ts';
+import { askMex, type Json } from '../wire/mex.ts';
+
+export const queries = {
+  create: { id: '25149874324715067', root: 'xwa2_newsletter_create' },
+  update: { id: '24250201037901610', root: 'xwa2_newsletter_update' },
+  metadata: { id: '27456920720571478', root: 'xwa2_newsletter' },
+  subscribed: { id: '25399611239711790', root: 'xwa2_newsletter_subscribed' },
+  join: { id: '24404358912487870', root: 'xwa2_newsletter_join_v2' },
+  leave: { id: '9767147403369991', root: 'xwa2_newsletter_leave_v2' },
+  setting: { id: '31938993655691868', root: 'xwa2_newsletter_update_user_setting' },
+  remove: { id: '30062808666639665', root: 'xwa2_newsletter_delete_v2' },
+  owner: { id: '9546742745432473', root: 'xwa2_newsletter_change_owner' },
+  demote: { id: '9880997548630971', root: 'xwa2_newsletter_admin_demote' },
+  invite: { id: '9387141988078609', root: 'xwa2_newsletter_admin_invite_create' },
+  accept: { id: '9580828702035549', root: 'xwa2_newsletter_admin_invite_accept' },
+  revoke: { id: '9656078347839416', root: 'xwa2_newsletter_admin_invite_revoke' },
+  directory: { id: '26125047313831973', root: 'xwa2_newsletters_directory_list' },
+  search: { id: '26301059626252132', root: 'xwa2_newsletters_directory_search' },
+} as const;
+
+export type QueryName = keyof typeof queries;
+
+/** Rejects with the library's error when the platform refuses. */
+export const ask = (sock: Pick<WASocket, 'query' | 'generateMessageTag'>, name: QueryName, variables: Json): Promise<unknown> =>
+  askMex(sock, queries[name], variables);
+
+/** The platform's name for the key of a channel, in capitals. */
+const keys = { id: 'jid', invite: 'invite' } as const;
+
+/** One channel with everything that the platform tells of it. `view_role` is what the reader wants to see it as; it answers with the role that it has. */
+export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
+  input: { key, type: keys[by].toUpperCase(), view_role: 'SUBSCRIBER' },
+  fetch_viewer_metadata: true,
+  fetch_full_image: true,
+  fetch_creation_time: true,
+  fetch_pinned_messages: false,
+  fetch_status_metadata: false,
+  fetch_wamo_sub: false,
+});
+
+/** Notices of terms that the apps accept for the account before its first step of a kind. Source: the web client; tulir/whatsmeow accepts them in the same way. */
+const notices = { create: '20601217', follow: '20601216', admin: '20610101' } as const;
+
+/** Terms that this connection has already accepted. */
+const accepted = new WeakMap<object, Set<string>>();
+
+/** Says once a connection that the terms are accepted. A platform that does not know the notice refuses it, and goes on without. */
+export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Promise<void> => {
+  const id = notices[of];
+  const done = accepted.get(sock) ?? new Set();
+  if (done.has(id)) return;
+  const notice = { tag: 'notice', attrs: { id, stage: '5' } };
+  await sock
+    .query({ tag: 'iq', attrs: { id: sock.generateMessageTag(), type: 'set', to: personServer, xmlns: 'tos' }, content: [notice] })
+    .catch((error: unknown) => {
+      if (!sock.ws.isOpen) throw error;
+    });
+  accepted.set(sock, done.add(id));
+};

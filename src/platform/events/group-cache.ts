@@ -1,0 +1,312 @@
+/**
+ * The groups of one connection: names of all of them in memory, members of those in use. What is not in memory is read from storage, what is not stored is
+ * asked of the platform, once. Every entry about groups passes here, so that neither sends nor names ask the platform for a group that is known.
+ */
+import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
+import {
+  groupAfter,
+  includesPerson,
+  type Entry,
+  type Group,
+  type GroupChange,
+  type ParentCommunity,
+  type PictureKind,
+} from '#actors/model.ts';
+import type { KnownGroups } from '#actors/ports.ts';
+import { createLruMap } from '#src/lru-map.ts';
+import type { Directory } from '../wire/directory.ts';
+import { Communities } from './communities.ts';
+import type { GroupKeys } from '../keys/group-keys.ts';
+import { goneEntries, wholeEntries } from './from-groups.ts';
+import { groupOfNode } from './group-nodes.ts';
+
+/** The account's groups as they are stored. */
+export interface StoredGroups {
+  /** Their names, and what else is asked for with every message. */
+  known(): Promise<KnownGroups>;
+  /** Milliseconds after which a list of all groups is asked for again at a login. */
+  readonly maxAgeMs: number;
+  stored(groupId: string): Promise<Group | null>;
+}
+
+export interface GroupCacheParts extends StoredGroups {
+  sock(): Pick<WASocket, 'query'>;
+  directory(): Directory;
+  /** Hands entries to the recorder, and then to `learn`. */
+  record(entries: readonly Entry[]): void;
+  /** Resolves when what was given to `record` before is stored. */
+  recorded(): Promise<unknown>;
+  /** A request that nobody waits for failed. */
+  stumbled(where: string, error: unknown): void;
+  readonly keys: Pick<GroupKeys, 'learn' | 'listed'>;
+}
+
+/** Groups whose members are in memory: a group of a thousand takes 200 KB. */
+const membersKept = 250;
+/** After a login, in milliseconds: many sessions come back at once, and the names are needed with the first event. */
+const readNamesMs = 250;
+/** Groups that are read out of a list in one turn of the event loop. */
+const mostInTurn = 25;
+
+interface Kept {
+  readonly group: Group;
+  /** The group in the library's form. It is made when it is first needed. */
+  metadata?: GroupMetadata;
+}
+
+/** A whole list on its way: what happened in groups since it was asked for, in order. */
+type Meanwhile = Map<string, Entry[]>;
+
+const rankOf = ({ isAdmin, isSuperAdmin }: Group['members'][number]): 'admin' | 'superadmin' | null =>
+  isSuperAdmin ? 'superadmin' : isAdmin ? 'admin' : null;
+
+/** The part of a group that the library reads to encrypt for it. */
+const metadataOf = (group: Group): GroupMetadata => ({
+  id: group.id,
+  subject: group.subject?.text ?? '',
+  owner: group.owner.id,
+  addressingMode: (group.addressing ?? 'pn') as NonNullable<GroupMetadata['addressingMode']>,
+  ...(group.ephemeral ? { ephemeralDuration: group.ephemeral } : {}),
+  participants: group.members.map((member) => ({ id: member.id, admin: rankOf(member) })),
+});
+
+const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group : null);
+
+/** The group that an entry is about; '' for every other entry. */
+const aboutGroup = (entry: Entry): string => {
+  if (entry.kind === 'group') return entry.group.id;
+  return entry.kind === 'groupGone' ? entry.groupId : (changeIn(entry)?.groupId ?? '');
+};
+
+/** The group after entries about it; applied again they change nothing more. */
+const replayed = (group: Group | null, entries: readonly Entry[]): Group | null =>
+  entries.reduce<Group | null>((known, entry) => {
+    if (entry.kind === 'groupGone') return null;
+    if (entry.kind === 'group') return entry.group;
+    const change = changeIn(entry);
+    if (change === null) return known;
+    if (change.change.kind === 'entered') return change.change.group;
+    return known && groupAfter(known, change);
+  }, group);
+
+export class GroupCache {
+  readonly #parts: GroupCacheParts;
+  readonly #names = new Map<string, string>();
+  /** Null until the names are read, which is after the login: it does not wait for them, and events of groups do. */
+  #communities: Communities | null = null;
+  #readingNames: Promise<void> | null = null;
+  /** Entries that were recorded before the names were read. */
+  readonly #early: Entry[] = [];
+  readonly #kept = createLruMap<Kept>(membersKept);
+  readonly #loading = new Map<string, Promise<Group | null>>();
+  /** Changes of groups that are not in memory, and may not be stored yet. */
+  readonly #unstored: Meanwhile = new Map();
+  /** Changes of groups that are being read from storage, and may be missing in the answer. */
+  readonly #reading: Meanwhile = new Map();
+  #refreshing: Promise<void> | null = null;
+  #meanwhile: Meanwhile | null = null;
+
+  constructor(parts: GroupCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** Null when the names are read; else a promise of that, which rejects with `StorageFailure`. */
+  unread(): Promise<void> | null {
+    if (this.#communities !== null) return null;
+    return (this.#readingNames ??= this.#readNames().finally(() => {
+      this.#readingNames = null;
+    }));
+  }
+
+  /** '' when the group is unknown. */
+  name(jid: string): string {
+    return this.#names.get(jid) ?? '';
+  }
+
+  /** The account is a member of this group, as far as is known. */
+  has(jid: string): boolean {
+    return this.#names.has(jid);
+  }
+
+  /** The community that a group belongs to, as far as it is known; null for none. */
+  community(jid: string): ParentCommunity | null {
+    return this.#communities?.of(jid) ?? null;
+  }
+
+  /** The picture of a group was looked up: what follows for the groups of a community. */
+  pictured(jid: string, kind: PictureKind, url: string): readonly Entry[] {
+    return this.#communities?.pictured(jid, kind, url) ?? [];
+  }
+
+  /** The session is live: when nobody needed the names before, they are read; groups that were never listed, or long ago, are asked for then. */
+  opened(): void {
+    const read = (): unknown => this.unread()?.catch((error: unknown) => this.#parts.stumbled('groups', error));
+    setTimeout(read, readNamesMs).unref();
+  }
+
+  /** The group from memory, storage or the platform; null when the platform does not tell. */
+  get(jid: string): Promise<Group | null> {
+    const kept = this.#kept.get(jid);
+    if (kept !== undefined) return Promise.resolve(kept.group);
+    const loading = this.#loading.get(jid);
+    if (loading !== undefined) return loading;
+    const load = this.#load(jid)
+      .catch((error: unknown) => {
+        this.#parts.stumbled('group', error);
+        return null;
+      })
+      .finally(() => this.#loading.delete(jid));
+    this.#loading.set(jid, load);
+    return load;
+  }
+
+  /** The group as the library reads it. */
+  async metadata(jid: string): Promise<GroupMetadata | undefined> {
+    const group = await this.get(jid);
+    if (group === null) return undefined;
+    const kept = this.#kept.get(jid) ?? { group };
+    return (kept.metadata ??= metadataOf(kept.group));
+  }
+
+  /** Asks the platform for one group, and records its answer. Rejects with the library's errors. */
+  async fetch(jid: string): Promise<Group> {
+    const answer = await this.#ask(jid, { tag: 'query', attrs: { request: 'interactive' } });
+    const node = getBinaryNodeChild(answer, 'group');
+    if (node === undefined) throw new Error('the platform answered without a group');
+    const group = groupOfNode(node, this.#parts.directory());
+    const { me } = this.#parts.directory();
+    if (includesPerson(group.members, { id: '', ...me })) this.#parts.record(wholeEntries(group, this.#parts.directory()));
+    return group;
+  }
+
+  /** Asks the platform for all groups, in one request, and records them. Calls that come meanwhile share it. Rejects with the library's errors. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null;
+      this.#meanwhile = null;
+    });
+    return this.#refreshing;
+  }
+
+  /** Called with everything that was given to the recorder. */
+  learn(entries: readonly Entry[]): void {
+    if (this.#communities === null) {
+      for (const entry of entries) this.#early.push(entry);
+      return;
+    }
+    for (const entry of entries) {
+      const id = aboutGroup(entry);
+      if (id !== '') this.#learn(id, entry);
+    }
+    const told = this.#communities.learn(entries);
+    if (told.length > 0) this.#parts.record(told);
+  }
+
+  #learn(id: string, entry: Entry): void {
+    const meanwhile = this.#meanwhile?.get(id);
+    if (meanwhile) meanwhile.push(entry);
+    else this.#meanwhile?.set(id, [entry]);
+    this.#name(id, entry);
+    this.#parts.keys.learn(id, entry);
+    const kept = this.#kept.get(id);
+    const after = replayed(kept?.group ?? null, [entry]);
+    if (after !== null) return this.#kept.set(id, { group: after });
+    this.#kept.delete(id);
+    if (entry.kind !== 'groupGone') this.#waitForStorage(id, entry);
+  }
+
+  #name(id: string, entry: Entry): void {
+    const change = changeIn(entry)?.change;
+    const facts = entry.kind === 'group' ? entry.group : change?.kind === 'entered' ? change.group : null;
+    if (facts !== null) this.#names.set(id, facts.subject?.text ?? '');
+    else if (entry.kind === 'groupGone' || change?.kind === 'deleted') this.#names.delete(id);
+    else if (change?.kind === 'settings' && change.settings.subject && this.#names.has(id))
+      this.#names.set(id, change.settings.subject.text);
+    else if (change?.kind === 'members' && change.action === 'join' && !this.#names.has(id)) this.#missed(id, change.people);
+  }
+
+  /** The account joined a group of which only the change was reported: the whole group is asked for. */
+  #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
+    const { pn, lid } = this.#parts.directory().me;
+    if (includesPerson(people, { id: '', pn, lid })) void this.get(id);
+  }
+
+  #waitForStorage(id: string, entry: Entry): void {
+    this.#reading.get(id)?.push(entry);
+    const waiting = this.#unstored.get(id) ?? [];
+    waiting.push(entry);
+    this.#unstored.set(id, waiting);
+    void this.#parts.recorded().then(() => {
+      waiting.splice(waiting.indexOf(entry), 1);
+      if (waiting.length === 0) this.#unstored.delete(id);
+    });
+  }
+
+  async #readNames(): Promise<void> {
+    const known = await this.#parts.known();
+    const { maxAgeMs, directory } = this.#parts;
+    for (const [id, name] of known.names) this.#names.set(id, name);
+    this.#communities = new Communities(known, (id) => this.name(id));
+    this.learn(this.#early.splice(0));
+    if (known.listedAt === null || directory().now() - known.listedAt > maxAgeMs) this.#refreshBehind();
+  }
+
+  async #load(jid: string): Promise<Group | null> {
+    const names = this.unread();
+    if (names !== null) await names;
+    // The list that is on its way has it, most likely: one request for each group would be a burst that the platform answers with 429.
+    if (this.#refreshing !== null && !this.#names.has(jid)) await this.#refreshing.catch(() => undefined);
+    // A change that is stored while the read is under way may be missing in its answer.
+    const since = [...(this.#unstored.get(jid) ?? [])];
+    this.#reading.set(jid, since);
+    const reading = this.#names.has(jid) ? this.#parts.stored(jid) : Promise.resolve(null);
+    const stored = await reading.finally(() => this.#reading.delete(jid));
+    const kept = this.#kept.get(jid);
+    if (kept !== undefined) return kept.group;
+    const group = replayed(stored, since);
+    if (group === null) return this.fetch(jid);
+    this.#kept.set(jid, { group });
+    return group;
+  }
+
+  #ask(to: string, content: BinaryNode): Promise<BinaryNode> {
+    return this.#parts.sock().query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type: 'get' }, content: [content] });
+  }
+
+  #refreshBehind(): void {
+    this.refresh().catch((error: unknown) => this.#parts.stumbled('groups', error));
+  }
+
+  async #refresh(): Promise<void> {
+    const names = this.unread();
+    if (names !== null) await names;
+    const meanwhile: Meanwhile = new Map();
+    this.#meanwhile = meanwhile;
+    const wanted = ['participants', 'description'].map((tag) => ({ tag, attrs: {} }));
+    const answer = await this.#ask('@g.us', { tag: 'participating', attrs: {}, content: wanted });
+    const list = getBinaryNodeChild(answer, 'groups');
+    const nodes = list === undefined ? [] : getBinaryNodeChildren(list, 'group');
+    const listed = new Set<string>();
+    for (let from = 0; from < nodes.length; from += mostInTurn) {
+      this.#recordListed(nodes.slice(from, from + mostInTurn), meanwhile, listed);
+      await new Promise(setImmediate);
+    }
+    for (const [id, entries] of meanwhile) if (replayed(null, entries) !== null) listed.add(id);
+    this.#parts.keys.listed(listed, new Set(this.#names.keys()));
+    const gone = [...this.#names.keys()].filter((id) => !listed.has(id));
+    const at = this.#parts.directory().now();
+    this.#parts.record([...gone.flatMap(goneEntries), { kind: 'groupsListed', groupIds: [...listed], at }]);
+    await this.#parts.recorded();
+  }
+
+  #recordListed(nodes: readonly BinaryNode[], meanwhile: Meanwhile, listed: Set<string>): void {
+    const { directory, record } = this.#parts;
+    for (const node of nodes) {
+      const answered = groupOfNode(node, directory());
+      const group = replayed(answered, meanwhile.get(answered.id) ?? []);
+      if (group === null) continue;
+      listed.add(group.id);
+      record(wholeEntries(group, directory()));
+    }
+  }
+}

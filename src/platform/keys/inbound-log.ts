@@ -1,0 +1,301 @@
+/**
+ * The durable log of received messages: a message stands in it from its arrival until everything that it led to is stored.
+ *
+ * The library acknowledges a message before anything of it is stored, and the platform forgets what is acknowledged. After a kill the messages that
+ * are still in the log are handed to the library again.
+ */
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { Log } from '#actors/ports.ts';
+import { FinishedNames, finishedType, type Page } from './finished-names.ts';
+import type { KeyWriter } from './key-writer.ts';
+import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
+import { hashOf, plainType } from './ratchets.ts';
+import { decodeStanza, encodeStanza } from '../wire/stanza-codec.ts';
+import type { Vault } from '../wire/vault.ts';
+
+export interface InboundOptions {
+  readonly vault: Vault;
+  readonly instance: string;
+  readonly epoch: number;
+  readonly log: Log;
+  readonly writer: Pick<KeyWriter, 'put' | 'finish' | 'flush'>;
+  /** The last run of this session did not end in order: a message in the log may be why. */
+  readonly suspicious: boolean;
+  now(): number;
+  /** The log cannot go on: the session has to be closed. */
+  failed(error: unknown): void;
+}
+
+/** A message that is to be logged. */
+export interface Unlogged {
+  readonly node: BinaryNode;
+  readonly name: string;
+  readonly encoded: Uint8Array;
+}
+
+/** A message in the log. */
+export interface Logged {
+  readonly seq: number;
+  readonly node: BinaryNode;
+  readonly name: string;
+  /** The number of times that the library got the message before a crash of the session; null for a message that arrived since the last crash. */
+  tries: number | null;
+  /** It was handed over since then, and that try is counted in the storage. */
+  counted: boolean;
+}
+
+/** Resolves when everything is stored that must be stored before a message leaves the log. Resolves with false if that never happens. Never rejects. */
+export type Stored = () => Promise<boolean>;
+
+interface Finishing {
+  readonly message: Logged;
+  readonly stored: Stored;
+}
+
+/** A message that was tried so often is set aside. */
+const mostTries = 5;
+
+/** State that an earlier run left among the keys. */
+export interface LeftBehind {
+  /** Decrypted plaintexts, by the hash of their ciphertext. */
+  readonly plaintexts: ReadonlyMap<string, Uint8Array>;
+  readonly finished: Iterable<Page>;
+}
+
+const hashesOf = ({ content }: BinaryNode): string[] =>
+  Array.isArray(content)
+    ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
+    : [];
+
+/** Returns the parts that distinguish the changes of a channel post, which all have its id; none for other messages. */
+const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] => {
+  const children = Array.isArray(content) ? content : [];
+  const post = children.find(({ tag }) => tag === 'plaintext');
+  if (post === undefined) return [];
+  const text = post.content instanceof Uint8Array ? hashOf(post.content) : '';
+  return [attrs['edit'], children.find(({ tag }) => tag === 'meta')?.attrs['msg_edit_t'], text];
+};
+
+/**
+ * The same for every repetition of a stanza. The ciphertexts are part of it: a message that is encrypted anew is another one. 96 bits, so that
+ * two stanzas never share a name.
+ */
+const nameOf = (node: BinaryNode): string => {
+  const { id, from, participant, type } = node.attrs;
+  const parts = node.tag === 'message' ? [...hashesOf(node), ...postParts(node)] : [node.tag, type];
+  return hashOf([id, from, participant, ...parts].join(' ')).slice(0, 16);
+};
+
+export class InboundLog {
+  readonly #options: InboundOptions;
+  readonly #storageRetry: StorageRetry;
+  /** Messages that the library is not done with, or whose outcome was not stored, by number. */
+  readonly #unfinished = new Map<number, Logged>();
+  /** Names of messages that are in the log or on their way there. */
+  readonly #names = new Set<string>();
+  readonly #finished: FinishedNames;
+  /** Unfinished messages, by the hash of their ciphertext. */
+  readonly #plaintexts = new Map<string, Uint8Array>();
+  /** The library is done with them; what they led to may not be stored yet. */
+  #finishing: Finishing[] = [];
+  /** Numbers of suspicious messages that were not handed over since, and whose try is not counted yet. */
+  #untried: number[] = [];
+  #suspicious: boolean;
+  #working = false;
+  #settledWaiters: (() => void)[] = [];
+  #lastSeq: number;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
+    this.#suspicious = options.suspicious;
+    this.#storageRetry = createStorageRetry(options.log, options.instance);
+    this.#finished = new FinishedNames(options.now);
+    // Larger than any number of an earlier run, also of messages that were set aside.
+    this.#lastSeq = options.now() * 1000;
+  }
+
+  /** Reads what an earlier run left behind. */
+  async load({ plaintexts, finished }: LeftBehind): Promise<void> {
+    const { vault, instance, writer } = this.#options;
+    this.#finished.load(finished);
+    const { stanzas, aside } = await vault.logged(instance, mostTries);
+    this.#lastSeq = Math.max(this.#lastSeq, stanzas.at(-1)?.seq ?? 0);
+    const wanted = new Set<string>();
+    let unreadable = 0;
+    for (const { seq, stanza, tries } of stanzas) {
+      // One that nobody can read must not keep the session closed.
+      const node = await decodeStanza(stanza).catch(() => null);
+      if (node === null) {
+        unreadable += 1;
+        continue;
+      }
+      this.#keep({ seq, node, name: nameOf(node), tries, counted: false });
+      if (tries === 0) this.#untried.push(seq);
+      for (const hash of hashesOf(node)) wanted.add(hash);
+    }
+    if (aside + unreadable > 0) this.#reportAside(aside + unreadable);
+    for (const [hash, plain] of plaintexts) {
+      if (wanted.has(hash)) this.#plaintexts.set(hash, plain);
+      else writer.put(plainType, hash, null);
+    }
+  }
+
+  plaintext(hash: string): Uint8Array | undefined {
+    return this.#plaintexts.get(hash);
+  }
+
+  /** Called with the changes of the step that decrypted it, so that both are stored in one transaction. */
+  remember(hash: string, plain: Uint8Array): void {
+    this.#plaintexts.set(hash, plain);
+    this.#options.writer.put(plainType, hash, plain);
+  }
+
+  /** Messages to be handed to the library at the next open, in the order of arrival. Those that were tried too often are set aside. */
+  takeUnfinished(): readonly Logged[] {
+    const all = [...this.#unfinished.values()].toSorted((a, b) => a.seq - b.seq);
+    const aside = all.filter(({ tries }) => tries !== null && tries >= mostTries);
+    for (const { seq } of aside) this.#unfinished.delete(seq);
+    if (aside.length > 0) this.#reportAside(aside.length);
+    return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
+  }
+
+  /** A message arrived. Returns null for the repetition of one that is in the log, and `finished` for that of one that was finished. */
+  arrive(node: BinaryNode): Unlogged | 'finished' | null {
+    const name = nameOf(node);
+    if (this.#names.has(name)) return null;
+    if (this.#finished.has(name)) return 'finished';
+    const encoded = encodeStanza(node);
+    this.#names.add(name);
+    return { node, name, encoded };
+  }
+
+  /** A stanza that is no message was handled, and what it led to is stored. */
+  isFinished(node: BinaryNode): boolean {
+    return this.#finished.has(nameOf(node));
+  }
+
+  /** A repetition of these stanzas needs no more than an acknowledgement. */
+  rememberFinished(nodes: readonly BinaryNode[]): void {
+    for (const node of nodes) this.#finished.add(nameOf(node));
+    this.#saveFinished();
+  }
+
+  /** The message will not be logged. */
+  giveUp({ name }: Unlogged): void {
+    this.#names.delete(name);
+  }
+
+  /** The connection ended: what waits for a storage that is away rejects. */
+  giveUpWaiting(): void {
+    this.#storageRetry.giveUp();
+  }
+
+  /** Resolves when the messages are in the log; waits for a storage that is away. Rejects when they never will be. */
+  async append(messages: readonly Unlogged[]): Promise<readonly Logged[]> {
+    const { vault, instance, epoch } = this.#options;
+    const rows = messages.map(({ encoded }) => ({ seq: (this.#lastSeq += 1), stanza: encoded }));
+    await this.#storageRetry.wait('stanzas', () => vault.log(instance, epoch, rows));
+    return messages.map(({ node, name }, at) => this.#keep({ seq: rows[at]!.seq, node, name, tries: null, counted: false }));
+  }
+
+  /** The session crashed: any unfinished message may be why. */
+  suspect(): void {
+    this.#suspicious = true;
+    this.#untried = [];
+    for (const message of this.#unfinished.values()) {
+      message.tries = (message.tries ?? 0) + (message.counted ? 1 : 0);
+      message.counted = false;
+      if (message.tries === 0) this.#untried.push(message.seq);
+    }
+  }
+
+  /**
+   * Called before a message is handed to the library. Resolves when the try is counted in the storage, so that a message which crashes the process is not
+   * tried for ever. The first tries of all messages are counted at once. From the second on each is counted by itself, so that only the messages
+   * before and at the crash go on counting.
+   */
+  async trying(message: Logged): Promise<void> {
+    const { vault, instance, epoch, writer } = this.#options;
+    if (message.tries === null || message.counted || !this.#suspicious) return;
+    const seqs = message.tries > 0 ? [message.seq] : this.#untried.splice(0);
+    for (const seq of seqs) {
+      const counted = this.#unfinished.get(seq);
+      if (counted) counted.counted = true;
+    }
+    if (seqs.length > 0) await this.#storageRetry.wait('stanzas', () => vault.tried(instance, epoch, seqs));
+    if (message.tries + 1 < mostTries) return;
+    // The last try: whether it succeeds or the message is set aside after it, a repetition is only confirmed, and not logged anew.
+    this.rememberFinished([message.node]);
+    await writer.flush();
+  }
+
+  /**
+   * The library is done with a message, which leaves the log when everything is stored that it led to. `read`: its content is known, so that a
+   * repetition of the same bytes needs no more than an acknowledgement.
+   */
+  finish(message: Logged, read: boolean, stored: Stored): void {
+    if (!this.#unfinished.delete(message.seq)) return;
+    this.#names.delete(message.name);
+    if (read) this.#finished.add(message.name);
+    this.#finishing.push({ message, stored });
+    if (!this.#working) void this.#finishAll();
+  }
+
+  /** Every finished message has left the log, or leaves it with the next write of keys. */
+  get idle(): boolean {
+    return !this.#working;
+  }
+
+  settled(): Promise<void> {
+    return this.#working ? new Promise((resolve) => this.#settledWaiters.push(resolve)) : Promise.resolve();
+  }
+
+  #keep(message: Logged): Logged {
+    this.#unfinished.set(message.seq, message);
+    this.#names.add(message.name);
+    return message;
+  }
+
+  /** Messages that are finished while others are being stored are the next batch. */
+  async #finishAll(): Promise<void> {
+    this.#working = true;
+    let batch: readonly Finishing[] = [];
+    try {
+      while (this.#finishing.length > 0) {
+        batch = this.#finishing.splice(0);
+        await this.#finishBatch(batch);
+      }
+    } catch (error) {
+      for (const { message } of batch) this.#keep(message);
+      this.#options.failed(error);
+    } finally {
+      this.#working = false;
+      for (const resolve of this.#settledWaiters.splice(0)) resolve();
+    }
+  }
+
+  async #finishBatch(batch: readonly Finishing[]): Promise<void> {
+    const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
+    if (!outcomes.every(Boolean)) {
+      // The next connection, or the next run, hands them over again.
+      for (const { message } of batch) this.#keep(message);
+      return;
+    }
+    this.#options.writer.finish(batch.map(({ message }) => message.seq));
+    for (const { message } of batch) for (const hash of hashesOf(message.node)) this.#forget(hash);
+    this.#saveFinished();
+  }
+
+  #saveFinished(): void {
+    this.#finished.save((id, page) => this.#options.writer.put(finishedType, id, page));
+  }
+
+  #forget(hash: string): void {
+    if (this.#plaintexts.delete(hash)) this.#options.writer.put(plainType, hash, null);
+  }
+
+  #reportAside(count: number): void {
+    const { log, instance } = this.#options;
+    log.error({ instance, stanzas: count, tries: mostTries }, 'platform.stanzas-set-aside');
+  }
+}

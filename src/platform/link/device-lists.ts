@@ -1,0 +1,96 @@
+/** The lists of people's devices that the library remembers, and the acks that say when such a list is wrong. */
+import { createHash } from 'node:crypto';
+import { jidDecode, type PossiblyExtendedCacheStore, type WASocket } from '@whiskeysockets/baileys';
+import { createLruMap } from '#src/lru-map.ts';
+import { isGroup, isLid, userOf } from '../wire/jid.ts';
+import type { Transmissions } from '../outbound/transmissions.ts';
+import type { GroupCache } from '../events/group-cache.ts';
+import { createTtlCache } from '../wire/ttl-cache.ts';
+
+/** One device as the library keeps it, under its user. */
+interface Device {
+  readonly user: string;
+  readonly server: string;
+  /** Absent or 0: the phone. */
+  readonly device?: number | undefined;
+}
+
+const minute = 60_000;
+const usersKept = 5_000;
+/** Groups for which the time of the last question is remembered. */
+const groupsKept = 250;
+
+/**
+ * The library asks for a list after a miss, and waits for further answers before it keeps the list. A list that is deleted meanwhile was asked for too
+ * early, and is not kept.
+ */
+export const createDeviceCache = (): PossiblyExtendedCacheStore => {
+  const cache = createTtlCache(5 * minute, usersKept);
+  const asked = createLruMap<true>(usersKept);
+  const forget = (user: string): void => {
+    asked.delete(user);
+    void cache.del(user);
+  };
+  return {
+    ...cache,
+    async mget<T>(users: string[]) {
+      const found: Record<string, T | undefined> = {};
+      for (const user of users) {
+        const list = (await cache.get<T>(user)) ?? undefined;
+        if (list === undefined) asked.set(user, true);
+        found[user] = list;
+      }
+      return found;
+    },
+    mset(lists) {
+      for (const { key, value } of lists) if (asked.get(key)) void cache.set(key, value);
+    },
+    del: forget,
+    mdel: (users) => users.forEach(forget),
+  };
+};
+
+/**
+ * Returns the hash by which the platform compares lists: `2:` and the first six bytes of SHA-256 over the sorted addresses in base64, each with the
+ * agent 0 (tulir/whatsmeow `send.go:682`, `types/jid.go`).
+ */
+const hashOf = (devices: readonly Device[]): string => {
+  const names = [...new Set(devices.map(({ user, server, device = 0 }) => `${user}.0:${device}@${server}`))].toSorted();
+  return `2:${createHash('sha256').update(names.join('')).digest().subarray(0, 6).toString('base64')}`;
+};
+
+/** This device, by LID or by number. It is in the hash and may be missing in the own list. */
+const ownDevice = ({ creds: { me } }: WASocket['authState'], byLid: boolean): Device | undefined =>
+  jidDecode(byLid ? (me?.lid ?? me?.id) : me?.id);
+
+export interface FollowedAcks {
+  readonly sock: Pick<WASocket, 'authState' | 'userDevicesCache' | 'ws'>;
+  readonly transmissions: Pick<Transmissions, 'acknowledged'>;
+  readonly groups: Pick<GroupCache, 'metadata' | 'fetch'>;
+  /** A request that nobody waits for failed. */
+  stumbled(error: unknown): void;
+}
+
+/**
+ * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists go, so that
+ * the next message to the chat asks for them; a group is asked for again, at most once a minute.
+ */
+export const followAcks = ({ sock, transmissions, groups, stumbled }: FollowedAcks): void => {
+  const refreshed = createLruMap<number>(groupsKept);
+  const check = async (jid: string, hash: string): Promise<void> => {
+    const members = isGroup(jid) ? ((await groups.metadata(jid))?.participants ?? []).map(({ id }) => id) : [jid];
+    const own = ownDevice(sock.authState, members.some(isLid));
+    const users = new Set([...members.map(userOf), own?.user ?? '']);
+    const lists = await Promise.all([...users].map(async (user) => (await sock.userDevicesCache.get(user)) as Device[] | undefined));
+    if (own && lists.every((list) => list !== undefined) && hashOf([...lists.flatMap((list) => list ?? []), own]) === hash) return;
+    for (const user of users) await sock.userDevicesCache.del(user);
+    if (!isGroup(jid) || Date.now() - (refreshed.get(jid) ?? 0) < minute) return;
+    refreshed.set(jid, Date.now());
+    await groups.fetch(jid);
+  };
+  sock.ws.on('CB:ack,class:message', ({ attrs }: { readonly attrs: Readonly<Record<string, string>> }) => {
+    const { from = '', phash, error } = attrs;
+    if (phash !== undefined && error === undefined) check(from, phash).catch(stumbled);
+    transmissions.acknowledged(attrs);
+  });
+};

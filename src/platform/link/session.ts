@@ -1,0 +1,398 @@
+/** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
+import { makeWASocket, type BaileysEventMap, type WASocket } from '@whiskeysockets/baileys';
+import type { Entry } from '#actors/model.ts';
+import type { Close } from '#actors/ports.ts';
+import { within } from '#actors/waiting.ts';
+import { createSharedState, type SharedState } from '../app-state/shared-state.ts';
+import { createBaileysLogger } from '../app-state/baileys-logger.ts';
+import { type BlockedPeople, watchBlocked } from '../events/blocked-people.ts';
+import { ChannelList, unlisted } from '../events/channel-list.ts';
+import { ChatTimers } from './chat-timers.ts';
+import { closeOf, ownCloses, silenceOf } from '../wire/close-cause.ts';
+import { followAcks } from './device-lists.ts';
+import { confirmReceived } from '../inbound/confirm.ts';
+import { type Directory, mappingKeysOf } from '../wire/directory.ts';
+import { originalOf } from '../events/edits.ts';
+import type { BaileysEvent } from '../events/from-baileys.ts';
+import { LastFrame } from '../wire/last-frame.ts';
+import { GroupCache } from '../events/group-cache.ts';
+import { GroupKeys } from '../keys/group-keys.ts';
+import { SpentKeys } from '../keys/spent-keys.ts';
+import { Identities } from '../inbound/identity-notices.ts';
+import { isGroup, isLid } from '../wire/jid.ts';
+import { reportArrivals } from '../inbound/arrivals.ts';
+import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
+import { takeOverGroupLists } from '../inbound/group-notifications.ts';
+import { withOwnReaders } from '../inbound/own-readers.ts';
+import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
+import { ForgedKeyNotes } from '../keys/forged-keys.ts';
+import { HistoryFiles } from '../outbound/history-files.ts';
+import { directoryOf, identityOf } from './self.ts';
+import type { SessionOptions } from './session-options.ts';
+import { socketConfig } from './socket-config.ts';
+import { guard, makeGuarded } from './socket-guards.ts';
+import type { LiveConnection } from '../outbound/live-connection.ts';
+import type { OwnPicture } from '../events/own-picture.ts';
+import { keysStored, ownPictureOf } from './session-parts.ts';
+import { followPrivacy } from './own-privacy.ts';
+import { refuseAccounts } from './refused-accounts.ts';
+import { RingingCalls } from '../events/ringing-calls.ts';
+import type { Session } from './session-face.ts';
+import { Standing } from '../outbound/standing.ts';
+import { PairingOffer } from './pairing-offer.ts';
+import { Resends } from '../outbound/resends.ts';
+import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
+import { Uploads } from '../outbound/upload/uploads.ts';
+import { systemTime } from '#src/system-time.ts';
+
+class LiveSession implements Session {
+  readonly connection: LiveConnection;
+  readonly #end = Promise.withResolvers<void>();
+  readonly closed = this.#end.promise;
+  loggedIn = false;
+  readonly #options: SessionOptions;
+  readonly #sock: WASocket;
+  readonly #groups: GroupCache;
+  readonly #groupKeys: GroupKeys;
+  readonly #identities: Identities;
+  readonly #timers: ChatTimers;
+  readonly #directory: Directory;
+  readonly #pipeline: EventPipeline;
+  readonly #gate: InboundGate;
+  readonly #transmissions: Transmissions;
+  readonly #resends: Resends;
+  readonly #files: HistoryFiles;
+  readonly #forgedKeys = new ForgedKeyNotes(() => this.#options.host.forged('keys'));
+  readonly #uploads: Uploads;
+  readonly #picture: OwnPicture;
+  #blocked: BlockedPeople | null = null;
+  readonly #calls = new RingingCalls(() => this.#options.now());
+  readonly offer: PairingOffer;
+  readonly #watchdog: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout | undefined;
+  readonly #lastFrame = new LastFrame(() => this.#options.now());
+  #profileName: string;
+  /** The reason why the connection ended. The first reason counts, because later ones follow from it. */
+  #cause: Close | null = null;
+  #paired: Promise<void> = Promise.resolve();
+  #finished = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { auth, deadlines } = options;
+    this.#groupKeys = new GroupKeys({ ...this.#asking(), auth, isMember: (jid) => this.#groups.has(jid) });
+    this.#groups = new GroupCache({ ...options.groups, ...this.#asking(), keys: this.#groupKeys });
+    const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
+    this.#identities = new Identities({ sock: () => this.#sock, keys: this.#groupKeys, tell, now: options.now });
+    this.#directory = directoryOf({ ...options, groups: this.#groups });
+    this.#timers = new ChatTimers(options.timers, this.#directory);
+    this.#profileName = this.#directory.me.name;
+    this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
+    this.#pipeline = this.#makePipeline();
+    auth.holdVersions(() => this.#stored());
+    this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
+    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
+    // A send fails at once while the database is away, instead of waiting for it.
+    const learn: LiveConnection['learn'] = (jids) => auth.learn('lid-mapping', mappingKeysOf(jids), 'now');
+    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
+    this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
+    this.#sock = this.#makeSocket();
+    this.#uploads = new Uploads(this.#sock, options.uploads);
+    this.offer = new PairingOffer(this.#sock, {
+      ...options,
+      expect: (ms, close) => this.#expect(ms, close),
+      fail: (close) => this.#fail(close),
+      stumbled: (error) => this.#stumbled('pairing', error),
+    });
+    this.#gate = this.#makeGate();
+    options.clock.follow(this.#sock.ws);
+    this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
+    this.connection = {
+      sock: this.#sock,
+      directory: this.#directory,
+      transmissions: this.#transmissions,
+      leaving: (message) => this.#resends.note(message),
+      hasForgedKeys: (jid) => this.#forgedKeys.has(this.#directory, jid),
+      standing: new Standing(this.#sock, options.timeLocked),
+      calls: this.#calls,
+      stored: (id) => originalOf(options.quoted, id),
+      previews: options.previews,
+      uploads: this.#uploads,
+      downloads: options.downloads,
+      record: (entries) => this.#record(entries),
+      learned: (entries) => {
+        this.#groups.learn(entries);
+        this.#timers.learn(entries);
+      },
+      learn,
+      group: (jid) => this.#groups.get(jid),
+      groups: this.#groups,
+      channels: new ChannelList({ ...options.channels, ...this.#asking() }),
+      timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
+      shared: this.#makeShared(),
+      tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
+    };
+  }
+
+  readonly lastFrameAt = (): number => this.#lastFrame.at;
+
+  end(close: Close): Promise<void> {
+    this.#fail(close);
+    return this.closed;
+  }
+
+  /** The dependencies of parts that query the platform by themselves. */
+  #asking() {
+    return {
+      sock: () => this.#sock,
+      directory: () => this.#directory,
+      record: (entries: readonly Entry[]) => this.#record(entries),
+      recorded: () => this.#options.host.recorded(),
+      stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
+    };
+  }
+
+  /** Resolves when everything that the library reported so far is stored; false when it never will be. Never rejects. */
+  async #stored(): Promise<boolean> {
+    return (await this.#pipeline.drain()) && this.#options.host.recorded();
+  }
+
+  #makeShared(): SharedState {
+    const { host, auth } = this.#options;
+    return createSharedState({
+      sock: this.#sock,
+      directory: this.#directory,
+      learn: (jids) => auth.learn('lid-mapping', mappingKeysOf(jids)).catch(() => undefined),
+      record: (entries) => this.#pipeline.drain().then(() => this.#record(entries)),
+      recorded: () => host.recorded(),
+      patches: auth.patches,
+      stumbled: (error) => this.#stumbled('app-state', error),
+    });
+  }
+
+  #makePipeline(): EventPipeline {
+    const { host, auth, log, quoted, followsDeletions } = this.#options;
+    return createEventPipeline({
+      followsDeletions,
+      instance: host.id,
+      auth,
+      directory: this.#directory,
+      log,
+      quoted,
+      record: (entries) => this.#record(entries),
+      recorded: () => host.recorded(),
+      turn: () => this.#options.turns.messages.taken(),
+      fetched: () => this.#gate.whenFetched(),
+      unread: () => this.#groups.unread(),
+      group: (jid) => this.#groups.get(jid),
+      pair: (pairs) => this.#sock.signalRepository.lidMapping.storeLIDPNMappings(pairs),
+      surprise: (error) => this.#surprise(error),
+    });
+  }
+
+  #makeSocket(): WASocket {
+    const { host, log, deadlines, turns } = this.#options;
+    const config = socketConfig({
+      ...this.#options,
+      getMessage: this.#resends.getMessage,
+      resending: () => this.#resends.preparing,
+      logger: createBaileysLogger(log, host.id, {
+        over: () => this.#cause !== null,
+        unread: (action) => this.#onEvent({ name: 'app-state.action', data: action }),
+      }),
+      keyMissing: (id) => this.connection.shared.keyMissing(id),
+      identityReplaced: (address) => void this.#identities.replaced(address).catch((error: unknown) => this.#stumbled('identity', error)),
+      groups: this.#groups,
+      files: this.#files,
+      forgedKeys: this.#forgedKeys,
+      silenceMs: deadlines.silence,
+    });
+    const sock = makeGuarded(() => makeWASocket(config));
+    const hooks = {
+      event: (event: BaileysEvent) => this.#onEvent(event),
+      frame: () => this.#lastFrame.note(),
+      handshaken: () => this.#onHandshake(),
+      failed: (close: Close) => this.#fail(close),
+      stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
+    };
+    this.#resends.takeOver(sock);
+    const isRefused = (number: string): boolean => host.accountOf(number) === 'refused';
+    refuseAccounts(sock, isRefused, () => this.#fail(ownCloses.otherAccount));
+    this.#blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
+    followPrivacy(sock, (error) => this.#stumbled('privacy', error));
+    const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
+    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
+    followAcks({ sock, transmissions: this.#transmissions, groups: this.#groups, stumbled: (error) => this.#stumbled('devices', error) });
+    return sock;
+  }
+
+  #makeGate(): InboundGate {
+    const { auth, turns, inboundBytes } = this.#options;
+    const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
+    const handlers = withOwnReaders(diverted, this.#sock, {
+      tell: (event) => this.#pipeline.push(event),
+      refresh: (names) => this.connection.shared.refresh(names),
+      read: (messageId) => this.#gate.reported(messageId),
+      identities: this.#identities,
+      spentKeys: new SpentKeys(this.#options),
+    });
+    takeOverGroupLists(
+      this.#sock,
+      () => this.#groups.refresh(),
+      (error) => this.#stumbled('groups', error),
+    );
+    return new InboundGate({
+      inbound: auth.inbound,
+      handlers: {
+        ...handlers,
+        receipt: (node) =>
+          node.attrs['type'] === 'retry' ? this.#resends.answer(node, this.#sock, handlers.receipt) : handlers.receipt(node),
+      },
+      turn: () => turns.messages.taken(),
+      confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
+      acknowledge: (node) => this.#sock.sendMessageAck(node),
+      connected: () => this.#sock.ws.isOpen,
+      stored: () => this.#stored(),
+      keysStored: () => keysStored(this.#groupKeys, auth),
+      failed: (close) => this.#fail(close),
+      forged: (what) => this.#options.host.forged(what),
+      crashed: (error) => this.#surprise(error),
+      handlerFailed: (where, error) => this.#stumbled(where, error),
+      limits: { ...usualLimits, bytes: inboundBytes },
+    });
+  }
+
+  /** Replaces the deadline that runs. */
+  #expect(ms: number, close: () => Close): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.#fail(close()), ms);
+  }
+
+  #watch(): void {
+    if (this.#lastFrame.isOlderThan(this.#options.deadlines.silence)) this.#fail(ownCloses.silence);
+  }
+
+  #onHandshake(): void {
+    this.#expect(this.#options.deadlines.login, () => ownCloses.loginTimeout);
+    this.#options.emit({ type: 'platform.handshaken' });
+  }
+
+  #onEvent(event: BaileysEvent): void {
+    try {
+      if (event.name === 'connection.update') this.#onConnection(event.data);
+      else if (event.name === 'creds.update') this.#onCredentials(event.data);
+      else {
+        reportArrivals(this.#gate, event, { directory: this.#directory, files: this.#files });
+        this.#picture.learn(event);
+        this.#calls.learn(event);
+        this.#pipeline.push(event);
+        this.#blocked?.learn(event);
+      }
+    } catch (error) {
+      this.#surprise(error);
+    }
+  }
+
+  #onCredentials(update: BaileysEventMap['creds.update']): void {
+    this.#options.auth.saveCredentials();
+    this.connection.shared.credentialsChanged(update);
+    const { name } = this.#directory.me;
+    if (!this.loggedIn || name === this.#profileName) return;
+    this.#profileName = name;
+    this.#options.emit({ type: 'platform.identity', patch: { profileName: name } });
+  }
+
+  #onConnection(update: BaileysEventMap['connection.update']): void {
+    if (update.qr !== undefined) {
+      clearTimeout(this.#deadline);
+      this.offer.begin();
+    }
+    if (update.isNewLogin) this.#onPaired();
+    if (update.connection === 'open') this.#onOpen();
+    if (update.connection === 'close') {
+      this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error, this.#options.url));
+      void this.#finalize(this.#cause);
+    }
+  }
+
+  #onPaired(): void {
+    const { auth, emit, deadlines, host } = this.#options;
+    this.offer.end();
+    const identity = identityOf(auth, this.#directory);
+    const account = host.accountOf(identity.owner);
+    this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
+    // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
+    this.#expect(deadlines.login, () => ownCloses.restartTimeout);
+    // Rejects when the keys can never be stored, which ends the session by itself.
+    this.#paired = auth.storeCredentials().then(
+      // An instance that changes its account has the identity of the one before until it was emptied, which the next opening does.
+      () => (account === 'same' ? emit({ type: 'platform.paired', identity }) : undefined),
+      () => undefined,
+    );
+  }
+
+  #onOpen(): void {
+    const { auth, emit } = this.#options;
+    clearTimeout(this.#deadline);
+    auth.releaseFreshKeys();
+    this.loggedIn = true;
+    this.#profileName = this.#directory.me.name;
+    emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
+    this.#gate.open();
+    this.#picture.loggedIn();
+    for (const part of [this.#groups, this.connection.channels, this.connection.shared]) part.opened();
+  }
+
+  #record(entries: readonly Entry[]): void {
+    this.#options.host.record(entries);
+    this.connection.learned(entries);
+  }
+
+  #surprise(error: unknown): void {
+    this.#fail(ownCloses.surprise);
+    this.#options.host.surprise(error);
+  }
+
+  #stumbled(where: string, error: unknown): void {
+    // All operations under way fail when a connection ends.
+    if (this.#cause !== null || !this.#sock.ws.isOpen) return;
+    this.#options.log.warn({ instance: this.#options.host.id, where, detail: closeOf(error).message }, 'platform.stumbled');
+  }
+
+  #fail(close: Close): void {
+    if (this.#cause !== null) return;
+    this.#cause = this.#options.route.judged(close);
+    // Messages that reach the library from now on could not be confirmed, and would be suspected after a crash.
+    void this.#gate.close();
+    const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
+    this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
+    // The library tells the close when the socket is gone, which takes as long as the other side likes.
+    const { deadlines } = this.#options;
+    const cause = this.#cause;
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => void this.#finalize(cause), deadlines.close * 0.6);
+  }
+
+  async #finalize(close: Close): Promise<void> {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.loggedIn = false;
+    clearTimeout(this.#deadline);
+    clearInterval(this.#watchdog);
+    this.offer.end();
+    this.#transmissions.close();
+    this.#picture.close();
+    this.#uploads.close();
+    this.#options.route.close();
+    const { auth, deadlines, emit } = this.#options;
+    auth.giveUpReads();
+    const recorded = this.#gate.close().then(() => this.#pipeline.drain());
+    await within(systemTime, deadlines.close / 2, Promise.all([recorded.then(() => auth.settled()), this.#paired]));
+    this.#pipeline.close();
+    emit({ type: 'platform.closed', close });
+    this.#end.resolve();
+  }
+}
+
+/** Throws when the socket cannot be made (an address that makes no sense). */
+export const openSession = (options: SessionOptions): Session => new LiveSession(options);

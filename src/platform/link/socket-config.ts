@@ -1,0 +1,89 @@
+/** The configuration of Baileys for an instance, with its reasons. */
+import type { UserFacingSocketConfig, WAVersion } from '@whiskeysockets/baileys';
+import { Dispatcher1Wrapper } from 'undici';
+import type { OpenOptions } from '#actors/ports.ts';
+import { statusJid } from '../wire/jid.ts';
+import { watchSharedKeys } from '../keys/key-requests.ts';
+import type { AuthState } from '../keys/auth-state.ts';
+import type { BaileysLogger } from '../app-state/baileys-logger.ts';
+import { createDeviceCache } from './device-lists.ts';
+import { browserOf } from './device-name.ts';
+import { historyWanted } from '../wire/history-wanted.ts';
+import type { KeyJudge } from '../keys/forged-keys.ts';
+import { ratchetsOf } from '../keys/ratchets.ts';
+import type { HistoryFiles } from '../outbound/history-files.ts';
+import { finalForm } from '../outbound/forms.ts';
+import type { LiveRoute } from '../proxy/route.ts';
+import type { GroupCache } from '../events/group-cache.ts';
+import { createTtlCache } from '../wire/ttl-cache.ts';
+
+/** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
+const never = 2 ** 31 - 1;
+const minute = 60_000;
+
+export interface SocketParts {
+  /** Null: the platform's own address, as compiled into the library. */
+  readonly url: string | null;
+  readonly version: WAVersion;
+  readonly auth: AuthState;
+  readonly forgedKeys: KeyJudge;
+  readonly open: OpenOptions;
+  readonly logger: BaileysLogger;
+  readonly route: LiveRoute;
+  /** Fetches what the library asks of the media host. */
+  readonly files: Pick<HistoryFiles, 'dispatcher'>;
+  readonly groups: Pick<GroupCache, 'metadata'>;
+  /** Time without a frame after which a connection counts as dead. */
+  readonly silenceMs: number;
+  /** A message stands on another identity key than was known. `address`: that of its Signal session. */
+  identityReplaced(address: string): void;
+  /** The library lacks a key of the shared state. */
+  keyMissing(id: string): void;
+  readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
+  /** The library is being given a request to send a message again. */
+  resending(): boolean;
+}
+
+export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
+  ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
+  version: parts.version,
+  auth: { creds: parts.auth.state.creds, keys: watchSharedKeys(parts.auth.state.keys, parts.keyMissing) },
+  makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys, parts.identityReplaced),
+  logger: parts.logger,
+  browser: browserOf(parts.open),
+  // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.
+  connectTimeoutMs: 0,
+  // Three pings are missed before a connection counts as dead, however short that time is.
+  keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
+  defaultQueryTimeoutMs: minute,
+  qrTimeout: never,
+  // The gateway records its own messages; the library's echo costs more than the send.
+  emitOwnEvents: false,
+  // Otherwise the phone stays silent while the gateway is connected.
+  markOnlineOnConnect: false,
+  syncFullHistory: false,
+  // Off in the library. A patch that fails is skipped, and a collection whose sum is wrong is read again from its snapshot.
+  appStateMacVerification: { patch: true, snapshot: true },
+  shouldSyncHistoryMessage: historyWanted,
+  // Requests to send an own post again come from the chat of the stories too.
+  // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
+  shouldIgnoreJid: (jid) => jid === statusJid && !parts.resending(),
+  cachedGroupMetadata: (jid) => parts.groups.metadata(jid),
+  getMessage: parts.getMessage,
+  patchMessageBeforeSending: finalForm,
+  userDevicesCache: createDeviceCache(),
+  msgRetryCounterCache: createTtlCache(60 * minute, 500),
+  callOfferCache: createTtlCache(5 * minute, 50),
+  placeholderResendCache: createTtlCache(60 * minute, 200),
+  ...routeOf(parts),
+});
+
+/**
+ * Sends the library's own requests the same way as the socket. The library uses Node's `fetch`, whose undici may be older than the dispatcher's: the
+ * wrapper speaks to both.
+ */
+const routeOf = ({ route: { agent, fetchAgent }, files }: SocketParts): Partial<UserFacingSocketConfig> => ({
+  options: { dispatcher: new Dispatcher1Wrapper(files.dispatcher) } as object,
+  ...(agent === undefined ? {} : { agent }),
+  ...(fetchAgent === undefined ? {} : { fetchAgent }),
+});

@@ -1,0 +1,140 @@
+/** Guards around the socket of Baileys: for errors that nothing catches, refusals that are not reported, and closings that take half a minute. */
+import { EventEmitter } from 'node:events';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { BaileysEventMap, WASocket } from '@whiskeysockets/baileys';
+import type { Close } from '#actors/ports.ts';
+import { closeOf, ownCloses } from '../wire/close-cause.ts';
+import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
+import { gatherFrames, takeTurns, type FrameSocket, type Permission, type TurnSocket } from '../wire/frames.ts';
+import { playedReceipts } from './played-receipts.ts';
+import type { Turns } from '../wire/turns.ts';
+
+export interface GuardHooks {
+  /** Every event, when it happens and before the library merges it with others. */
+  event(event: BaileysEvent): void;
+  /** The platform said something; it may wait for its turn. */
+  frame(): void;
+  /** The upgrade and the Noise handshake are done. */
+  handshaken(): void;
+  /** The connection cannot go on; the library does not know. */
+  failed(close: Close): void;
+  /** A listener of the library failed; the connection can go on. */
+  stumbled(where: string, error: unknown): void;
+}
+
+/** The part of `ws` below the library's client that is needed here. */
+interface RawSocket extends FrameSocket, TurnSocket {
+  terminate(): void;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+const rawSocket = (sock: WASocket): RawSocket | null => (sock.ws as unknown as { readonly socket: RawSocket | null }).socket;
+
+/**
+ * Makes a socket whose emitters catch what asynchronous listeners throw: without that a corrupt frame is an unhandled rejection, which
+ * ends the process. The switch is global but is only read while an emitter is made, and making a socket waits for nothing.
+ */
+export const makeGuarded = (make: () => WASocket): WASocket => {
+  const before = EventEmitter.captureRejections;
+  EventEmitter.captureRejections = true;
+  try {
+    return make();
+  } finally {
+    EventEmitter.captureRejections = before;
+  }
+};
+
+const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
+  const caught = (error: unknown, where: string): void => {
+    // Frames are taken apart in the listener of `message`: what fails there leaves the cipher out of step.
+    if (where === 'message')
+      hooks.failed({ ...ownCloses.brokenFrame, message: `${ownCloses.brokenFrame.message}: ${closeOf(error).message}` });
+    else hooks.stumbled(where, error);
+  };
+  Object.defineProperty(sock.ws, Symbol.for('nodejs.rejection'), {
+    value: (error: unknown, event: unknown) => caught(error, String(event)),
+  });
+  sock.ev.on('error' as keyof BaileysEventMap, (error: unknown) => caught(error, 'event'));
+};
+
+/** The buffer of the library is passed by: it holds events for up to 30 seconds and merges changes into the messages that they change. */
+const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
+  const emit = sock.ev.emit.bind(sock.ev);
+  const withPlayed = playedReceipts(sock);
+  sock.ev.emit = (name, data) => {
+    const handled = recorded.has(name) || emit(name, data);
+    // The name and its data belong together by the type of `emit`.
+    const event = { name, data } as unknown as BaileysEvent;
+    hooks.event(event.name === 'message-receipt.update' ? { ...event, data: withPlayed(event.data) } : event);
+    return handled;
+  };
+};
+
+/** `ws` waits 30 seconds for the other side's farewell. */
+const boundClose = (sock: WASocket, closeMs: number): void => {
+  const close = sock.ws.close.bind(sock.ws);
+  sock.ws.close = () => {
+    const raw = rawSocket(sock);
+    const timer = setTimeout(() => raw?.terminate(), closeMs);
+    raw?.once('close', () => clearTimeout(timer));
+    return close();
+  };
+};
+
+/**
+ * A query listens to `close` while it waits for its answer. The library removes these listeners when it ends, without calling them: its queries would
+ * wait for a minute. They are called here.
+ */
+const releaseQueries = (sock: WASocket): void => {
+  const { ws } = sock;
+  const removeAll = ws.removeAllListeners.bind(ws);
+  ws.removeAllListeners = (event) => {
+    const waiting = event === 'close' ? ws.listeners('close') : [];
+    removeAll(event);
+    for (const tell of waiting) tell.call(ws);
+    return ws;
+  };
+};
+
+const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
+  const { ws } = sock;
+  // The first frame is the server's half of the handshake; when it is refused the socket closes before the next turn.
+  ws.once('frame', () => setImmediate(() => ws.isOpen && hooks.handshaken()));
+  ws.on('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
+    const code = response.statusCode ?? null;
+    response.resume();
+    request.destroy();
+    hooks.failed({ code, message: `the upgrade was refused with HTTP ${code}`, data: { stage: 'upgrade' } });
+  });
+};
+
+/** Before the session is paired a `success` is no login: the library would count it as one (tulir/whatsmeow 5f04eac6). */
+const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
+  const event = 'CB:success';
+  for (const listener of ws.listeners(event) as ((node: unknown) => unknown)[]) {
+    ws.off(event, listener);
+    // The promise goes to the emitter, which catches its rejection.
+    ws.on(event, (node: unknown) => (authState.creds.account === undefined ? undefined : listener(node)));
+  }
+};
+
+export interface GuardOptions {
+  readonly closeMs: number;
+  /** Sockets of all sessions. */
+  readonly frames: Turns;
+  readonly permission: Permission;
+}
+
+export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, permission }: GuardOptions): void => {
+  catchRejections(sock, hooks);
+  tapEvents(sock, hooks);
+  ignoreEarlySuccess(sock);
+  const raw = rawSocket(sock);
+  if (raw !== null) {
+    gatherFrames(raw, permission);
+    takeTurns(raw, frames, hooks.frame);
+  }
+  boundClose(sock, closeMs);
+  releaseQueries(sock);
+  watchHandshake(sock, hooks);
+};

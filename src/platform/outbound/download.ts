@@ -1,0 +1,103 @@
+/** Fetches the file of a message: from the media host, or, when that has dropped it, after the phone has put it there again. */
+import { DEF_MEDIA_HOST } from '@whiskeysockets/baileys';
+import { type Message, refuse, type Refusal, type Result } from '#actors/model.ts';
+import type { OperationControl, TakenFile } from '#actors/ports.ts';
+import type { LiveConnection } from './live-connection.ts';
+import { keyOf } from './about.ts';
+import { notSent, refused } from '../wire/outcomes.ts';
+import { type MediaPart, mediaPartOf } from '../events/media-part.ts';
+import { askPhone } from './media-retry.ts';
+import { addressOn, isMediaHost, offeredHosts } from './platform-hosts.ts';
+import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
+
+type Failed = { readonly ok: false; readonly refusal: Refusal };
+
+interface MediaHost {
+  readonly host: string;
+  /** True if the platform offers the host for transfers now. Other hosts are checked once more when their names are resolved. */
+  readonly offered: boolean;
+}
+
+/** Hosts to ask, the one that the message names first. */
+const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly MediaHost[]> => {
+  const named = URL.parse(url)?.host ?? '';
+  const offered = await offeredHosts(sock);
+  const usable = isMediaHost(named, offered) ? [named] : [];
+  const hosts = new Set([...usable, ...offered, ...(offered.length === 0 ? [DEF_MEDIA_HOST] : [])]);
+  return [...hosts].map((host) => ({ host, offered: offered.includes(host) }));
+};
+
+const pathOf = ({ directPath, url }: MediaPart): string => {
+  const named = URL.parse(url);
+  return directPath || `${named?.pathname ?? ''}${named?.search ?? ''}`;
+};
+
+const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larger than the ${most} bytes that are allowed`);
+
+/** Invalid bytes of a file are not the fault of the caller. */
+const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
+  !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
+
+/**
+ * The library takes any file whose key fits; the hash says whether it is the one that the message names. Nothing else protects a file that is not
+ * encrypted, so that a missing hash is wrong there.
+ */
+const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
+  if (!taken.ok) return ofPlatform(taken);
+  if ((sha256 === null && mediaKey !== null) || (sha256 !== null && taken.value.hash === sha256.toString('hex'))) return taken;
+  await taken.value.discard();
+  throw new MediaForged(sha256 === null ? 'a file that is not encrypted has no hash' : 'the file has another hash');
+};
+
+/** Tries at most two hosts: the second is for what a network does to the first. */
+const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: AbortSignal): Promise<Result<TakenFile>> => {
+  const { downloads } = connection;
+  const hosts = await hostsFor(connection, part);
+  const [first = { host: DEF_MEDIA_HOST, offered: false }, second = first] = hosts;
+  const attempt = async ({ host, offered }: MediaHost): Promise<Result<TakenFile>> => {
+    const url = addressOn(host, pathOf(part));
+    if (url === null) throw new MediaForged('its path leads away from the media hosts');
+    const dispatcher = offered ? downloads.dispatcher : downloads.guarded;
+    const stream = mediaStream(part, { url, signal, dispatcher, silenceMs: downloads.silenceMs });
+    return whenItIs(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
+  };
+  return attempt(first).catch((error: unknown) => {
+    if (error instanceof MediaBroken && !signal.aborted) return attempt(second);
+    throw error;
+  });
+};
+
+const goneText = 'the media is gone: neither the platform nor the phone has it any more';
+
+/** `quoted`: the file of the message that this one quotes. */
+export const download = async (
+  connection: LiveConnection,
+  { message, quoted }: { readonly message: Message; readonly quoted: boolean },
+  { signal }: Pick<OperationControl, 'signal'>,
+): Promise<Result<TakenFile>> => {
+  const part = mediaPartOf(message, quoted);
+  if (part === null) return refuse('invalid', 'no media found in message');
+  if (part.facts.size > connection.downloads.most) return tooLarge(connection.downloads.most);
+  try {
+    try {
+      return await fetchFrom(connection, part, signal);
+    } catch (error) {
+      if (!(error instanceof MediaGone) || part.mediaKey === null || quoted) throw error;
+    }
+    const answer = await askPhone(connection.sock, keyOf(message), part.mediaKey, { ms: connection.downloads.phoneMs, signal });
+    if (answer === 'silent')
+      return refuse('unknown', 'the platform has dropped the media, and the phone did not answer in time: try again when it is online');
+    if (answer === 'refused') return refuse('notFound', goneText);
+    return await fetchFrom(connection, { ...part, url: '', directPath: answer.directPath }, signal);
+  } catch (error) {
+    if (signal.aborted) return notSent;
+    return failureOf(error);
+  }
+};
+
+const failureOf = (error: unknown): Failed => {
+  if (error instanceof MediaGone) return refuse('notFound', goneText);
+  if (error instanceof MediaForged) return refused(null, `the media is not what the message says: ${error.message}`);
+  if (error instanceof MediaBroken) return refused(null, `the media could not be downloaded: ${error.message}`);
+  throw error;
+};

@@ -1,0 +1,134 @@
+/**
+ * The stream of a file from the media host, opened on the way.
+ *
+ * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error that
+ * nobody catches, which ends the process.
+ */
+import { createDecipheriv, createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
+import { getMediaKeys } from '@whiskeysockets/baileys';
+import { type Dispatcher, request } from 'undici';
+import type { MediaPart } from '../events/media-part.ts';
+
+/** The host has no such file, and will not have it again by itself. */
+export class MediaGone extends Error {
+  override readonly name = 'MediaGone';
+}
+
+/** The host did not answer, answered with something else, or broke off: another try may work. */
+export class MediaBroken extends Error {
+  override readonly name = 'MediaBroken';
+}
+
+/** The bytes are not those that the message names. */
+export class MediaForged extends Error {
+  override readonly name = 'MediaForged';
+}
+
+/** 403 is what the platform says of a path whose signature is too old. */
+const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
+
+/** Length of the authentication code at the end of an encrypted file, in bytes. */
+const macLength = 10;
+
+export interface MediaRequest {
+  readonly url: string;
+  readonly dispatcher: Dispatcher | undefined;
+  /** Milliseconds without a byte after which the answer counts as broken. */
+  readonly silenceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest): Promise<AsyncIterable<Buffer>> => {
+  const limits = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+  const headers = { origin: 'https://web.whatsapp.com' };
+  const answer = await request(url, { signal, headers, ...limits, ...(dispatcher ? { dispatcher } : {}) });
+  if (answer.statusCode === 200) return answer.body;
+  await answer.body.dump({ limit: 65_536 });
+  if (goneStatuses.has(answer.statusCode)) throw new MediaGone(`the media host answered ${answer.statusCode}`);
+  throw new MediaBroken(`the media host answered ${answer.statusCode}`);
+};
+
+/** Turns network errors of an answer into `MediaBroken`. An abort stays an abort. */
+async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
+  try {
+    yield* await openAnswer(asked);
+  } catch (error) {
+    if (asked.signal.aborted || error instanceof MediaGone || error instanceof MediaBroken) throw error;
+    throw new MediaBroken('the connection to the media host failed', { cause: error });
+  }
+}
+
+const same = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other);
+
+export interface Seal {
+  readonly iv: Uint8Array;
+  readonly macKey: Uint8Array;
+  /** Null where the sender did not say. */
+  readonly encryptedSha256: Uint8Array | null;
+}
+
+/** Computes authentication code and hash of an encrypted file while its bytes come. */
+export class SealCheck {
+  readonly #mac: Hmac;
+  readonly #sum = createHash('sha256');
+  readonly #expected: Uint8Array | null;
+  /** The last bytes so far, which may be the code. */
+  #tail: Buffer = Buffer.alloc(0);
+
+  constructor({ iv, macKey, encryptedSha256 }: Seal) {
+    this.#mac = createHmac('sha256', macKey).update(iv);
+    this.#expected = encryptedSha256;
+  }
+
+  /** Returns the cipher text that comes next, without what may be the code. */
+  take(chunk: Buffer): Buffer {
+    this.#sum.update(chunk);
+    const all = Buffer.concat([this.#tail, chunk]);
+    const text = all.subarray(0, Math.max(0, all.length - macLength));
+    this.#tail = all.subarray(text.length);
+    this.#mac.update(text);
+    return text;
+  }
+
+  /** Called once, after the last byte. Throws `MediaForged` if code or hash is another one. */
+  finish(): void {
+    if (!same(this.#mac.digest().subarray(0, macLength), this.#tail))
+      throw new MediaForged('the file has another authentication code than its bytes');
+    if (this.#expected !== null && !same(this.#sum.digest(), this.#expected)) throw new MediaForged('the encrypted file has another hash');
+  }
+}
+
+/** Decrypts what comes; nothing of it counts before the end, where the authentication code and the hash are checked. */
+async function* opened(encrypted: AsyncIterable<Buffer>, part: MediaPart & { readonly mediaKey: Uint8Array }): AsyncGenerator<Buffer> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(part.mediaKey, part.keyKind);
+  if (macKey === undefined) throw new MediaForged('the message has no key for its file');
+  const check = new SealCheck({ iv, macKey, encryptedSha256: part.encryptedSha256 });
+  const cipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
+  for await (const chunk of encrypted) {
+    const text = check.take(chunk);
+    if (text.length > 0) yield cipher.update(text);
+  }
+  check.finish();
+  yield finished(() => cipher.final());
+}
+
+const finished = (end: () => Buffer): Buffer => {
+  try {
+    return end();
+  } catch {
+    throw new MediaForged('the file does not end like an encrypted one');
+  }
+};
+
+/** The bytes of what is not encrypted. Fails with `MediaGone` or `MediaBroken`. */
+export const plainStream = (asked: MediaRequest): AsyncIterable<Buffer> => withoutSurprises(asked);
+
+/**
+ * The bytes of a file; the writer checks the hash of the file itself. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last one comes only
+ * at the end: the reader must then throw away everything that it has read.
+ */
+export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable<Buffer> => {
+  const raw = withoutSurprises(asked);
+  const { mediaKey } = part;
+  return mediaKey === null ? raw : opened(raw, { ...part, mediaKey });
+};

@@ -1,0 +1,132 @@
+/** The platform's restrictions of the account: queried at the login, and updated by notifications. */
+import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
+import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
+import { within } from '#actors/waiting.ts';
+import { systemTime } from '#src/system-time.ts';
+import { closeOf } from '../wire/close-cause.ts';
+import { askMex, mexNews, objectOf, type Json } from '../wire/mex.ts';
+
+/** Queries for the number of new chats: as the platform's client asks today, and as it asked before. */
+const capQueries = [
+  ['27910975521856601', 'INDIVIDUAL_NEW_CHAT_MSG_THREAD'],
+  ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],
+] as const;
+
+/** Milliseconds that a refused message waits for the reason. */
+const reasonMs = 3_000;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Numbers come as texts too. */
+const countOf = (value: unknown): number | null => {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+};
+/** Seconds of the platform in milliseconds; 0 is none. */
+const timeOf = (value: unknown): number | null => {
+  const seconds = countOf(value);
+  return seconds === null || seconds === 0 ? null : seconds * 1000;
+};
+
+const capOf = (answer: Json): NewChatCap => ({
+  status: textOf(answer['capping_status']),
+  used: countOf(answer['used_quota']),
+  total: countOf(answer['total_quota']),
+  cycleStart: timeOf(answer['cycle_start_timestamp']),
+  cycleEnd: timeOf(answer['cycle_end_timestamp']),
+  sentAt: timeOf(answer['server_sent_timestamp']),
+  oteStatus: textOf(answer['ote_status']),
+  mvStatus: textOf(answer['mv_status']),
+});
+
+const timeLockOf = (answer: Json): TimeLock => ({
+  active: answer['is_active'] === true,
+  until: answer['is_active'] === true ? timeOf(answer['time_enforcement_ends']) : null,
+  kind: textOf(answer['enforcement_type']),
+});
+
+/** One query at a time: further calls meanwhile share its answer. */
+const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+  let underWay: Promise<T> | null = null;
+  return () =>
+    (underWay ??= ask().finally(() => {
+      underWay = null;
+    }));
+};
+
+interface Limits {
+  readonly timeLock: TimeLock;
+  readonly cap: NewChatCap;
+}
+
+export class Standing {
+  readonly #sock: WASocket;
+  readonly #timeLocked: (lock: TimeLock) => void;
+  /** The last known limits. */
+  #known: Partial<Limits> = {};
+  /** Asks the platform; when it does not answer, the last known limits count. */
+  readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
+  readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
+
+  /** `timeLocked` is called with each time-lock that the platform tells. */
+  constructor(sock: WASocket, timeLocked: (lock: TimeLock) => void) {
+    this.#sock = sock;
+    this.#timeLocked = timeLocked;
+    sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
+  }
+
+  /** Returns the reason why a message was refused with this code, if it can be learned within a few seconds. */
+  async reasonOf(code: number): Promise<Partial<AccountLimits>> {
+    const name = code === 463 ? 'timeLock' : code === 475 ? 'cap' : null;
+    if (name === null) return {};
+    const asked = this[name]();
+    return (await within(systemTime, reasonMs, asked)) === 'done' ? { [name]: await asked } : {};
+  }
+
+  async #looked<N extends keyof Limits>(name: N, ask: () => Promise<Limits[N]>): Promise<Looked<Limits[N]>> {
+    try {
+      const value = await ask();
+      this.#learn({ [name]: value });
+      return { ok: true, value };
+    } catch (error) {
+      const known = this.#known[name];
+      return known === undefined ? { ok: false, error: closeOf(error).message } : { ok: true, value: known };
+    }
+  }
+
+  async #askTimeLock(): Promise<TimeLock> {
+    const { isActive = false, timeEnforcementEnds, enforcementType } = await this.#sock.fetchAccountReachoutTimelock();
+    return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
+  }
+
+  /** A platform that does not know today's query is asked the older one. */
+  async #askCap(): Promise<NewChatCap> {
+    let failure: unknown;
+    for (const [id, type] of capQueries) {
+      try {
+        return capOf(await this.#mex(id, { input: { type } }, 'xwa2_message_capping_info'));
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  async #mex(id: string, variables: Json, root: string): Promise<Json> {
+    const limits = await askMex(this.#sock, { id, root }, variables);
+    if (limits === null) throw new Error('the platform did not answer with the limits of the account');
+    return objectOf(limits);
+  }
+
+  #hear(node: BinaryNode): void {
+    const data = mexNews(node);
+    const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
+    const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
+    if (lock) this.#learn({ timeLock: timeLockOf(lock) });
+    if (cap) this.#learn({ cap: capOf(cap) });
+  }
+
+  #learn(limits: Partial<Limits>): void {
+    this.#known = { ...this.#known, ...limits };
+    if (limits.timeLock !== undefined) this.#timeLocked(limits.timeLock);
+  }
+}

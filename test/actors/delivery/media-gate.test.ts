@@ -1,0 +1,136 @@
+/** Messages that wait for their files: order within a chat, freedom between chats, an end to every wait. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MediaGate } from '#actors/delivery/media-gate.ts';
+import type { Entry, Message } from '#actors/model.ts';
+import type { KeptFile } from '#actors/ports.ts';
+import { message } from '#test/contract/samples.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+
+const file = { name: 'f', url: 'http://g/files/f', hash: '', size: 1, mimetype: '', filename: '' };
+
+class Desk {
+  readonly time = new FakeTime();
+  readonly recorded: string[] = [];
+  readonly late: string[] = [];
+  /** Files on their way, by message. */
+  readonly files = new Map<string, (file: KeptFile | null) => void>();
+  readonly gate: MediaGate;
+
+  constructor(wait = 1_000) {
+    this.gate = new MediaGate({
+      record: (entries) => void this.recorded.push(...entries.map(nameOf)),
+      recorded: async () => true,
+      fetch: ({ messageId, type }) => (type === 'media' ? new Promise((resolve) => void this.files.set(messageId, resolve)) : null),
+      late: ({ messageId }, { url }) => void this.late.push(`${messageId} ${url}`),
+      time: this.time,
+      wait,
+    });
+  }
+
+  take(...entries: readonly Entry[]): void {
+    this.gate.record(entries);
+  }
+
+  async come(messageId: string, kept: KeptFile | null = file): Promise<void> {
+    this.files.get(messageId)?.(kept);
+    await this.time.pass(0);
+  }
+}
+
+const nameOf = (entry: Entry): string => {
+  if (entry.kind === 'message') return entry.message.messageId + (entry.message.fileUrl === '' ? '' : '+file');
+  return entry.kind === 'status' ? `status of ${entry.messageIds[0]}` : entry.kind;
+};
+const arrived = (messageId: string, chatId: string, type: Message['type']): Entry => ({
+  kind: 'message',
+  message: { ...message, messageId, chatId, type, fileUrl: '' },
+  chat: { chatId },
+  unread: true,
+});
+const text = (id: string, chat = 'a'): Entry => arrived(id, chat, 'text');
+const picture = (id: string, chat = 'a'): Entry => arrived(id, chat, 'media');
+const status = (id: string, chatId = 'a'): Entry => ({
+  kind: 'status',
+  messageIds: [id],
+  chatId,
+  status: 'Read',
+  sender: '',
+  senderPn: '',
+  senderLid: '',
+  fromMe: false,
+  at: 0,
+});
+
+test('media gate: a message goes out with its file, and nothing of its chat overtakes it; other chats do', async () => {
+  const desk = new Desk();
+  desk.take(text('1'), picture('2'), text('3'), status('3'), text('4', 'b'), { kind: 'chatRead', chatId: 'a' });
+  assert.deepEqual(desk.recorded, ['1', '4']);
+  await desk.come('2');
+  assert.deepEqual(desk.recorded, ['1', '4', '2+file', '3', 'status of 3', 'chatRead']);
+  desk.take(text('5'));
+  assert.equal(desk.recorded.at(-1), '5', 'the chat is free again');
+});
+
+test('media gate: files of one chat come in any order, its messages in theirs', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'), picture('2'), picture('3', 'b'));
+  await desk.come('2');
+  assert.deepEqual(desk.recorded, []);
+  await desk.come('3');
+  await desk.come('1');
+  assert.deepEqual(desk.recorded, ['3+file', '1+file', '2+file']);
+});
+
+test('media gate: a file that is not to be had holds nothing up', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'));
+  await desk.come('1', null);
+  assert.deepEqual([desk.recorded, desk.late], [['1'], []]);
+});
+
+test('media gate: after its time a message goes without its file, which is told when it comes', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'), text('2'));
+  await desk.time.pass(999);
+  assert.deepEqual(desk.recorded, []);
+  await desk.time.pass(1);
+  assert.deepEqual(desk.recorded, ['1', '2']);
+  await desk.come('1');
+  assert.deepEqual(desk.late, [`1 ${file.url}`]);
+});
+
+test('media gate: recorded waits for what was held when it was asked, and for nothing later', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'));
+  const state = { over: false };
+  void desk.gate.recorded().then(() => (state.over = true));
+  desk.take(picture('2'));
+  await desk.time.pass(0);
+  assert.equal(state.over, false);
+  await desk.come('1');
+  await desk.time.pass(0);
+  assert.deepEqual([state.over, desk.recorded], [true, ['1+file']]);
+});
+
+test('media gate: a release hands everything on in order, and its files are told later', async () => {
+  const desk = new Desk();
+  desk.take(picture('1'), text('2'), picture('3', 'b'));
+  desk.gate.release();
+  assert.deepEqual(desk.recorded, ['1', '2', '3']);
+  await desk.come('3');
+  await desk.time.pass(5_000);
+  assert.deepEqual([desk.recorded.length, desk.late], [3, [`3 ${file.url}`]]);
+});
+
+test('media gate: without a wait, and beyond what may be held, messages go at once and their files are told', async () => {
+  const desk = new Desk(0);
+  desk.take(picture('1'));
+  await desk.come('1');
+  assert.deepEqual([desk.recorded, desk.late], [['1'], [`1 ${file.url}`]]);
+  const full = new Desk();
+  full.take(...Array.from({ length: 600 }, (_, n) => picture(`m${n}`, `c${n}`)));
+  assert.equal(full.recorded.length, 100);
+  await full.come('m599');
+  assert.deepEqual(full.late, [`m599 ${file.url}`]);
+});

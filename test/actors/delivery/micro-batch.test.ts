@@ -1,0 +1,73 @@
+/** Small works of many callers, gathered. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { microBatch } from '#actors/delivery/micro-batch.ts';
+import { StorageSlow, StorageUnavailable } from '#actors/ports.ts';
+import { settle } from '#test/fakes/time.ts';
+
+test('microBatch: what comes while one is under way goes together, in order', async () => {
+  const done: number[][] = [];
+  const first = Promise.withResolvers<void>();
+  const give = microBatch<number>(async (items) => {
+    done.push([...items]);
+    if (done.length === 1) await first.promise;
+  });
+  const all = [give([1]), give([2, 3]), give([]), give([4])];
+  await settle();
+  assert.deepEqual(done, [[1]]);
+  first.resolve();
+  await Promise.all(all);
+  assert.deepEqual(done, [[1], [2, 3, 4]]);
+});
+
+test('microBatch: a busy one rests between its works, an idle one begins at once', async () => {
+  const done: number[][] = [];
+  let [rests, wake] = [0, (): void => undefined];
+  const rest = (): Promise<void> => {
+    rests += 1;
+    return new Promise((resolve) => (wake = resolve));
+  };
+  const give = microBatch<number>(async (items) => void done.push([...items]), rest);
+  const all = [give([1]), give([2])];
+  await settle();
+  all.push(give([3]));
+  await settle();
+  assert.deepEqual([done, rests], [[[1]], 1]);
+  wake();
+  await Promise.all(all);
+  await give([4]);
+  assert.deepEqual([done, rests], [[[1], [2, 3], [4]], 1]);
+});
+
+test('microBatch: a part that cannot be done costs only its caller', async () => {
+  const give = microBatch<number>(async (items) => {
+    await settle();
+    if (items.includes(13)) throw new Error('bad');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([13]), give([4])]);
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+});
+
+test('microBatch: what takes too long together is done part by part', async () => {
+  const give = microBatch<number>(async (items) => {
+    await settle();
+    if (items.length > 1) throw new StorageSlow('57014');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([3])]);
+  assert.ok(all.every(({ status }) => status === 'fulfilled'));
+});
+
+test('microBatch: storage that is away is told to all, and asked once', async () => {
+  let asked = 0;
+  const give = microBatch<number>(async () => {
+    asked += 1;
+    await settle();
+    throw new StorageUnavailable('away');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([3])]);
+  assert.ok(all.every(({ status }) => status === 'rejected'));
+  assert.equal(asked, 2);
+});

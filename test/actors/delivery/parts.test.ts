@@ -1,0 +1,153 @@
+/** Lanes, history, feed and turns. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Feed } from '#actors/delivery/feed.ts';
+import { History } from '#actors/delivery/history.ts';
+import { Lanes } from '#actors/delivery/lanes.ts';
+import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
+import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import { delivery as row } from '#test/fakes/records.ts';
+import { settle } from '#test/fakes/time.ts';
+
+test('lanes: one row of a lane is under way at a time, lanes take turns', () => {
+  const lanes = new Lanes();
+  for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b'), row(4, 'c')]) lanes.add(one);
+  assert.deepEqual([lanes.take()?.seq, lanes.take()?.seq, lanes.take()?.seq, lanes.take()], [1, 3, 4, null]);
+  assert.equal(lanes.underWay, 3);
+  lanes.finish(row(1, 'a'));
+  assert.equal(lanes.take()?.seq, 2);
+  assert.equal(lanes.size, 3);
+});
+
+test('lanes: a row that is known is not added twice, one that is gone may come again', () => {
+  const lanes = new Lanes();
+  assert.equal(lanes.add(row(1, 'a')), true);
+  assert.equal(lanes.add(row(1, 'a')), false);
+  lanes.take();
+  lanes.finish(row(1, 'a'));
+  assert.equal(lanes.add(row(1, 'a')), true);
+});
+
+test('lanes: clear keeps what is under way, and its lane stays taken', () => {
+  const lanes = new Lanes();
+  for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b')]) lanes.add(one);
+  lanes.take();
+  lanes.clear();
+  assert.equal(lanes.size, 1);
+  lanes.add(row(2, 'a'));
+  assert.equal(lanes.take(), null);
+  lanes.finish(row(1, 'a'));
+  assert.equal(lanes.take()?.seq, 2);
+});
+
+test('lanes: a thousand lanes that come and go leave nothing', () => {
+  const lanes = new Lanes();
+  for (let n = 0; n < 1000; n += 1) {
+    lanes.add(row(n, `lane ${n}`));
+    const taken = lanes.take();
+    if (taken) lanes.finish(taken);
+  }
+  assert.deepEqual([lanes.size, lanes.underWay], [0, 0]);
+});
+
+const failure = (n: number): DeliveryError => ({
+  created: n,
+  url: 'http://a.test',
+  type: 'local',
+  event: 'messages',
+  messageType: '',
+  statusCode: null,
+  attempts: n,
+  error: '',
+  payload: null,
+});
+
+test('history: holds the twenty newest, newest first', () => {
+  const history = new History();
+  for (let n = 1; n <= 25; n += 1) history.add(`key ${n}`, failure(n));
+  const created = history.errors.map((error) => error.created);
+  assert.deepEqual(
+    created,
+    Array.from({ length: 20 }, (_, n) => 25 - n),
+  );
+});
+
+test('history: a further attempt updates its record in place and keeps when it was made', () => {
+  const history = new History();
+  history.add('a', failure(1));
+  history.add('b', failure(2));
+  history.add('a', failure(9));
+  assert.deepEqual(
+    history.errors.map(({ created, attempts }) => `${created} ${attempts}`),
+    ['2 2', '1 9'],
+  );
+});
+
+test('feed: every listener hears every event; one that throws costs nobody else', () => {
+  const failed: unknown[] = [];
+  const feed = new Feed((error) => failed.push(error));
+  const heard: string[] = [];
+  const thrower = (): void => {
+    throw new Error('no');
+  };
+  feed.subscribe(thrower, thrower);
+  const leave = feed.subscribe(
+    ({ id }) => heard.push(id),
+    () => heard.push('end'),
+  );
+  feed.publish({ id: 'one' } as GatewayEvent);
+  leave();
+  feed.publish({ id: 'two' } as GatewayEvent);
+  feed.end();
+  assert.deepEqual(heard, ['one']);
+  assert.equal(failed.length, 3);
+});
+
+test('feed: its end is told once and nothing follows it', () => {
+  const heard: string[] = [];
+  const feed = new Feed(() => undefined);
+  feed.subscribe(
+    ({ id }) => heard.push(id),
+    () => heard.push('end'),
+  );
+  feed.end();
+  feed.end();
+  feed.publish({ id: 'late' } as GatewayEvent);
+  assert.deepEqual(heard, ['end']);
+});
+
+test('line: tasks of one key take turns, those of others do not wait', async () => {
+  const line = createKeyedMutex();
+  const log: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const a = line.run('a', async () => {
+    log.push('a1');
+    await first.promise;
+    log.push('a1 ends');
+  });
+  const b = line.run('a', async () => void log.push('a2'));
+  const c = line.run('b', async () => void log.push('b1'));
+  await settle();
+  assert.deepEqual(log, ['a1', 'b1']);
+  first.resolve();
+  await Promise.all([a, b, c]);
+  assert.deepEqual(log, ['a1', 'b1', 'a1 ends', 'a2']);
+});
+
+test('line: a task lets the next one go on before it ends, and a failure holds nobody up', async () => {
+  const line = createKeyedMutex();
+  const log: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = line.run('a', async (done) => {
+    done();
+    await promise;
+    log.push('slow');
+  });
+  const bad = line.run('a', () => Promise.reject(new Error('no')));
+  const last = line.run('a', async () => void log.push('last'));
+  await assert.rejects(bad, /no/);
+  await last;
+  resolve();
+  await slow;
+  assert.deepEqual(log, ['last', 'slow']);
+});
