@@ -124,3 +124,17 @@ test('media: a host that only a message names, and that leads to this machine, g
   assert.deepEqual([resolved, unguarded], [['x.whatsapp.net', 'mmg.whatsapp.net'], []]);
   assert.deepEqual(failures, ['AddressRefused', 'AddressRefused']);
 });
+
+test('media: a file without encryption and without a hash is refused, and removed', async () => {
+  let discarded = 0;
+  const taken = { path: '', size: 3, hash: 'ab', mimetype: 'image/jpeg', filename: '', discard: async () => void (discarded += 1) };
+  const connection = {
+    sock: { refreshMediaConn: async () => ({ hosts: [] }) },
+    downloads: { receive: async () => ({ ok: true, value: taken }), most: 1e6, silenceMs: 5_000, phoneMs: 1_000 },
+  } as unknown as LiveConnection;
+  const imageMessage = { url: 'https://mmg.whatsapp.net/v/file', directPath: '/v/file', mimetype: 'image/jpeg' };
+  const message = { raw: proto.Message.encode({ imageMessage }).finish() } as unknown as Message;
+  const answer = await download(connection, { message, quoted: false }, { signal: AbortSignal.timeout(20_000) });
+  assert.match(answer.ok ? '' : answer.refusal.message, /a file that is not encrypted has no hash/);
+  assert.equal(discarded, 1);
+});
