@@ -22,7 +22,7 @@ inBrowser('a session that its phone removed says what happened, and below it the
   await loggedOut(on);
   const { page } = on.dashboard;
   assert.match(String(await page.locator('.why .reason').textContent()), /^The platform closed the connection \(401: .*credentials/);
-  assert.equal(await page.locator('.why .because .note').textContent(), 'Last step: The credentials are gone.');
+  assert.equal(await page.locator('.why .because .note').textContent(), 'Last step: The credentials are deleted or set aside.');
 });
 
 inBrowser('its head links it again, as one that was never linked', async () => {
