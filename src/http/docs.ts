@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { SharedSchemas } from './examples.ts';
 import type { HttpOptions } from './options.ts';
+import { withComponents } from './components.ts';
 import { documentAnswer } from './document.ts';
 import { sharedSchemas } from './schemas/index.ts';
 
@@ -83,7 +84,7 @@ export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promi
       buildLocalReference: (json, _base, _fragment, index) => (typeof json['$id'] === 'string' ? json['$id'] : `shape-${index}`),
     },
     transformObject: (document) =>
-      'openapiObject' in document ? freeBodies(document.openapiObject as object as Record<string, unknown>) : {},
+      'openapiObject' in document ? withComponents(freeBodies(document.openapiObject as object as Record<string, unknown>)) : {},
   });
   await app.register(async (pages) => {
     const document = documentAnswer(() => app.swagger());

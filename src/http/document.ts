@@ -1,4 +1,4 @@
-/** Answers with the OpenAPI document, which is made once: everybody may ask for it, and to make 870 KB anew holds every other request back. */
+/** Answers with the OpenAPI document, which is made once: everybody may ask for it, and to make 500 KB anew holds every other request back. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

@@ -1,4 +1,5 @@
 /** The OpenAPI description of a row: parameters, bodies with examples, and every error with its texts. */
+import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
 import { credentials } from './credentials.ts';
@@ -19,7 +20,7 @@ interface ErrorCase {
 }
 
 /** In the examples: the default of the setting. */
-const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
+export const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
 
 const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
 
@@ -94,7 +95,7 @@ const successResponses = (spec: Route, shared: SharedSchemas): Readonly<Record<n
     [[usual, spec.answer] as const, ...Object.entries(spec.also ?? {})].map(([status, schema]) => {
       const given = Number(status) === usual ? spec.examples?.answer : undefined;
       const content = { [spec.produces ?? 'application/json']: { schema, example: given ?? exampleOf(schema, shared) } };
-      return [status, { description: spec.summary, content, ...(spec.headers === undefined ? {} : { headers }) }];
+      return [status, { description: STATUS_CODES[status] ?? '', content, ...(spec.headers === undefined ? {} : { headers }) }];
     }),
   );
 };

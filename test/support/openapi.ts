@@ -35,20 +35,60 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** Operations by a key such as `POST /send/text`. HEAD operations beside GET are left out. */
-export const operationsOf = ({ paths }: Document): ReadonlyMap<string, Operation> =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns what a reference to a component points at. Any other value is returned as it is. */
+const pointed = (value: unknown, document: Document): unknown => {
+  const reference = isObject(value) ? value['$ref'] : undefined;
+  if (typeof reference !== 'string') return value;
+  const found = reference
+    .slice('#/'.length)
+    .split('/')
+    .reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), document);
+  if (found === undefined) throw new Error(`${reference} points at nothing`);
+  return found;
+};
+
+/** The same operation with each component but schemas in its place. One example is given as `example`. */
+const whole = (operation: Operation, document: Document): Operation => {
+  const media = ({ examples, ...rest }: Media): Media => {
+    if (examples === undefined) return rest;
+    const filled = Object.fromEntries(Object.entries(examples).map(([name, one]) => [name, pointed(one, document) as { value: unknown }]));
+    return 'usual' in filled ? { ...rest, example: filled['usual']?.value } : { ...rest, examples: filled };
+  };
+  const body = <Part extends { readonly content?: Content }>(value: Part): Part => {
+    const part = pointed(value, document) as Part;
+    if (part.content === undefined) return part;
+    return { ...part, content: Object.fromEntries(Object.entries(part.content).map(([type, one]) => [type, media(one)])) };
+  };
+  const { parameters, requestBody, responses } = operation;
+  return {
+    ...operation,
+    ...(parameters === undefined
+      ? {}
+      : {
+          parameters: parameters.map((one) => {
+            const parameter = pointed(one, document) as Parameter;
+            return { ...parameter, schema: resolved(parameter.schema, document.components.schemas) };
+          }),
+        }),
+    ...(requestBody === undefined ? {} : { requestBody: body(requestBody) }),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, body(one)])),
+  };
+};
+
+/** By `POST /send/text`; what is offered by HEAD beside GET is left out. Components other than schemas stand in place of the references to them. */
+export const operationsOf = (document: Document): ReadonlyMap<string, Operation> =>
   new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([method]) => method !== 'head')
-        .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+        .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, whole(operation, document)] as const),
     ),
   );
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const merged = (parts: readonly JsonSchema[]): JsonSchema => ({
   type: 'object',

@@ -147,10 +147,10 @@ export const PinBody = Type.Object({
 });
 
 /** The message that pins, as it was sent. */
-export const PinAnswer = Type.Object({
-  ...Message.properties,
-  targetMessageID: Type.String({ description: 'The message that is pinned' }),
-});
+export const PinAnswer = Type.Intersect([
+  ref(Message),
+  Type.Object({ targetMessageID: Type.String({ description: 'The message that is pinned' }) }),
+]);
 
 export const MarkReadBody = Type.Object({
   id: Type.Array(MessageId, { minItems: 1, maxItems: 1000, description: 'Messages of any chats, at most 1000' }),

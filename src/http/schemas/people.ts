@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { chatDetailsView } from '#src/contract/views.ts';
 import { Chat } from './chat.ts';
-import { fields, Flag, like, LooseText, numberExample, OneOf, optional } from './common.ts';
+import { fields, Flag, like, LooseText, numberExample, OneOf, optional, ref } from './common.ts';
 
 /** The platform's own client asks about no more in one request. */
 const mostNumbers = 500;
@@ -38,11 +38,7 @@ const details = {
   business_name: optional(Type.String()),
 };
 
-export const DetailsAnswer = Type.Unsafe<ReturnType<typeof chatDetailsView>>({
-  ...Chat,
-  $id: undefined,
-  properties: { ...(Chat as unknown as { readonly properties: object }).properties, ...details },
-});
+export const DetailsAnswer = Type.Unsafe<ReturnType<typeof chatDetailsView>>(Type.Intersect([ref(Chat), Type.Object(details)]));
 
 export const AvatarBody = Type.Object({ number, preview, force: optional(Flag('Ask the platform again; honoured every 20 s')) });
 

@@ -1,0 +1,242 @@
+/** Names for components of the OpenAPI document: the table of names, and the rules for what is not in the table. */
+import { STATUS_CODES } from 'node:http';
+import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
+import { usualBodyLimit } from './openapi.ts';
+
+/** Names by the place where a shape stands first. */
+export const namesByPlace: Readonly<Record<string, string>> = {
+  'Chat wa_identityChangedAt': 'IdentityChangedAt',
+  'Channel thread_metadata name': 'ChannelText',
+  'Channel thread_metadata picture': 'ChannelPicture',
+  'PlatformError details': 'RestrictionDetails',
+  'createInstance answer': 'InstanceCreated',
+  'createInstance body adminField01': 'AdminField',
+  'createInstance body browser': 'PairingBrowser',
+  'createInstance body system': 'PairingSystem',
+  'updateAdminFields answer': 'InstanceChanged',
+  'restartServer answer': 'RestartBegun',
+  'getAdminSession answer': 'AdminSession',
+  'connectInstance answer jid': 'SessionJid',
+  'connectInstance body': 'EmptyBody',
+  'getInstanceStatus answer status passkey code': 'PasskeyCode',
+  'resetInstance 400 x-error-hint': 'ErrorHint',
+  'resetInstance 404': 'ResetError',
+  'setPresence answer': 'Response',
+  'getPasskey answer': 'PasskeyStage',
+  'getPasskey answer options': 'PasskeyOptions',
+  'answerPasskey body': 'PasskeyAnswer',
+  'followPasskey answer': 'PasskeyProgress',
+  'followPasskey answer stage': 'PasskeyStageName',
+  'setProfilePicture body image': 'PictureSource',
+  'getPrivacy answer': 'Privacy',
+  'getPrivacy answer groupadd': 'PrivacyOfGroups',
+  'getPrivacy answer last': 'PrivacyOfLastSeen',
+  'getPrivacy answer status': 'PrivacyOfAbout',
+  'getPrivacy answer profile': 'PrivacyOfPicture',
+  'getInstanceProxy answer': 'Proxy',
+  'retryRefusedEntry instance': 'InstancePath',
+  'retryRefusedEntry id': 'EntryPath',
+  'retryRefusedEntry answer': 'EntryRetried',
+  'sendText body number': 'Recipient',
+  'sendText body delay': 'TypingDelay',
+  'sendText body readchat': 'MarkChatAsRead',
+  'sendText body readmessages': 'MarkMessagesAsRead',
+  'sendText body replyid': 'QuotedMessageId',
+  'sendText body async': 'SendAsync',
+  'sendText answer part2 warning': 'SendWarning',
+  'sendText 429': 'LimitError',
+  'sendLocation answer': 'MessageSent',
+  'sendSimpleCampaign idempotency-key': 'CampaignIdempotencyKey',
+  'sendSimpleCampaign answer': 'CampaignCreated',
+  'sendSimpleCampaign body text': 'CampaignText',
+  'sendSimpleCampaign body file': 'CampaignFile',
+  'sendSimpleCampaign body phoneNumber': 'ContactNumbers',
+  'sendSimpleCampaign body code': 'InvitationCode',
+  'sendSimpleCampaign body expiration': 'InvitationExpiration',
+  'sendSimpleCampaign body carousel': 'CarouselCards',
+  'sendSimpleCampaign body numbers item': 'CampaignRecipient',
+  'sendSimpleCampaign body type': 'CampaignMessageType',
+  'listCampaignMessages answer pagination': 'Page',
+  'listReceipts body id': 'MessageRef',
+  'listReceipts body': 'MessageRef',
+  'listReceipts answer receipts item deliveredAt': 'ReceiptTime',
+  'clearQueue answer stats': 'ClearedStats',
+  'reactToMessage answer': 'MessageChanged',
+  'showTyping body number': 'ChatNumber',
+  'requestHistory body': 'NumberBody',
+  'readFile answer': 'EmptyText',
+  'countChats answer': 'ChatCounts',
+  'ChatCounts total_chats': 'ChatTally',
+  'findChats body wa_fastid': 'ChatFilter',
+  'findChats body wa_archived': 'ChatFlagFilter',
+  'findChats answer pagination': 'Pagination',
+  'markChatRead body number': 'ChatRef',
+  'markChatRead answer': 'ChatChanged',
+  'showChatNote answer': 'ChatNote',
+  'allContacts answer': 'Contacts',
+  'saveContact body number': 'ContactNumber',
+  'createGroup body participants item': 'PersonRef',
+  'getGroup body groupjid': 'GroupJid',
+  'getGroup body': 'GroupBody',
+  'getGroup answer': 'GroupShown',
+  'previewGroup body': 'InviteCodeBody',
+  'joinGroup answer': 'GroupChanged',
+  'leaveGroup body': 'GroupBody',
+  'findGroups answer': 'Groups',
+  'renewGroupLink answer': 'GroupLink',
+  'getBusinessProfile body': 'BusinessBody',
+  'getBusinessProfile answer response categories': 'BusinessCategories',
+  'changeBusinessProfile answer': 'BusinessProfileChanged',
+  'BusinessProfileChanged response': 'OutcomeByField',
+  'listProducts body jid': 'BusinessRef',
+  'getProduct body id': 'ProductId',
+  'getProduct answer': 'ProductShown',
+  'getProduct answer response': 'Product',
+  'saveProduct body compliance_info importer_address street1': 'AddressLine',
+  'saveProduct body width': 'ImageSide',
+  'showProduct body': 'ProductBody',
+  'listCollections answer response collections item': 'Collection',
+  'createCollection body name': 'CollectionName',
+  'createCollection answer': 'CollectionShown',
+  'changeCollection id': 'CollectionPath',
+  'listPosts body jid': 'ChannelRef',
+  'listPosts body id': 'ChannelRefOlder',
+  'listPosts body': 'ChannelBody',
+  'listPosts answer': 'Posts',
+  'editPost body messageid': 'PostMessageId',
+  'editPost body serverid': 'PostServerId',
+  'editPost body count': 'PostSearchCount',
+  'editPost body maxpages': 'PostSearchPages',
+  'editPost answer': 'PostChanged',
+  'viewPosts answer': 'Done',
+  'followPostUpdates body': 'ChannelBody',
+  'createChannel body name': 'ChannelName',
+  'createChannel answer': 'ChannelShown',
+  'inviteChannelAdmin body': 'ChannelAdminBody',
+  'inviteChannelAdmin body phone': 'PersonPhone',
+  'editLead body lead_name': 'LeadText',
+  'editLead body lead_kanbanOrder': 'KanbanOrder',
+  'editLead answer': 'Lead',
+  'nameLeadFields body lead_field01': 'LeadFieldName',
+  'getChatDetails body number': 'PersonOrGroupRef',
+  'labelChat body labelids item': 'LabelRef',
+  'editAgent answer': 'Agent',
+  'editTrigger answer': 'Trigger',
+  'listWebhooks answer': 'Webhooks',
+  'saveWebhook body excludeMessages': 'ExcludedMessages',
+  'saveWebhook body secret': 'WebhookSecret',
+  'saveWebhook body headers': 'WebhookHeaders',
+  'listWebhookErrors answer': 'WebhookErrors',
+  'getGlobalWebhook answer': 'GlobalWebhook',
+  'listWebhookDeliveries webhook': 'WebhookQuery',
+  'listWebhookDeliveries state': 'DeliveryStateQuery',
+  'listWebhookDeliveries limit': 'DeliveryLimitQuery',
+  'listWebhookDeliveries offset': 'DeliveryOffsetQuery',
+  'listWebhookDeliveries answer': 'Deliveries',
+  'replayWebhookDeliveries body': 'ReplayBody',
+  'replayWebhookDeliveries answer': 'Replayed',
+  'testWebhook body': 'WebhookTest',
+  'testWebhook answer': 'WebhookTested',
+  'streamEvents events': 'EventNames',
+  'listActors answer rows item number': 'ActorNumber',
+  'listActors answer rows item picture': 'ActorPicture',
+  'listActors answer rows item state': 'ActorState',
+  'listActors answer rows item linked': 'ActorLinked',
+  'listActors answer rows item reason': 'ActorReason',
+  'listActors answer rows item lastEvent': 'ActorLastEvent',
+  'listActors answer rows item hour': 'ActorHour',
+  'listActors answer rows item node': 'ActorNode',
+  'getActor id': 'InstanceIdPath',
+  'getActor answer': 'Actor',
+  'getHealth answer': 'Health',
+};
+
+const usual = {
+  body: 'the body is not valid JSON',
+  failure: unexpectedText,
+  refused: refusalTable.refused.text,
+  limited: refusalTable.limited.text,
+  capped: refusalTable.capped.text,
+  notSent: refusalTable.notSent.text,
+  notJson: 'the body must be JSON, with the header Content-Type: application/json',
+} as const;
+
+/** Texts that most operations have. They do not tell one error from another. */
+const usualTexts: ReadonlySet<string> = new Set(Object.values(usual));
+
+/** Names of frequent errors by description. They are short, since each stands in about a hundred operations. */
+export const namesOfErrors: Readonly<Record<string, string>> = {
+  [usual.body]: 'InvalidBody',
+  'instance info not found; Invalid token': 'InvalidToken',
+  Unauthorized: 'InvalidAdminToken',
+  [tooLargeText(usualBodyLimit)]: 'BodyTooLarge',
+  [usual.notJson]: 'NotJson',
+  [usual.limited]: 'RateLimited',
+  [`${usual.limited}; ${usual.capped}`]: 'LimitedOrCapped',
+  [usual.failure]: 'Failure',
+  [`${usual.failure}; ${usual.refused}`]: 'PlatformRefusal',
+  [refusalTable.notSupported.text]: 'NotSupported',
+  [refusalTable.unavailable.text]: 'Unavailable',
+  [refusalTable.unknown.text]: 'TimedOut',
+  [usual.notSent]: 'NotConnected',
+  [refusalTable.conflict.text]: 'WrongState',
+  [`${refusalTable.conflict.text}; ${usual.notSent}`]: 'WrongStateOrNotConnected',
+};
+
+/** Field names that tell nothing without the shape around them. */
+const vague: ReadonlySet<string> = new Set(
+  'id name type status state number jid response item value error code url at from to force limit offset action part1 part2 data info reason kind count version'.split(
+    ' ',
+  ),
+);
+
+const pascal = (words: string): string =>
+  words
+    .split(/[^a-zA-Z0-9]+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+
+/** Returns possible names for a place such as `sendText body number`, the best one first. */
+export const placeNames = (place: string): readonly string[] => {
+  const given = namesByPlace[place];
+  if (given !== undefined) return [given];
+  const words = place.split(' ');
+  const last = words.at(-1) ?? '';
+  const plain = words.length > 1 && !vague.has(last) && last !== 'body' && last !== 'answer' ? [pascal(last)] : [];
+  return [...plain, pascal(words.filter((word) => word !== 'item' || word === last).join(' '))];
+};
+
+const firstWords = (text: string, count: number): string =>
+  pascal(
+    text
+      .replaceAll(/['\u2019]/g, '')
+      .split(/[^a-zA-Z]+/)
+      .filter((word) => word !== '' && !/^(?:the|is|a|an|of|at|this|was|be|has|it)$/i.test(word))
+      .slice(0, count)
+      .join(' '),
+  );
+
+/** Returns possible names for an error: the first words of the text that only few operations have, then those of its other texts, then its status. */
+export const errorNames = (place: string, { description }: Readonly<Record<string, unknown>>): readonly string[] => {
+  const status = Number(place.split(' ').at(-1));
+  const given = namesOfErrors[String(description)];
+  const all = String(description).split('; ');
+  const special = all.filter((text) => !usualTexts.has(text));
+  const texts = special.length > 0 ? special : all;
+  const [first = ''] = texts;
+  return [
+    ...(given === undefined ? [] : [given]),
+    firstWords(first, 5),
+    firstWords(first, 7),
+    ...texts.slice(1).map((text) => firstWords(first, 4) + firstWords(text, 3)),
+    firstWords(first, 4) + pascal(STATUS_CODES[status] ?? ''),
+  ];
+};
+
+/** Returns the first name that is free, else the first one with a number. */
+export const freeName = (names: readonly string[], isTaken: (name: string) => boolean): string => {
+  const free = names.find((name) => !isTaken(name));
+  if (free !== undefined) return free;
+  const first = names.at(-1) ?? 'Shape';
+  for (let n = 2; ; n += 1) if (!isTaken(`${first}${n}`)) return `${first}${n}`;
+};

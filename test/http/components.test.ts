@@ -1,0 +1,85 @@
+/** Components of the OpenAPI document: the document says each thing once, and loses nothing by that. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { buildApp } from '#src/http/app.ts';
+import { namesByPlace } from '#src/http/component-names.ts';
+import { withComponents } from '#src/http/components.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { optionsWith } from './setup.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+let app: FastifyInstance;
+let text: string;
+let document: { readonly components: Readonly<Record<string, Json>>; readonly paths: Json };
+
+before(async () => {
+  app = await buildApp(createFakeGateway(), optionsWith({}));
+  text = (await app.inject({ url: '/openapi.json' })).payload;
+  document = JSON.parse(text);
+});
+after(() => app.close());
+
+/** Returns the value with each component in place of the references to it. */
+const inlined = (value: unknown, whole: Json): unknown => {
+  if (Array.isArray(value)) return value.map((one) => inlined(one, whole));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref } = value as { readonly $ref?: string };
+  if ($ref === undefined) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, whole)]));
+  const target = $ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((part, key) => (part as Json | undefined)?.[key], whole);
+  assert.ok(target, $ref);
+  return inlined(target, whole);
+};
+
+/** In bytes of JSON. */
+const mostBytes = 515_000;
+
+test('components: the document is short', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
+
+test('components: a document without components comes back whole from the one with them', () => {
+  const plain = { paths: inlined(document.paths, document) } as Json;
+  const short = withComponents(plain);
+  assert.ok(JSON.stringify(short).length * 2 < JSON.stringify(plain).length);
+  assert.deepEqual(inlined(short['paths'], short), plain['paths']);
+});
+
+test('components: every error is one, and nothing is written out twice', () => {
+  const written = Object.values(document.paths as Readonly<Record<string, Record<string, { responses: Record<string, Json> }>>>)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ responses }) => Object.entries(responses).filter(([status, response]) => Number(status) >= 400 && !response['$ref']));
+  assert.deepEqual(written, []);
+  for (const section of ['responses', 'parameters', 'requestBodies', 'examples', 'headers']) {
+    const all = Object.values(document.components[section] ?? {}).map((one) => JSON.stringify(one));
+    assert.equal(new Set(all).size, all.length, section);
+  }
+});
+
+test('components: each name of the table is used, and no name is a number or a second choice', () => {
+  const names = new Set(Object.values(document.components).flatMap((section) => Object.keys(section)));
+  assert.deepEqual(
+    Object.values(namesByPlace).filter((name) => !names.has(name)),
+    [],
+  );
+  assert.deepEqual(
+    [...names].filter((name) => /\d$/.test(name)),
+    [],
+  );
+});
+
+test('components: a short text, a boolean, and what stands once stay in their place', () => {
+  const body = { type: 'object', properties: { once: { type: 'string', description: 'x'.repeat(200) }, flag: { type: 'boolean' } } };
+  const content = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const shared = { type: 'object', properties: { name: { type: 'string', description: 'y'.repeat(200) }, flag: { type: 'boolean' } } };
+  const operation = (operationId: string, answer: object) => ({
+    operationId,
+    responses: { 200: { description: operationId, ...content(answer) } },
+  });
+  const short = withComponents({
+    paths: { '/a': { get: operation('a', body), put: operation('b', shared) }, '/b': { get: operation('c', shared) } },
+  });
+  assert.deepEqual(short['components'], { schemas: { BAnswer: shared } });
+});
