@@ -64,7 +64,6 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'reactToMessage answer': 'MessageChanged',
   'showTyping body number': 'ChatNumber',
   'requestHistory body': 'NumberBody',
-  'readFile answer': 'EmptyText',
   'countChats answer': 'ChatCounts',
   'ChatCounts total_chats': 'ChatTally',
   'findChats body wa_fastid': 'ChatFilter',

@@ -16,6 +16,7 @@ const exceptions: Readonly<Record<string, RegExp>> = {
   'POST /business/catalog/save': notThere,
   'POST /instance/proxy': /^the proxy does not work: /,
   'PUT /chatwoot/config': /^Chatwoot /,
+  'POST /admin/import': /^from is required$/,
   'POST /trigger/edit': /^there is no agent r1a2b3c4d5e6f70$/,
 };
 

@@ -78,7 +78,7 @@ const whole = (operation: Operation, document: Document): Operation => {
   };
 };
 
-/** By `POST /send/text`; what is offered by HEAD beside GET is left out. Components other than schemas stand in place of the references to them. */
+/** Returns the operations by a name such as `POST /send/text`. HEAD beside GET is left out. References to components other than schemas are filled in. */
 export const operationsOf = (document: Document): ReadonlyMap<string, Operation> =>
   new Map(
     Object.entries(document.paths).flatMap(([path, methods]) =>
