@@ -154,7 +154,9 @@ test(
       disk?.fill();
       ids.push(await scene.write(account, `onto a full disk ${'x'.repeat(2_000)}`));
       const { status, body } = await account.send(contact, `from a full disk ${'x'.repeat(2_000)}`);
-      if (status !== 200) refused = body['error'];
+      // The first write that fails may be that of a text which has left: its outcome is not known then.
+      if (status === 503) refused = body['error'];
+      else assert.ok(status === 200 || status === 504, JSON.stringify(body));
       named ||=
         ((await readiness()).body['reasons'] as readonly string[] | undefined)?.includes('the disk of the database is full') ?? false;
     }

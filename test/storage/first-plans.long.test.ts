@@ -12,10 +12,10 @@ import { until } from '#test/support/until.ts';
 
 /** Chats that have labels have an index of their own, which has nothing else. */
 const statements = Object.values(journalStatements).filter((one) => one !== journalStatements.unlabel);
-/** A message is found by its id or by its post. All that are unread and those of a chat that is cleared are found by their chat, from where the last piece ended. */
+/** A message is found by its id, its short id or its post. All that are unread and those of a chat that is cleared are found by their chat, from where the last piece ended. */
 const askedOf = (statement: unknown, table: string): RegExp => {
   if (statement === journalStatements.erase) return /message_id|chat_id.*ROW/;
-  return table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId/;
+  return table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId|\bid = (?:ANY|drawn\.id)/;
 };
 
 // One instance with all messages, and many with few: an average says nothing of either.
