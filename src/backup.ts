@@ -11,6 +11,10 @@ Copies the data folder (DATA_DIR) with its database into a folder, which must no
 The gateway may work meanwhile. After an interruption the same command goes on.`;
 
 const { values } = commandLine({ options: { to: { type: 'string', default: 'backup' } } }, usage);
+if (values.to === '') {
+  process.stderr.write('--to is empty: name the folder of the backup.\n');
+  process.exit(2);
+}
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
 const stages = { database: 'Database', log: 'Log of the database', files: 'Files' } as const;
 

@@ -55,10 +55,15 @@ const copyParts = async (path: string, folder: string): Promise<string> => {
   return join(folder, basename(path));
 };
 
-/** Moves everything into the one file, after which SQLite opens no other. */
+/**
+ * Moves everything into the one file, after which SQLite opens no other. Drops the views of the copy: a recursive view in the place of a table has rows
+ * without end, which would fill the memory.
+ */
 const settle = (database: DatabaseSync): void => {
   database.exec('pragma locking_mode = exclusive; pragma temp_store = memory; pragma trusted_schema = off');
   database.prepare('pragma journal_mode = delete').get();
+  const views = database.prepare(`select name from sqlite_schema where type = 'view'`).all();
+  for (const { name } of views) database.exec(`drop view "${String(name).replaceAll('"', '""')}"`);
   database.exec('pragma query_only = on');
 };
 

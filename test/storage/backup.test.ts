@@ -1,6 +1,6 @@
 /** Backup and restore of the embedded server while clients write: what was committed before the end is there, and an interruption costs nothing. */
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { backUp, type BackupOptions } from '#src/storage/backup/backup.ts';
@@ -117,6 +117,17 @@ test('backup: a whole one is never written over, nor is one made inside of what 
   await assert.rejects(backUp(options('backup')), /holds a whole backup already/);
   await assert.rejects(backUp({ ...options(''), to: join(dataDir, 'backup') }), /is in the data folder/);
   await assert.rejects(backUp({ ...options('none'), dataDir: place('nothing') }), /has no database of the embedded server/);
+  // The copy goes to the folder `data` of the target, which may be the data folder itself, also by way of a link.
+  const parent = place('parent');
+  await mkdir(parent);
+  await symlink(dataDir, join(parent, 'data'));
+  const version = await readFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), 'utf8');
+  for (const [source, to] of [
+    [join(parent, 'data'), parent],
+    [dataDir, parent],
+  ] as const)
+    await assert.rejects(backUp({ ...options(''), dataDir: source, to }), /over the data folder/);
+  assert.equal(await readFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), 'utf8'), version);
 });
 
 test('restore: a damaged file, a folder that is in use, another key and another major version are refused', async () => {

@@ -2,7 +2,7 @@
  * A copy of the data folder while the embedded server works: the low-level backup of PostgreSQL. What changes during the copy is in the write-ahead
  * log (WAL), which a temporary replication slot holds until the copy has it. The slot and the backup end with their connection.
  */
-import { mkdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -123,6 +123,12 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, signal,
   });
 };
 
+/** True if `path` is the folder or lies in it. */
+const isWithin = (folder: string, path: string): boolean => {
+  const way = relative(folder, path);
+  return way === '' || !(way.startsWith('..') || isAbsolute(way));
+};
+
 /** Throws a sentence for the operator. */
 const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   const exists = (path: string): Promise<boolean> =>
@@ -132,10 +138,13 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
     );
   if (!(await exists(join(dataDir, databasePrefix, 'PG_VERSION')))) throw new Error(`${dataDir} has no database of the embedded server.`);
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
-  const way = relative(dataDir, to);
-  if (way === '' || !(way.startsWith('..') || isAbsolute(way)))
-    throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
+  if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
   await mkdir(to, { recursive: true, mode: 0o700 });
+  // Links count as what they lead to. A copy over its own source would empty every file.
+  const source = await realpath(dataDir);
+  const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
+  if (isWithin(source, copy) || isWithin(copy, source))
+    throw new Error(`${to} would put its copy over the data folder, or into it: name another folder with --to.`);
   const all = await sizeOf(dataDir, (await walk(dataDir, () => true)).files);
   const there = await sizeOf(to, (await walk(to, () => true)).files);
   const { bavail, bsize } = await statfs(to);
