@@ -1,7 +1,7 @@
 /** `npm run import`: takes sessions of another gateway over into this one. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ImportedSession } from '#actors/gateway.ts';
+import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { runCommand } from './backup-progress.ts';
 import { commandLine } from './command-line.ts';
@@ -59,18 +59,6 @@ const batch = { sessions: 15, characters: 4 << 20 };
 /** Milliseconds until a session that connects is left to itself. */
 const connectMs = 60_000;
 
-const refusedHere = (name: string, reason: string): ImportedSession => ({
-  name,
-  outcome: 'refused',
-  instance: '',
-  token: '',
-  number: '',
-  keys: 0,
-  reason,
-  notes: [],
-  lost: [],
-});
-
 const isWanted = ({ name }: Found): boolean => values.only.length === 0 || values.only.includes(name);
 
 /** Sealed with a passphrase that is made for this request, so that nothing lies open on the disk of the gateway. */
@@ -119,7 +107,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
     options.signal.throwIfAborted();
     if (!isWanted(found)) continue;
     const text = found.found === 'session' ? await linesOf(found) : found.reason;
-    if (typeof text === 'string') outcomes.push(refusedHere(found.name, text));
+    if (typeof text === 'string') outcomes.push(refusedSession({ name: found.name, reason: text }));
     else {
       lines = [...lines, ...text];
       sessions += 1;

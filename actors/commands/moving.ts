@@ -1,5 +1,6 @@
 /** Sessions come from other gateways, and leave. An imported session rests until somebody connects it. */
 import type { Gateway, ImportedSession, ImportRequest } from '../views.ts';
+import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../keyed-mutex.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
@@ -225,18 +226,6 @@ async function importOne(supervisor: Supervisor, session: ArrivingSession, reque
   return { ...answerOf(session, now), outcome: 'imported', reason: `the instance ${record.id} has it`, notes, lost: settings.lost };
 }
 
-const refusedArrival = ({ name, reason }: { readonly name: string; readonly reason: string }): ImportedSession => ({
-  name,
-  outcome: 'refused',
-  instance: '',
-  token: '',
-  number: '',
-  keys: 0,
-  reason,
-  notes: [],
-  lost: [],
-});
-
 const importAll = async (
   supervisor: Supervisor,
   arrivals: AsyncIterable<Arrival>,
@@ -248,14 +237,14 @@ const importAll = async (
     for await (const arrival of arrivals) {
       // The caller is gone, and would ask again.
       if (request.signal.aborted) break;
-      if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedArrival(arrival));
+      if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedSession(arrival));
       if (arrival.found === 'session' && isWanted(arrival.session.name))
         outcomes.push(await importOne(supervisor, arrival.session, request));
     }
   } catch (error) {
     if (!(error instanceof SourceProblem)) throw error;
     if (outcomes.length === 0) return refuse('invalid', error.message);
-    outcomes.push(refusedArrival({ name: '', reason: error.message }));
+    outcomes.push(refusedSession({ name: '', reason: error.message }));
   }
   return done(outcomes);
 };

@@ -23,6 +23,19 @@ export interface ImportedSession {
   readonly lost: readonly string[];
 }
 
+/** Returns the outcome of a session that was refused before it reached an instance. */
+export const refusedSession = ({ name, reason }: Pick<ImportedSession, 'name' | 'reason'>): ImportedSession => ({
+  name,
+  outcome: 'refused',
+  instance: '',
+  token: '',
+  number: '',
+  keys: 0,
+  reason,
+  notes: [],
+  lost: [],
+});
+
 export interface ImportRequest {
   readonly from: string;
   readonly secret: string;
