@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { loadSettings } from '#config/load.ts';
 import { plainLog, runCommand, showProgress } from './backup-progress.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './base/command-line.ts';
 import { backUp } from './storage/backup/backup.ts';
 
 const usage = `npm run backup -- [--to FOLDER]

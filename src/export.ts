@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { runCommand } from './backup-progress.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './base/command-line.ts';
 import { openLines } from './moving/archive.ts';
 import { sessionsIn } from './moving/archived.ts';
 import { writeFolder } from './moving/folder-writer.ts';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { runCommand } from './backup-progress.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './base/command-line.ts';
 import { sentencesOf, showBar, tableOf } from './import-report.ts';
 import { sealLines } from './moving/archive.ts';
 import { linesOfFound } from './moving/archived.ts';

@@ -1,7 +1,7 @@
 /** Settings, as the actors want to read them. */
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Settings } from '#config/load.ts';
-import { nodeNameOf } from './cluster-parts.ts';
+import { nodeNameOf } from './wiring/cluster.ts';
 
 const day = 86_400_000;
 

@@ -1,7 +1,7 @@
 /** `npm run restore`: makes a data folder of a backup. */
 import { loadSettings } from '#config/load.ts';
 import { plainLog, runCommand, showProgress } from './backup-progress.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './base/command-line.ts';
 import { restore } from './storage/backup/restore.ts';
 
 const usage = `npm run restore -- [--from FOLDER] [--to FOLDER]

@@ -5,7 +5,7 @@ import { helpText } from '#config/help.ts';
 import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
 import type { Log } from '#actors/ports.ts';
-import { nodeNameOf } from './cluster-parts.ts';
+import { nodeNameOf } from './wiring/cluster.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
 import { Restarts } from './restarts.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
-import { lazyValidators } from '../lazy-validators.ts';
+import { lazyValidators } from '../base/lazy-validators.ts';
 import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
 import { readBodies, takeBytes } from './body.ts';

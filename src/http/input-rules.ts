@@ -1,7 +1,7 @@
 /** The rules of input checks. Values are taken as they are, so that a number never silently becomes a text. */
 import type { FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
-import { lazyValidators } from '../lazy-validators.ts';
+import { lazyValidators } from '../base/lazy-validators.ts';
 
 /** For `ajv` of Fastify. */
 export const inputRules = {

@@ -48,8 +48,8 @@ import type { SharedTurns } from './wire/turns.ts';
 import type { ClientVersions } from './link/client-versions.ts';
 import { CorruptCredentials, type Vault } from './wire/vault.ts';
 import { within } from '#actors/waiting.ts';
-import { createLruMap } from '#src/lru-map.ts';
-import { systemTime } from '#src/system-time.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
+import { systemTime } from '#src/base/system-time.ts';
 
 /** `remembered`: uploads of one link that may be used again. */
 export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | 'limits' | 'dispatcher'> {

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { commandLine } from '#src/command-line.ts';
+import { commandLine } from '#src/base/command-line.ts';
 import { arrivalRounds } from './arrivals.ts';
 import type { Measure, Readings, Setting } from './bench.ts';
 import { checkoutOf, type Checkout } from './checkout.ts';

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { commandLine } from '#src/command-line.ts';
+import { commandLine } from '#src/base/command-line.ts';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { campaigns } from './campaigns.ts';

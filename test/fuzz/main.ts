@@ -1,5 +1,5 @@
 /** `npm run fuzz [-- --seed 1 --runs 40 --minutes 10]`: all routes with values of all kinds; prints what no caller should see, and ends with 1 then. */
-import { commandLine } from '#src/command-line.ts';
+import { commandLine } from '#src/base/command-line.ts';
 
 const config = {
   options: { seed: { type: 'string' }, runs: { type: 'string', default: '40' }, minutes: { type: 'string', default: '10' } },

@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { commandLine } from '#src/command-line.ts';
+import { commandLine } from '#src/base/command-line.ts';
 import { root } from '#test/source-tree.ts';
 
 const text = { type: 'string' } as const;

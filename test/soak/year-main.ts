@@ -1,5 +1,5 @@
 /** `npm run soak:year`: what a year leaves, in minutes. Prints a table; ends with 1 when a client waited for more than five seconds. */
-import { commandLine } from '#src/command-line.ts';
+import { commandLine } from '#src/base/command-line.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { runYear } from './year.ts';
 

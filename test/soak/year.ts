@@ -14,7 +14,7 @@ import { restore } from '#src/storage/backup/restore.ts';
 import { migrations } from '#src/storage/migrations/list.ts';
 import { migrate, openStorage, startEmbedded, type Storage } from '#src/storage/open.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import { quiet } from '#test/bench/fill.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { root } from '#test/source-tree.ts';

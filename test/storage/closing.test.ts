@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { openUnitDatabase, type UnitDatabase } from '#src/storage/postgres/database.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
 const { url } = await testDatabase();

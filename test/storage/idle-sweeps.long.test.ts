@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Sweeper } from '#actors/delivery/sweeper.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import { deliveryStatements } from '#src/storage/stores/deliveries.ts';
 import { instance } from '#test/contract/samples.ts';
 import { testPolicy } from '#test/fakes/world.ts';

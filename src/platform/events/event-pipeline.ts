@@ -15,7 +15,7 @@ import { bare, isLid, isPerson } from '../wire/jid.ts';
 import { createStorageRetry } from '../wire/storage-retry.ts';
 import { createMemberNumbers, type MemberNumbersOptions } from './member-numbers.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 
 export interface EventPipelineOptions {
   readonly instance: string;

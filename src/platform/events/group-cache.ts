@@ -13,7 +13,7 @@ import {
   type PictureKind,
 } from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import type { Directory } from '../wire/directory.ts';
 import { Communities } from './communities.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';

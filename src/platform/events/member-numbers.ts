@@ -3,7 +3,7 @@
  * members has both addresses. Pairs are taken from there one by one, since those of all members of all groups would be many writes.
  */
 import type { Group } from '#actors/model.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import type { Directory } from '../wire/directory.ts';
 import { bare, isGroup, isLid } from '../wire/jid.ts';
 import type { BaileysEvent } from './baileys-event.ts';

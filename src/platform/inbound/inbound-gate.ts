@@ -13,7 +13,7 @@ import { isUnsealed } from './forgeries.ts';
 import { statusJid } from '../wire/jid.ts';
 import type { InboundLog, Logged, Unlogged } from '../keys/inbound-log.ts';
 import { within } from '#actors/waiting.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 
 export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as const;
 export type StanzaKind = (typeof stanzaKinds)[number];

@@ -15,7 +15,7 @@ import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
 import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
 import { withTokenPages } from './token-index.ts';
 import { CorruptCredentials, type Vault } from '../wire/vault.ts';

@@ -1,6 +1,6 @@
 /** The LIDs of people, as the library's Signal sessions ask for them: several times for each message, through three caches of its own. */
 import type { SocketConfig } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 

@@ -1,6 +1,6 @@
 /** Receipts of groups by which members say that they played a message: the library reports them as read. */
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { bare, isGroup } from '../wire/jid.ts';
 
 /** Messages whose receipt is on its way through the library. */

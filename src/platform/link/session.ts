@@ -43,7 +43,7 @@ import { PairingOffer } from './pairing-offer.ts';
 import { Resends } from '../outbound/resends.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import { Uploads } from '../outbound/upload/uploads.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 
 class LiveSession implements Session {
   readonly connection: LiveConnection;

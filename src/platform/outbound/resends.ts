@@ -5,7 +5,7 @@
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
 import { chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';

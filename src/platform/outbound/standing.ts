@@ -2,7 +2,7 @@
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import { closeOf } from '../wire/close-cause.ts';
 import { askMex, mexNews, objectOf, type Json } from '../wire/mex.ts';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import { lazyValidators } from '../../lazy-validators.ts';
+import { lazyValidators } from '../../base/lazy-validators.ts';
 import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';

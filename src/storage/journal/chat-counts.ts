@@ -6,7 +6,7 @@
  */
 import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
 import { attendantField } from '#src/contract/views.ts';
-import { createLruMap, type LruMap } from '#src/lru-map.ts';
+import { createLruMap, type LruMap } from '#src/base/lru-map.ts';
 import type { Statement } from '../postgres/database.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 

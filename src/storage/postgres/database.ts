@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { UnderWay } from '#actors/waiting.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import { entities } from '../entities/index.ts';
 import { explained, explainedOfDriver, isConflict } from './failures.ts';
 import { makeHealth, type Health, type Probes } from './health.ts';

@@ -7,7 +7,7 @@
  */
 import { StorageFailure, type Log, type SettingStore } from '#actors/ports.ts';
 import { Pause, untilStored } from '#actors/waiting.ts';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { resealAll } from './resealing.ts';
 import { isDerived, makeSealer, placeOf, type Sealer, type WrittenForm } from './sealing.ts';

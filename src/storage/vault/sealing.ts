@@ -3,7 +3,7 @@
  * the values of each instance have a key of their own, and so have those outside instances.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/wire/vault.ts';
 
 /** The place where a value is stored. */

@@ -4,7 +4,7 @@ import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
 import { FilesUnavailable } from '#actors/ports.ts';
-import type { LruMap } from '#src/lru-map.ts';
+import type { LruMap } from '#src/base/lru-map.ts';
 import { notSent, refused } from '../../wire/outcomes.ts';
 import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
 import { askProgress, channelFolder, put, type Place, type PutOutcome, type PutTarget } from './put.ts';

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { clusterPolicyOf } from '#actors/gateway.ts';
 import { loadSettings } from '#config/load.ts';
-import { checkNode, nodeNameOf } from '#src/cluster-parts.ts';
+import { checkNode, nodeNameOf } from '#src/wiring/cluster.ts';
 import { policyOf } from '#src/policy.ts';
 import { quietLog } from '#test/support/database.ts';
 

@@ -1,5 +1,5 @@
 /** Composes the parts that store and fetch files: the store, the ports of downloads, and the conversion of sound. */
-import { nodeNameOf } from '#src/cluster-parts.ts';
+import { nodeNameOf } from '#src/wiring/cluster.ts';
 import { join } from 'node:path';
 import type { Chance, FileRows, FileStore, RemovalStore, Sounds } from '#actors/ports.ts';
 import { done } from '#actors/model.ts';

@@ -1,7 +1,7 @@
 /** The system's timers, which are as long as they are asked to be. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemTime } from '#src/system-time.ts';
+import { systemTime } from '#src/base/system-time.ts';
 
 /** The longest delay that a timer of Node takes; it rings after 1 ms when it is asked for more. */
 const longest = 2 ** 31 - 1;

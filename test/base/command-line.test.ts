@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { root } from './source-tree.ts';
+import { root } from '../source-tree.ts';
 
 const programs = ['src/sandbox/main.ts', 'test/bench/main.ts', 'test/bench/compare.ts', 'test/fuzz/main.ts', 'test/soak/main.ts'];
 const run = (program: string, option: string) => spawnSync(process.execPath, [join(root, program), option], { encoding: 'utf8' });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 
 const limit = 4;
 const uses = fc.array(fc.record({ key: fc.constantFrom(...'abcdefghijklmnop'), how: fc.constantFrom('get', 'set', 'delete') }), {
