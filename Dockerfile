@@ -4,6 +4,7 @@ FROM node:24.21.0-slim AS packages
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY src/sandbox/package.json src/sandbox/
 # Scripts are left out: that of the package `node` would bring a second Node.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 

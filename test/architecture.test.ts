@@ -223,6 +223,23 @@ const findCycle = (path: string, trail: readonly string[], done: Set<string>): r
   return null;
 };
 
+test('packages: those of the simulated platform are imported by it alone', () => {
+  const packages = (folder: string) =>
+    JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as { readonly dependencies: object };
+  const own = Object.keys(packages('src/sandbox').dependencies);
+  const shared = Object.keys(packages('.').dependencies);
+  assert.deepEqual(
+    own.filter((name) => shared.includes(name)),
+    [],
+  );
+  const borrowed = breaches(
+    ({ imports }) => imports,
+    ({ line, what }, { path }) => (own.some((name) => fits(what, name)) ? `${path}:${line} imports ${what}` : null),
+    program.filter(({ path }) => !lies(path, 'src/sandbox')),
+  );
+  none(borrowed);
+});
+
 test('imports: there are no cycles, types included', () => {
   const done = new Set<string>();
   none(tree.flatMap(({ path }) => findCycle(path, [], done)?.join(' → ') ?? []));

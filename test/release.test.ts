@@ -15,7 +15,8 @@ const repository = (folder: string) => {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' }).trim();
   const release = (...args: string[]) => spawnSync('.ci/release', args, { cwd: folder, env, encoding: 'utf8' });
   mkdirSync(join(folder, '.ci'));
-  for (const file of ['.ci/release', 'package.json', 'package-lock.json']) cpSync(join(root, file), join(folder, file));
+  for (const file of ['.ci/release', 'package.json', 'package-lock.json', 'src/sandbox/package.json'])
+    cpSync(join(root, file), join(folder, file));
   writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- Mice sleep.\n\n## 0.0.1\n\n- Mice wake.\n');
   git('init', '-qb', 'main');
   git('add', '-A');

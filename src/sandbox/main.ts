@@ -1,7 +1,7 @@
 /** The simulated platform as a process of its own: `--host 127.0.0.1 --port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { commandLine } from '#src/base/command-line.ts';
+import { commandLine } from '../base/command-line.ts';
 
 const usage = 'Options: --host 127.0.0.1, --port 3001, --data ./data/sandbox, --seed <number>, --no-decrypt, --level info';
 const config = {
