@@ -5,29 +5,17 @@
  * them (`session/perform.ts`) wakes the session and handles deadlines, aborts, refusals and recording. An operation does none of these.
  */
 import type { Entry, Refusal } from './model.ts';
-import type { AccountOperations } from './operations/account.ts';
+import type { AccountOperations, CallOperations, PictureOperations } from './operations/account.ts';
 import type { BusinessOperations } from './operations/business.ts';
-import type { CallOperations } from './operations/call.ts';
-import type { ChannelOperations } from './operations/channel.ts';
-import type { ChatOperations } from './operations/chat.ts';
-import type { CommunityOperations } from './operations/community.ts';
-import type { ContactOperations } from './operations/contact.ts';
-import type { DefinitionOperations } from './operations/definition.ts';
-import type { GroupOperations } from './operations/group.ts';
+import type { ChannelOperations, PostOperations } from './operations/channel.ts';
+import type { ChatOperations, ContactOperations, DefinitionOperations } from './operations/chat.ts';
+import type { CommunityOperations, GroupOperations } from './operations/group.ts';
 import type { MessageOperations } from './operations/message.ts';
-import type { PictureOperations } from './operations/picture.ts';
-import type { PostOperations } from './operations/post.ts';
 
-export type * from './operations/picture.ts';
-export type * from './operations/post.ts';
 export type * from './operations/account.ts';
-export type * from './operations/business.ts';
-export type * from './operations/call.ts';
 export * from './operations/channel.ts';
+export type * from './operations/business.ts';
 export type * from './operations/chat.ts';
-export type * from './operations/community.ts';
-export type * from './operations/contact.ts';
-export type * from './operations/definition.ts';
 export type * from './operations/group.ts';
 export type * from './operations/message.ts';
 

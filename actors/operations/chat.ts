@@ -1,5 +1,7 @@
-/** Operations on chats. */
-import type { ChatChange, ChatEnd, ReadKey } from '../model.ts';
+/** Operations on chats, on the address book, and on the labels and quick replies that the phone and its devices share. */
+import type { ChatChange, ChatEnd, Label, QuickReply, ReadKey } from '../model.ts';
+
+// Operations on chats.
 
 export type TypingState = 'composing' | 'recording' | 'paused';
 
@@ -64,4 +66,26 @@ export interface ChatOperations {
    * platform.
    */
   'chat.identify': { readonly input: { readonly ids: readonly string[] }; readonly answer: readonly Identified[] };
+}
+
+/** Operations on the address book. Contacts are identified by their phone jid. */
+export interface ContactOperations {
+  /** Saves a person under a name, on the phone and all devices. */
+  'contact.save': { readonly input: { readonly chatId: string; readonly name: string }; readonly answer: null };
+  'contact.remove': { readonly input: { readonly chatId: string }; readonly answer: null };
+}
+
+/** Operations on labels and quick replies, which the phone and its devices share. */
+export interface DefinitionOperations {
+  /** Creates or changes a label. A label with its `deleted` mark is deleted. */
+  'label.define': { readonly input: { readonly label: Label }; readonly answer: null };
+  /** Adds and removes labels of a chat as one change. Ids are the phone's. */
+  'label.mark': {
+    readonly input: { readonly chatId: string; readonly add: readonly string[]; readonly remove: readonly string[] };
+    readonly answer: null;
+  };
+  /** Reloads missed changes of labels, their chats and quick replies, or all of them with `whole`. The link records the changes. */
+  'label.reload': { readonly input: { readonly whole: boolean }; readonly answer: null };
+  /** Creates, changes or deletes a quick reply on the phone. */
+  'quickReply.define': { readonly input: { readonly reply: QuickReply; readonly deleted: boolean }; readonly answer: null };
 }
