@@ -1,14 +1,36 @@
 /** Entries: changes of an instance on their way to the journal. */
+import type { Campaign, CampaignStatus, CreatedCampaign, RecipientState } from './campaign.ts';
 import type { ChannelPatch } from './channel.ts';
-import type { Campaign, CampaignStatus, RecipientState } from './campaign.ts';
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
 import type { Definition } from './definition.ts';
 import type { Group } from './group.ts';
 import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { PostCounts } from './post.ts';
-import type { UsedSendKey } from './send-key.ts';
+import type { Result } from './result.ts';
 import type { EventType } from './webhook.ts';
+
+// Idempotency keys, with which a client repeats a send or the creation of a campaign without doing it twice (header `Idempotency-Key`).
+
+/** Digests of the client's key and of the whole request. */
+export interface SendKey {
+  readonly hash: string;
+  /** The digest of the request. Another request under the same key is refused. */
+  readonly request: string;
+}
+
+/** The result of a request with a key. The request digest includes the call, so a key of one kind of call never answers another kind. */
+export type DoneOnce = Message | CreatedCampaign;
+
+/** A key that was used; unique by (instance, hash). */
+export interface UsedSendKey extends SendKey {
+  /** Id of the message or the campaign. */
+  readonly messageId: string;
+  /** The time of the first request. Unix milliseconds; 0 if the key is free again. */
+  readonly at: number;
+  /** The answer to the first request; null while the outcome is unknown. A message in it lacks `raw` and `queuedSend`. */
+  readonly answer: Result<DoneOnce> | null;
+}
 
 /**
  * A part of the history that a phone sends. `of` becomes `event` of the `history` event (docs/events.md). Status posts become events only and are not
