@@ -90,7 +90,7 @@ export type {
   OperationName,
 } from './ports.ts';
 export { logLevels, type LogLevel } from './ports/system.ts';
-export { leaseCauses, type LeaseCause } from './ports/lease-store.ts';
+export { type LeaseCause, leaseCauses } from './ports/cluster.ts';
 export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, StorageSlow, StorageUnavailable } from './ports.ts';
 
 export interface GatewayInput {

@@ -4,58 +4,34 @@
  *
  *  Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
-import type { Attachments, Portraits } from './ports/attachments.ts';
+import type { Attachments, FileStore, Portraits, ReadMedia, Sounds } from './ports/files.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
-import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
+import type { DeliveryStore, Envelope, OutboxStore, Receiver, Signer } from './ports/delivery.ts';
 import type { ChatbotFields, ChatbotStore, ChatModels } from './ports/chatbot.ts';
-import type { DefinitionStore } from './ports/definition-store.ts';
-import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
-import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
-import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
+import type { ContactStore, DefinitionStore, GroupStore, PictureStore, RecipientStore } from './ports/people-stores.ts';
+import type { InstanceStore, PasskeyCodeStore, RemovalStore, SettingStore, StepStore, WebhookStore } from './ports/instance-stores.ts';
 import type { CampaignStore, OptOutStore } from './ports/campaign-store.ts';
-import type { ContactStore } from './ports/contact-store.ts';
-import type { GroupStore } from './ports/group-store.ts';
-import type { Journal } from './ports/journal.ts';
+import type { Journal, RefusedStore, SendKeyStore } from './ports/journal.ts';
 import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry } from './ports/message-store.ts';
 import type { MovingSources, SessionStore } from './ports/moving.ts';
-import type { PasskeyCodeStore } from './ports/passkey-code-store.ts';
-import type { PictureStore } from './ports/picture-store.ts';
 import type { Platform } from './ports/platform.ts';
-import type { RecipientStore } from './ports/recipient-store.ts';
-import type { RefusedStore } from './ports/refused-store.ts';
-import type { StepStore } from './ports/step-store.ts';
-import type { SendKeyStore } from './ports/send-key-store.ts';
 import type { Chance, Disk, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
-export * from './ports/failures.ts';
+export * from './ports/system.ts';
 export type * from './ports/platform.ts';
-export type * from './ports/attachments.ts';
+export type * from './ports/files.ts';
 export type * from './ports/chatwoot.ts';
 export type * from './ports/delivery.ts';
-export * from './ports/system.ts';
-export type * from './ports/files.ts';
 export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
-export * from './ports/lease-store.ts';
-export type * from './ports/sign-in-store.ts';
-export type * from './ports/change-store.ts';
-export type * from './ports/bus.ts';
+export * from './ports/cluster.ts';
 export type * from './ports/message-store.ts';
 export type * from './ports/chatbot.ts';
-export type * from './ports/definition-store.ts';
-export type * from './ports/delivery-stores.ts';
+export type * from './ports/people-stores.ts';
 export * from './ports/moving.ts';
-export type * from './ports/passkey-code-store.ts';
-export type * from './ports/picture-store.ts';
-export type * from './ports/recipient-store.ts';
 export type * from './ports/campaign-store.ts';
-export type * from './ports/contact-store.ts';
-export type * from './ports/group-store.ts';
-export type * from './ports/refused-store.ts';
-export type * from './ports/step-store.ts';
-export type * from './ports/send-key-store.ts';
 
 /** All stores. */
 export interface Stores {

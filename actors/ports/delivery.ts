@@ -1,5 +1,7 @@
-/** Receivers of webhooks. */
-import type { EventSender } from '../model.ts';
+/** Receivers of webhooks, and storage of deliveries: waiting, ended and replayed ones. */
+import type { Claim, Delivery, DeliveryRecord, DeliveryState, EventSender, EventType, InstanceId, LastAttempt } from '../model.ts';
+
+// Receivers of webhooks.
 
 /** The outcome of one POST to a receiver. */
 export type Attempt =
@@ -36,3 +38,132 @@ export interface Signer {
 
 /** Returns the envelope keys of a webhook body, in the spelling of the interface. Pure. A test delivery may have a `type` outside the interface. */
 export type Envelope = (sender: EventSender, type: string) => Readonly<Record<string, unknown>>;
+
+// Storage of deliveries: waiting, ended and replayed ones.
+
+/** A row of the outbox, with the claim of the node that changes it. */
+export interface ClaimedRow extends Claim {
+  readonly seq: number;
+}
+
+/** A row that waits behind a parked row of its lane, with the time at which that row is due. */
+export interface HeldRow {
+  readonly seq: number;
+  readonly lane: string;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** The outbox. Writes reject with `EpochLost` if one of the claims is void. Rows under valid claims are written even then. */
+export interface OutboxStore {
+  /**
+   * Returns a page of due rows of one webhook and instance, in order. The page has at most `rows` rows and `bytes` bytes, but at least one row.
+   * `held` lists the rows behind a row of their lane that is parked beyond `now`. `more`: other rows are due.
+   */
+  due(
+    webhookId: string,
+    instanceId: InstanceId,
+    now: number,
+    most: { readonly rows: number; readonly bytes: number },
+  ): Promise<{ readonly rows: readonly Delivery[]; readonly held: readonly HeldRow[]; readonly more: boolean }>;
+  /** Parks rows without counting an attempt. */
+  hold(rows: readonly (ClaimedRow & HeldRow)[]): Promise<void>;
+  /** Returns at most `limit` lanes with a row that is parked beyond `now`. */
+  heldLanes(webhookId: string, instanceId: InstanceId, now: number, limit: number): Promise<readonly string[]>;
+  /** Returns the earliest `notBefore` of parked rows; null if none is parked. */
+  nextDue(webhookId: string, instanceId: InstanceId): Promise<number | null>;
+  /** Deletes rows from the outbox for good. */
+  remove(rows: readonly ClaimedRow[]): Promise<void>;
+  /** Moves rows from the outbox to the past deliveries. */
+  archive(ended: readonly (Ended & Claim)[]): Promise<void>;
+  /** Parks a row. */
+  postpone(row: ClaimedRow, notBefore: number, last: LastAttempt): Promise<void>;
+  /** Returns the (webhook, instance) pairs that have rows, for the start of their couriers at boot. Does not read the rows. */
+  pending(): Promise<readonly { readonly webhookId: string; readonly instanceId: InstanceId }[]>;
+}
+
+/** A delivery that has ended. */
+export interface Ended extends LastAttempt {
+  readonly seq: number;
+  /** True if the delivery is a dead letter; false if it was delivered. */
+  readonly dead: boolean;
+  readonly endedAt: number;
+}
+
+export interface DeliveryQuery {
+  /** The webhooks to search. */
+  readonly webhooks: readonly string[];
+  readonly state: DeliveryState | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ReplayQuery {
+  readonly webhook: string;
+  /** Ids of events; null for any. */
+  readonly events: readonly string[] | null;
+  /** Null for any. */
+  readonly types: readonly EventType[] | null;
+  readonly states: readonly DeliveryState[];
+  /** The period of the event times, inclusive. In Unix milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
+export interface Replayed {
+  readonly instanceId: InstanceId;
+  readonly count: number;
+}
+
+/** The waiting deliveries of one webhook, and the number of its stored past deliveries. */
+export interface Tally {
+  readonly webhookId: string;
+  readonly waiting: number;
+  readonly parked: number;
+  /** The size of the bodies of waiting and parked deliveries. In bytes. */
+  readonly bytes: number;
+  readonly delivered: number;
+  readonly dead: number;
+}
+
+/** Times of the oldest events of one webhook by outcome; null for none. `waiting` includes parked ones. */
+export interface OldestTimes {
+  readonly webhookId: string;
+  readonly waiting: number | null;
+  readonly delivered: number | null;
+  readonly dead: number | null;
+}
+
+/** The excess to remove: a number of rows, a number of bytes, and all events before a time. */
+export interface Excess {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly before: number;
+}
+
+/** Deliveries for display, and the limits of their storage. */
+export interface DeliveryStore {
+  /** Returns a page, newest first. `more`: other pages follow. */
+  list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
+  /** Moves past deliveries back into the outbox, oldest first, and makes parked ones due. Returns the number for each instance. */
+  replay(query: ReplayQuery): Promise<readonly Replayed[]>;
+  /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */
+  tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
+  /** Returns the time of the oldest event in the outbox, parked ones included; null if the outbox is empty. */
+  oldest(): Promise<number | null>;
+  /** Returns one row for each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
+  oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;
+  /** Compacts the rows that `tally` reads. The caller must compact from time to time. */
+  foldTallies(): Promise<void>;
+  /**
+   * Drops the oldest waiting deliveries of these types until the excess is gone. One call handles a batch of bounded size. The caller repeats the
+   * call until the result is empty. Returns the number for each type.
+   */
+  trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
+  /**
+   * Deletes the oldest past deliveries, dead or delivered ones, until the excess is gone. Works in batches like `trim`. Returns the number of deleted
+   * ones.
+   */
+  forget(webhookId: string, dead: boolean, excess: Omit<Excess, 'bytes'>): Promise<number>;
+}

@@ -1,5 +1,10 @@
-/** Storage of instances, webhooks and server-wide settings. */
+/**
+ * Storage of instances and webhooks, of server-wide settings, and of what belongs to their administration: changes, one-time codes,
+ * sign-ins and steps.
+ */
 import type { InstanceId, InstancePatch, InstanceRecord, Webhook } from '../model.ts';
+
+// Storage of instances, webhooks and server-wide settings.
 
 export interface InstanceStore {
   /** Returns all instances, for the start of the process. */
@@ -53,4 +58,80 @@ export interface SettingStore {
   set(name: string, value: string): Promise<void>;
   /** Sets the value if it still equals `before` (null for no value). Returns false if another writer was first. */
   swap(name: string, before: string | null, value: string): Promise<boolean>;
+}
+
+// The change log with which every node keeps its copy of all instances and webhooks current.
+
+export interface Change {
+  readonly kind: 'instance' | 'webhook';
+  readonly id: string;
+  /** The version, which grows with every change. A change may be committed after a change with a higher version. */
+  readonly version: number;
+  readonly removed: boolean;
+}
+
+/** The result of one query for changes. Transactions are numbered in the order in which they begin to write. */
+export interface ChangeLook {
+  /** The changes, oldest first. Objects whose rows are completely deleted are not listed. */
+  readonly changes: readonly Change[];
+  /** The last version that a transaction has taken, committed or not. */
+  readonly latest: number;
+  /** All transactions with a lower number have ended, and `changes` contains their committed changes. */
+  readonly oldest: number;
+  /** Transactions with this number or a higher one had not begun to write. */
+  readonly next: number;
+}
+
+export interface ChangeStore {
+  /** Returns committed changes with a higher version. */
+  since(version: number): Promise<ChangeLook>;
+  /** Returns the ids of all instances and webhooks that are not removed. */
+  ids(): Promise<{ readonly instances: readonly InstanceId[]; readonly webhooks: readonly string[] }>;
+}
+
+// One-time codes for passkeys. A code is valid on every node. Times are the database's own. Durations are in milliseconds.
+
+export interface PasskeyCodeRow {
+  readonly instanceId: InstanceId;
+  /** True if the code was exchanged for a ticket. The hash is then that of the ticket. */
+  readonly used: boolean;
+}
+
+export interface PasskeyCodeStore {
+  /** Replaces the code or the ticket of the instance. */
+  put(instanceId: InstanceId, hash: string, ms: number): Promise<void>;
+  /** Returns the row if it is still valid, else null. */
+  find(hash: string): Promise<PasskeyCodeRow | null>;
+  /** Exchanges a code for a ticket. Returns false if the code is no longer valid. Of two concurrent calls, one succeeds. */
+  use(hash: string, ticket: string, ms: number): Promise<boolean>;
+  /** Ends the code or the ticket of the instance. Idempotent. */
+  end(instanceId: InstanceId): Promise<void>;
+}
+
+// Sign-ins to the dashboard. A sign-in is valid on every node of a cluster. Times are the database's own. Durations are in milliseconds.
+
+export interface SignIn {
+  /** A hash of the cookie's value. */
+  readonly key: string;
+  /** The fingerprint of the admin token at sign-in. The sign-in is valid as long as that token. */
+  readonly admin: string;
+}
+
+export interface SignInStore {
+  /** Adds a sign-in that ends after `ms`. Keeps only the `most` sign-ins that end last. */
+  add(signIn: SignIn, ms: number, most: number): Promise<void>;
+  /** Returns the remaining time of the sign-in; 0 if the sign-in is not valid. */
+  left(signIn: SignIn): Promise<number>;
+  /** Returns the keys that are still valid. */
+  valid(keys: readonly string[], admin: string): Promise<readonly string[]>;
+  /** Ends the sign-in. Idempotent. */
+  end(key: string): Promise<void>;
+}
+
+/** Storage of the last steps of sessions through their charts. The steps remain visible after a restart. */
+export interface StepStore {
+  /** Appends steps and keeps the newest `most` of each instance. Skips removed instances. */
+  append(batch: readonly { readonly instanceId: InstanceId; readonly steps: readonly object[] }[], most: number): Promise<void>;
+  /** Returns the steps, oldest first. An earlier release may have written them, so the reader must check each step. */
+  read(instance: InstanceId): Promise<readonly unknown[]>;
 }

@@ -1,5 +1,7 @@
-/** The interface of the journal, which turns entries into rows. */
-import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId, Message } from '../model.ts';
+/** The journal, which turns entries into rows, the entries that it refused, and the idempotency keys that it wrote. */
+import type { Claim, Delivery, Entry, GatewayEvent, InstanceId, InstanceRecord, Message, UsedSendKey } from '../model.ts';
+
+// The interface of the journal, which turns entries into rows.
 
 /** An event that could not be built or serialised to JSON. The entry of the event is stored nevertheless. */
 export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
@@ -34,4 +36,42 @@ export interface Journal {
   ): Promise<Committed>;
   /** Clears the cache of the instance, because rows of the instance were removed. */
   forget(instance: InstanceId): void;
+}
+
+// Entries that the journal refused because of their data. The entries are kept until a person retries them.
+
+/** The public facts of a refused entry, without its content. */
+export interface RefusedEntry {
+  readonly instanceId: InstanceId;
+  readonly id: string;
+  readonly kind: Entry['kind'];
+  /** The error code of the database, or the name of the error. */
+  readonly error: string;
+  readonly tries: number;
+  /** The time of the first refusal. In Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface RefusedStore {
+  /** Keeps the entry. Returns false if the instance has reached its limit of entries. Rejects with `EpochLost` for an outdated epoch. */
+  keep(claim: Claim, entry: Entry, error: string): Promise<boolean>;
+  /** Returns a page of entries, oldest first within each instance. `instance`: null for all. */
+  list(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<{
+    readonly entries: readonly RefusedEntry[];
+    readonly more: boolean;
+  }>;
+  /** Returns the entry; null if there is none. */
+  read(instance: InstanceId, id: string): Promise<Entry | null>;
+  /** Records a retry that failed. */
+  tried(claim: Claim, id: string, error: string): Promise<void>;
+  /** Removes the entry. Returns true if it existed. */
+  remove(claim: Claim, id: string): Promise<boolean>;
+}
+
+/** Queries of used idempotency keys. The journal writes the keys. */
+export interface SendKeyStore {
+  /** Returns the used key; null if the key was never used or has been removed. */
+  find(instance: InstanceId, hash: string): Promise<UsedSendKey | null>;
+  /** Removes keys of all instances that were used before this time (Unix milliseconds), at most `limit`. Returns the number of removed keys. */
+  expire(before: number, limit: number): Promise<number>;
 }

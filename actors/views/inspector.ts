@@ -1,6 +1,6 @@
 /** Gateway methods of the inspector: the charts, the state and steps of each instance, and a few safe events. */
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
-import type { Lease } from '../ports/lease-store.ts';
+import type { Lease } from '../ports/cluster.ts';
 import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';

@@ -1,8 +1,8 @@
 /** Gateway methods for entries that the database refused. */
 import type { InstanceId, Result } from '../model.ts';
-import type { RefusedEntry } from '../ports/refused-store.ts';
+import type { RefusedEntry } from '../ports/journal.ts';
 
-export type { RefusedEntry } from '../ports/refused-store.ts';
+export type { RefusedEntry } from '../ports/journal.ts';
 
 export interface RefusedPage {
   readonly entries: readonly RefusedEntry[];

@@ -1,6 +1,6 @@
 /** Gateway methods for the server as a whole. */
 import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
-import type { KnownNode } from '../ports/lease-store.ts';
+import type { KnownNode } from '../ports/cluster.ts';
 import type { CloseCause } from '../policy/close-cause.ts';
 
 /** Figures of one session since the start of the process. All times in milliseconds. */
