@@ -4,51 +4,29 @@
  *
  *  Expected failures are `Result`s. A method rejects only with unexpected errors (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
-import type { BusinessFace } from './views/business.ts';
-import type { ChannelFace } from './views/channels.ts';
+import type { BusinessFace, ChannelFace, GroupFace } from './views/groups.ts';
 import type { CampaignFace } from './views/campaigns.ts';
-import type { ChatFace } from './views/chats.ts';
-import type { ChatwootFace } from './views/chatwoot.ts';
+import type { ChatFace, DefinitionFace, LeadFace } from './views/chats.ts';
+import type { ChatwootFace, WebhookFace } from './views/webhooks.ts';
 import type { ChatbotFace } from './views/chatbot.ts';
-import type { ContactFace } from './views/contacts.ts';
-import type { DefinitionFace } from './views/definitions.ts';
-import type { FileFace } from './views/files.ts';
-import type { GroupFace } from './views/groups.ts';
-import type { HistoryFace } from './views/histories.ts';
-import type { InstanceFace } from './views/instances.ts';
-import type { LeadFace } from './views/leads.ts';
+import type { ContactFace, PeopleFace } from './views/people.ts';
+import type { FileFace, HistoryFace, MessageFace } from './views/messages.ts';
+import type { InstanceFace, PasskeyFace, ProxyFace } from './views/instances.ts';
 import type { InspectorFace } from './views/inspector.ts';
-import type { MessageFace } from './views/messages.ts';
 import type { MovingFace } from './views/moving.ts';
-import type { PasskeyFace } from './views/passkeys.ts';
-import type { PeopleFace } from './views/people.ts';
-import type { ProxyFace } from './views/proxies.ts';
-import type { RefusedFace } from './views/refused.ts';
-import type { ServerFace } from './views/server.ts';
-import type { WebhookFace } from './views/webhooks.ts';
+import type { RefusedFace, ServerFace } from './views/server.ts';
 
-export type * from './views/business.ts';
-export type * from './views/channels.ts';
+export type * from './views/groups.ts';
 export type * from './views/campaigns.ts';
 export type * from './views/chats.ts';
-export type * from './views/chatwoot.ts';
-export type * from './views/chatbot.ts';
-export type * from './views/contacts.ts';
-export type * from './views/definitions.ts';
-export type * from './views/files.ts';
-export type * from './views/groups.ts';
-export type * from './views/histories.ts';
-export type * from './views/instances.ts';
-export type * from './views/leads.ts';
-export type * from './views/inspector.ts';
-export type * from './views/messages.ts';
-export type * from './views/moving.ts';
-export type * from './views/passkeys.ts';
-export type * from './views/people.ts';
-export type * from './views/proxies.ts';
-export type * from './views/refused.ts';
-export type * from './views/server.ts';
 export type * from './views/webhooks.ts';
+export type * from './views/chatbot.ts';
+export type * from './views/people.ts';
+export type * from './views/messages.ts';
+export type * from './views/instances.ts';
+export type * from './views/inspector.ts';
+export type * from './views/moving.ts';
+export type * from './views/server.ts';
 
 export interface Gateway
   extends

@@ -1,5 +1,19 @@
-/** Gateway methods for instances. */
-import type { InstanceId, InstancePatch, InstanceRecord, PasskeyNotice, ProxyRegion, Result, Status } from '../model.ts';
+/** Gateway methods for instances, their proxies, and linking an account that has a passkey. */
+import type {
+  InstanceId,
+  InstancePatch,
+  InstanceRecord,
+  PasskeyNotice,
+  ProxyCatalogue,
+  ProxyMode,
+  ProxyRegion,
+  ProxySettings,
+  Result,
+  Status,
+} from '../model.ts';
+import type { PasskeyAssertion, PasskeyOptions } from '../ports.ts';
+
+// Gateway methods for instances.
 
 /** A record with the current state of its actor. */
 export interface InstanceView {
@@ -74,4 +88,78 @@ export interface InstanceFace {
   /** Creates a new admin token of 50 letters and digits. Refuses with `limited` and `retryAfter` during the cooldown. */
   rotateAdminToken(): Promise<Result<string>>;
   presence(id: InstanceId, presence: 'available' | 'unavailable'): Promise<Result<null>>;
+}
+
+// Gateway methods for linking an account that has a passkey.
+
+export interface PasskeyView extends PasskeyNotice {
+  /** The options that the browser has to sign; null after the stage `assertion`. */
+  readonly options: PasskeyOptions | null;
+}
+
+/** A one-time code for the browser of the account's owner. */
+export interface PasskeyCode {
+  /** The code, such as `ABCD-2345`. */
+  readonly code: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** The instance of a code, or of the ticket that replaced a used code. */
+export interface PasskeyLink {
+  readonly id: InstanceId;
+  readonly used: boolean;
+}
+
+/** Passkey methods. Each refuses with `conflict` at another stage of linking, and with `notFound` for an unknown instance. */
+export interface PasskeyFace {
+  /** Returns the stage of linking; null if the platform does not ask for a passkey. */
+  passkey(id: InstanceId): Promise<Result<PasskeyView | null>>;
+  /**
+   * Sends the assertion that the owner's browser signed. Refuses (`invalid`), before anything is sent, an assertion for another page, challenge or
+   * passkey.
+   */
+  answerPasskey(id: InstanceId, assertion: PasskeyAssertion): Promise<Result<PasskeyView | null>>;
+  /** Confirms that the owner saw the same code on the phone. */
+  confirmPasskey(id: InstanceId): Promise<Result<PasskeyView | null>>;
+  /** Cancels linking and its one-time code. */
+  cancelPasskey(id: InstanceId): Promise<Result<null>>;
+  /** Creates a one-time code. The new code replaces the previous code of the instance. */
+  linkPasskey(id: InstanceId): Promise<Result<PasskeyCode>>;
+  /** Returns the link of a code or a ticket; null if the code was used, has expired or is unknown. Every node knows every code. */
+  passkeyLink(code: string): Promise<PasskeyLink | null>;
+  /** Uses the code up, and returns a ticket with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
+  usePasskeyLink(code: string): Promise<Result<string>>;
+}
+
+// Gateway methods for proxies.
+
+export interface ProxyView {
+  readonly settings: ProxySettings;
+  /** The current route of a connection: the owner's proxy, the server's route (also as the fallback), or direct. */
+  readonly effective: 'custom' | 'internal' | 'direct';
+}
+
+/** A change of the proxy settings. Absent fields keep their values. An absent mode follows from the other fields. */
+export interface ProxyChange {
+  readonly mode?: ProxyMode;
+  /** The URL with its credentials. The masked form of the stored URL keeps the stored one. */
+  readonly url?: string;
+  readonly fallback?: boolean;
+  readonly region?: ProxyRegion;
+  /** True to choose another managed proxy of the same region. */
+  readonly rotate?: boolean;
+  /** A confirmation for the mode `none`, which reveals the server's own address. */
+  readonly confirmNone?: boolean;
+}
+
+export interface ProxyFace {
+  proxy(id: InstanceId): Result<ProxyView>;
+  /**
+   * Tests the proxy, then stores it. `restarted`: the running session reconnects through the gate with the same credentials. Refuses with
+   * `unavailable` if the server has no working managed proxy, or with `conflict` if no other proxy is left to rotate to.
+   */
+  changeProxy(id: InstanceId, change: ProxyChange): Promise<Result<ProxyView & { readonly restarted: boolean; readonly rotated: boolean }>>;
+  /** Returns the catalogue. Refuses (`unavailable`) if the server has none. */
+  proxyCatalogue(): Result<ProxyCatalogue>;
 }

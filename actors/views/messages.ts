@@ -1,6 +1,30 @@
-/** Gateway methods for messages and chats. */
-import type { AiMetadata, Chat, ChatStats, InstanceId, Message, Preparation, Receipt, ReceiptCounts, Result, Send } from '../model.ts';
-import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
+/** Gateway methods for messages: stored ones with their chats, older ones that only the phone has, and their files. */
+import type {
+  AiMetadata,
+  Chat,
+  ChatStats,
+  HistoryTransfer,
+  InstanceId,
+  Message,
+  Preparation,
+  Receipt,
+  ReceiptCounts,
+  Result,
+  Send,
+} from '../model.ts';
+import type {
+  AnswerOf,
+  ByteRange,
+  ChatQuery,
+  InputOf,
+  KeptFile,
+  MessageQuery,
+  OperationName,
+  ReceiptQuery,
+  TypingState,
+} from '../ports.ts';
+
+// Gateway methods for messages and chats.
 
 /** A client's idempotency key for one request, and the whole request as text. */
 export interface GivenKey {
@@ -80,4 +104,81 @@ export interface MessageFace {
   deleteMessage(id: InstanceId, messageId: string): Promise<Result<AnswerOf<'message.delete'>>>;
   /** Cancels the messages in the asynchronous queue, and returns their number. */
   clearQueue(id: InstanceId): Promise<Result<number>>;
+}
+
+// Gateway methods for older messages, which only the phone has.
+
+export interface HistoryAsk {
+  readonly number: string;
+  /** The message before which the phone searches, in any form of its id; '' for the oldest stored message of the chat. */
+  readonly messageId: string;
+  /** The time of a message that is not stored. Unix milliseconds; null if not given. */
+  readonly at: number | null;
+  readonly fromMe: boolean;
+  readonly count: number;
+  /** The id of the request; '' for a generated one. */
+  readonly requestId: string;
+  /** True to search only before a stored message. */
+  readonly exact: boolean;
+  /** True to repeat the request under the alternative address of the chat if the phone finds nothing under the first. */
+  readonly alternates: boolean;
+  /** The time for which the caller waits for the phone's answer. In milliseconds; 0 for no wait. */
+  readonly wait: number;
+}
+
+/** One request to the phone. Requests are lost when the process ends, but the received messages are stored. */
+export interface HistoryRequest {
+  readonly id: string;
+  readonly chatId: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The state. `unanswered`: the phone was silent for a minute. A later answer is still stored. */
+  readonly state: 'pending' | 'answered' | 'unanswered';
+  readonly answer: HistoryTransfer | null;
+}
+
+export interface HistoryView {
+  /** The history that the phone transferred without a request since the process started. */
+  readonly initial: { readonly messages: number; readonly progress: number | null };
+  readonly requests: readonly HistoryRequest[];
+}
+
+export interface HistoryFace {
+  /**
+   * Requests older messages of a chat from the phone. The messages are stored and become `history` events. Refuses with `conflict` if the request id
+   * is in use. `notFound`: the message before which the phone has to search is unknown.
+   */
+  requestHistory(id: InstanceId, ask: HistoryAsk): Promise<Result<HistoryRequest>>;
+  histories(id: InstanceId): Promise<HistoryView>;
+}
+
+// Gateway methods for files.
+
+export interface DownloadWish {
+  /** The id of the message in any form. */
+  readonly messageId: string;
+  /** True to download the file of the quoted message. */
+  readonly quoted: boolean;
+  /** Conversion of audio to MP3: `can` converts if this machine is able to, `must` refuses otherwise, `no` keeps the original. */
+  readonly mp3: 'can' | 'must' | 'no';
+  /** True to transcribe speech to text. A transcription needs an API key. */
+  readonly transcribe: boolean;
+  /** The API key of the transcription service; '' for the instance's own key. */
+  readonly apiKey: string;
+}
+
+export interface Download {
+  readonly file: KeptFile;
+  /** True if the file was kept already and the platform was not asked. */
+  readonly cached: boolean;
+  readonly transcription?: string;
+}
+
+export interface FileFace {
+  /** Returns the file of a message. A kept file is returned even while the session is disconnected. */
+  download(id: InstanceId, wish: DownloadWish): Promise<Result<Download>>;
+  /** Returns a file of any instance by its public name; null if there is none. */
+  file(name: string): Promise<KeptFile | null>;
+  /** Reads a file or a range of it; null if the file is missing. The reader must read to the end or return the iterator. */
+  readFile(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
 }

@@ -1,6 +1,8 @@
-/** Gateway methods for people and groups: existence, pictures and details. */
-import type { Chat, InstanceId, Picture, PictureKind, Result } from '../model.ts';
-import type { NamedGroup } from '../ports.ts';
+/** Gateway methods for people: existence, pictures, details, and the address book. */
+import type { Chat, Contact, InstanceId, Picture, PictureKind, Result } from '../model.ts';
+import type { ContactPage, ContactQuery, NamedGroup } from '../ports.ts';
+
+// Gateway methods for people and groups: existence, pictures and details.
 
 export interface CheckedNumber {
   /** The number as the client wrote it. */
@@ -46,4 +48,13 @@ export interface PeopleFace {
    * now. `invalid`: the rate limit will never allow it. `notSent`: the platform did not answer.
    */
   checkNumbers(id: InstanceId, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>>;
+}
+
+/** Gateway methods for the address book. */
+export interface ContactFace {
+  contacts(id: InstanceId, query: ContactQuery): Promise<ContactPage>;
+  /** Saves a person in the phone's address book under a name, or renames the person. An unknown number is looked up first. */
+  saveContact(id: InstanceId, number: string, name: string): Promise<Result<Contact>>;
+  /** Removes a person from the address book, and returns the removed contact. Refuses with `notFound` for a person outside the address book. */
+  removeContact(id: InstanceId, number: string): Promise<Result<Contact>>;
 }

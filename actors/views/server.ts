@@ -1,7 +1,8 @@
 /** Gateway methods for the server as a whole. */
 import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
-import type { KnownNode } from '../ports/cluster.ts';
 import type { CloseCause } from '../policy/close-cause.ts';
+import type { KnownNode } from '../ports/cluster.ts';
+import type { RefusedEntry } from '../ports/journal.ts';
 
 /** Figures of one session since the start of the process. All times in milliseconds. */
 export interface VitalsView {
@@ -185,4 +186,22 @@ export interface ServerFace {
   warnings(): readonly string[];
   /** Returns the progress of the restore after a start. */
   ready(): { readonly restored: number; readonly total: number };
+}
+
+// Gateway methods for entries that the database refused.
+
+export type { RefusedEntry } from '../ports/journal.ts';
+
+export interface RefusedPage {
+  readonly entries: readonly RefusedEntry[];
+  readonly more: boolean;
+}
+
+export interface RefusedFace {
+  /** Returns entries that the database refused because of their data. `instance`: null for all. */
+  refusedEntries(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<RefusedPage>;
+  /** Stores the entry now, with its events. Refuses with `notFound`, or with `conflict` if the database refuses the entry again. */
+  retryRefused(id: InstanceId, entry: string): Promise<Result<null>>;
+  /** Deletes the entry for good. Refuses with `notFound`. */
+  discardRefused(id: InstanceId, entry: string): Promise<Result<null>>;
 }

@@ -1,6 +1,18 @@
-/** Gateway methods for webhooks, deliveries and live events. */
-import type { DeliveryError, DeliveryRecord, DeliveryState, EventType, GatewayEvent, InstanceId, Result, Webhook } from '../model.ts';
+/** Gateway methods for webhooks, deliveries and live events, and for the Chatwoot connector. */
+import type {
+  ChatwootInbox,
+  DeliveryError,
+  DeliveryRecord,
+  DeliveryState,
+  EventType,
+  GatewayEvent,
+  InstanceId,
+  Result,
+  Webhook,
+} from '../model.ts';
 import type { Attempt } from '../ports.ts';
+
+// Gateway methods for webhooks, deliveries and live events.
 
 /** The validated body of `POST /webhook` or `POST /globalwebhook`. */
 export interface WebhookInput {
@@ -114,4 +126,26 @@ export interface WebhookFace {
    * subscription that was made before the call. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
+}
+
+// Gateway methods for the Chatwoot connector.
+
+export interface ChatwootSettings extends Omit<ChatwootInbox, 'hook' | 'former'> {
+  readonly enabled: boolean;
+  readonly url: string;
+}
+
+export interface ChatwootFace {
+  /** Returns the settings with a masked access token; null if none were ever saved. */
+  chatwoot(id: InstanceId): ChatwootSettings | null;
+  /**
+   * Replaces the settings. To enable the connector, Chatwoot must first confirm the inbox. The masked token keeps the stored token. Returns the URL
+   * to which the inbox has to post.
+   */
+  saveChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>>;
+  /**
+   * Takes a post of Chatwoot to the hook address. Resolves when the post is stored or ignored; sending happens later. Refuses with `notFound` for an
+   * unknown address. Refuses with `conflict` if the connector is off, or if the post is from another inbox.
+   */
+  chatwootPosted(hook: string, body: Readonly<Record<string, unknown>>): Promise<Result<null>>;
 }
