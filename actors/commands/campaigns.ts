@@ -25,7 +25,7 @@ import type { NewRecipient } from '../ports.ts';
 import { recipientProblem } from '../session/campaign-turn.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import type { SendOnce } from './send-once.ts';
+import type { SendOnce } from './sends.ts';
 
 const unknownFolder = refuse('notFound', 'Folder not found');
 

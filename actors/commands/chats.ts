@@ -1,12 +1,27 @@
-/** Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing. */
-import type { Gateway, MarkedMessage } from '../views.ts';
-import { done, notConnected, type InstanceId, type Result } from '../model.ts';
-import type { NamedMessage, TypingState } from '../ports.ts';
+/** Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage. */
+import {
+  type Chat,
+  type ChatChange,
+  type ChatEnd,
+  done,
+  type InstanceId,
+  isChannelId,
+  type Message,
+  notConnected,
+  refuse,
+  type Result,
+  unknownInstance,
+} from '../model.ts';
+import type { NamedMessage, Ports, TypingState } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 import { recipientOf } from '../session/recipient-of.ts';
+import { storedChat } from '../session/stored-chat.ts';
 import type { Supervisor } from '../supervisor.ts';
+import type { ChatFace, ChatRemoval, Gateway, MarkedMessage, RemovalStep } from '../views.ts';
 import { whileLive } from './perform.ts';
+
+// Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
 type ChatCommands = Pick<Gateway, 'markRead' | 'showTyping'>;
 
@@ -45,3 +60,164 @@ export function chatCommands(supervisor: Supervisor): ChatCommands {
       }),
   };
 }
+
+// Commands on single chats: the changes that the owner makes on a phone, and removals from storage.
+
+/** The largest number of read receipts that are sent when a chat is read, newest first. */
+const mostReceipts = 500;
+/** The largest number of messages that one statement removes. */
+const piece = 2_000;
+/** The number of attempts to recreate a removed chat from messages that arrived meanwhile. Each attempt takes moments. */
+const mostTries = 20;
+
+const unknownChat = refuse('notFound', 'chat not found');
+const timedMute = refuse('invalid', 'channels are muted for ever (-1) or not at all (0)');
+const noBusiness = refuse('notSupported', 'notes about chats are a feature of business accounts');
+
+/** Returns the stored chat. A number may be written in two forms. */
+const find = async (supervisor: Supervisor, id: InstanceId, number: string): Promise<Chat | null> => {
+  const cell = supervisor.cell(id);
+  return cell && storedChat(cell, supervisor.ports.chats, number);
+};
+
+/** Runs `work` on a live session, and returns the stored chat afterwards. */
+const withChat = (
+  supervisor: Supervisor,
+  id: InstanceId,
+  number: string,
+  work: (cell: Cell, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
+): Promise<Result<Chat>> =>
+  whileLive(supervisor, id, async (cell, signal) => {
+    const chat = await find(supervisor, id, number);
+    if (!chat) return unknownChat;
+    const worked = await work(cell, signal, chat);
+    return worked.ok ? done((await supervisor.ports.chats.get(id, chat.chatId)) ?? chat) : worked;
+  });
+
+const newestOf = async ({ messages }: Ports, id: InstanceId, chatId: string): Promise<Message | null> =>
+  (await messages.find(id, { chatId, limit: 1, offset: 0 })).messages[0] ?? null;
+
+const endOf = async (ports: Ports, id: InstanceId, chatId: string): Promise<ChatEnd | null> => {
+  const newest = await newestOf(ports, id, chatId);
+  return newest ? { messageId: newest.messageId, fromMe: newest.fromMe, sender: newest.sender, at: newest.timestamp } : null;
+};
+
+/** Mutes a channel. The platform has a separate setting for channels, which has no end time. */
+const muteChannel = (cell: Cell, signal: AbortSignal, channelId: string, until: number): Promise<Result<null>> =>
+  until > 0 ? Promise.resolve(timedMute) : performIn(cell, signal, 'channel.mute', { channelId, mute: until !== 0 });
+
+const change = async (ports: Ports, cell: Cell, signal: AbortSignal, { chatId }: Chat, wanted: ChatChange): Promise<Result<null>> => {
+  const { id, isBusiness } = cell.record;
+  if (wanted.kind === 'mute' && isChannelId(chatId)) return muteChannel(cell, signal, chatId, wanted.until);
+  if (wanted.kind === 'note' && !isBusiness) return noBusiness;
+  const isRead = wanted.kind === 'read' && wanted.on;
+  const unread = isRead ? await ports.messages.unread(id, chatId, mostReceipts) : [];
+  return performIn(cell, signal, 'chat.change', { chatId, change: wanted, last: await endOf(ports, id, chatId), unread });
+};
+
+/** Removes the current messages of the chat, and the chat's summary of them. Messages that wait to be sent stay. */
+const removeMessages = async (ports: Ports, cell: Cell, { chatId }: Chat): Promise<Result<null>> => {
+  const { id, epoch } = cell.record;
+  const until = (await endOf(ports, id, chatId))?.at ?? 0;
+  let removed = piece;
+  while (removed === piece) removed = await ports.messages.removeOf({ instanceId: id, epoch }, chatId, until, piece);
+  const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
+  await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
+  return done(null);
+};
+
+/** Returns the fields of a chat that follow from its newest message. */
+const shownOf = (message: Message) => ({
+  chatId: message.chatId,
+  isGroup: message.isGroup,
+  ...(message.chatLid === '' ? {} : { chatLid: message.chatLid }),
+  ...(message.isGroup || message.fromMe || message.senderName === '' ? {} : { pushName: message.senderName }),
+  lastMessageText: message.text || message.vote,
+  lastMessageType: message.messageType,
+  lastMessageSender: message.sender,
+  lastMessageTimestamp: message.timestamp,
+});
+
+/**
+ * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message
+ * arrives during the write. `before`: the newest message at the start.
+ */
+const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: string | undefined): Promise<void> => {
+  const { id } = cell.record;
+  for (let [seen, tries] = [before, 0]; tries < mostTries; tries += 1) {
+    await cell.recorder.recorded();
+    const newest = await newestOf(ports, id, chatId);
+    if (newest === null || newest.messageId === seen || newest.status === 'Queued') return;
+    seen = newest.messageId;
+    const unreadCount = (await ports.messages.unread(id, chatId, mostReceipts)).length;
+    await cell.recorder.append({ kind: 'chat', chat: { ...shownOf(newest), unreadCount }, create: true, tell: 'chats' });
+  }
+};
+
+/** A part of a removal, for a stored chat. */
+type Step = (supervisor: Supervisor, cell: Cell, chat: Chat) => Promise<Result<null>>;
+
+const changeOnPhone =
+  (wanted: ChatChange): Step =>
+  (supervisor, { record }, chat) =>
+    whileLive(supervisor, record.id, (cell, signal) => change(supervisor.ports, cell, signal, chat, wanted));
+
+/** The parts in order. The phone comes first, because the changes on the phone need the stored last message. */
+const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
+  clearOnPhone: changeOnPhone({ kind: 'clear' }),
+  deleteOnPhone: changeOnPhone({ kind: 'delete' }),
+  messages: ({ ports }, cell, chat) => removeMessages(ports, cell, chat),
+  chat: async (_supervisor, cell, { chatId }) => {
+    await cell.recorder.append({ kind: 'chatRemoved', chatId });
+    return done(null);
+  },
+};
+
+export const chatChangeCommands = (supervisor: Supervisor): ChatFace => ({
+  async chat(id, number) {
+    const chat = await find(supervisor, id, number);
+    return chat ? done(chat) : unknownChat;
+  },
+
+  changeChat: (id, number, wanted) =>
+    withChat(supervisor, id, number, (cell, signal, chat) => change(supervisor.ports, cell, signal, chat, wanted)),
+
+  reloadNotes: (id, number) =>
+    withChat(supervisor, id, number, async (cell, signal) => {
+      const reloaded = await performIn(cell, signal, 'chat.reloadNotes', null);
+      // The changes that the library reported meanwhile must be stored before the note is read.
+      if (reloaded.ok) await cell.recorder.recorded();
+      return reloaded;
+    }),
+
+  setChatTimer: (id, number, seconds) =>
+    whileLive(supervisor, id, async (cell, signal) => {
+      const recipient = await recipientOf(cell, signal, number);
+      if (!recipient.ok) return recipient;
+      const { chatId } = recipient.value;
+      const set = await performIn(cell, signal, 'chat.timer', { chatId, seconds });
+      return set.ok ? done(await supervisor.ports.chats.get(id, chatId)) : set;
+    }),
+
+  block: (id, number, block) =>
+    whileLive(supervisor, id, async (cell, signal) => {
+      const recipient = await recipientOf(cell, signal, number);
+      return recipient.ok ? performIn(cell, signal, 'chat.block', { chatId: recipient.value.chatId, block }) : recipient;
+    }),
+
+  async removeChat(id, number, wanted) {
+    const cell = supervisor.cell(id);
+    if (!cell) return unknownInstance;
+    const chat = await find(supervisor, id, number);
+    if (!chat) return unknownChat;
+    const before = (await newestOf(supervisor.ports, id, chat.chatId))?.messageId;
+    const outcomes: RemovalStep[] = [];
+    for (const of of Object.keys(steps) as (keyof ChatRemoval)[]) {
+      if (!wanted[of]) continue;
+      const outcome = await steps[of](supervisor, cell, chat);
+      outcomes.push({ of, error: outcome.ok ? '' : outcome.refusal.message });
+    }
+    if (wanted.messages || wanted.chat) await keepLate(supervisor.ports, cell, chat, before);
+    return done(outcomes);
+  },
+});

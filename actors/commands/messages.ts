@@ -1,9 +1,15 @@
-/** Queries of stored messages, and operations on messages that are one request to the platform. */
-import type { Gateway } from '../views.ts';
-import { done, refuse } from '../model.ts';
-import { deleteMessage } from './deletions.ts';
-import { perform } from './perform.ts';
+/** Commands on stored messages: queries, operations on them, their files, and older messages from the phone. */
+import { done, type InstanceId, type Message, notConnected, refuse, type Result, unknownInstance } from '../model.ts';
+import type { InputOf } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { performIn } from '../session/perform.ts';
 import type { Supervisor } from '../supervisor.ts';
+import type { Gateway, HistoryAsk } from '../views.ts';
+import { within } from '../waiting.ts';
+import { deleteMessage } from './deletions.ts';
+import { perform, whileLive } from './perform.ts';
+
+// Queries of stored messages, and operations on messages that are one request to the platform.
 
 type MessageCommands = Pick<Gateway, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
 
@@ -23,5 +29,94 @@ export function messageCommands(supervisor: Supervisor): MessageCommands {
       const [page, stats] = await Promise.all([chats.find(id, query), chats.stats(id)]);
       return { ...page, stats };
     },
+  };
+}
+
+// Commands on files of messages, and on files by their public names.
+
+type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
+
+export function fileCommands(supervisor: Supervisor): FileCommands {
+  const { cluster, ports } = supervisor;
+  const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
+  return {
+    download: async (id, wish) => (supervisor.view(id) === null ? unknownInstance : supervisor.downloads.download(id, wish)),
+    file: (name) => files.named(name),
+    readFile: (file, range) => files.read(file, range),
+  };
+}
+
+// Requests older messages of a chat from the phone, and reports the progress.
+
+type HistoryCommands = Pick<Gateway, 'requestHistory' | 'histories'>;
+type Question = InputOf<'message.history'>;
+
+/** The time after which a phone counts as silent. In milliseconds. */
+const patience = 60_000;
+
+/** Returns the message before which the phone searches. */
+async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
+  const { messageId, at, fromMe, exact } = ask;
+  const found = (message: Message): Result<Question['before']> =>
+    done({ messageId: message.messageId, fromMe: message.fromMe, at: message.timestamp });
+  const stored = messageId === '' ? null : await ports.messages.byId(id, messageId);
+  if (stored) return found(stored);
+  if (exact) return messageId === '' ? refuse('invalid', 'mode exact needs the id of a message') : refuse('notFound', 'message not found');
+  if (at !== null) return done({ messageId, fromMe, at });
+  if (messageId !== '') return refuse('notFound', 'message not found: give its timestamp too');
+  const oldest = await ports.messages.oldest(id, chatId);
+  return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
+}
+
+/** Returns the requests in order. The later ones use alternative addresses, for the case that the phone has no messages under the first. */
+async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
+  const before = await anchorOf(supervisor, id, chatId, ask);
+  if (!before.ok) return before;
+  const chat = ask.alternates ? await supervisor.ports.chats.get(id, chatId) : null;
+  const addresses = new Set([chatId, chat?.chatId ?? '', chat?.chatLid ?? ''].filter((address) => address !== ''));
+  return done([...addresses].map((address) => ({ chatId: address, before: before.value, count: ask.count })));
+}
+
+/** Waits for the answer, and sends the next request if the answer is empty. Never rejects. */
+async function follow({ ports }: Supervisor, cell: Cell, id: string, sent: string, others: readonly Question[]): Promise<void> {
+  let answer = await cell.histories.answerTo(ports.time, sent, patience);
+  for (const question of others) {
+    if (answer === null || answer.messages > 0) break;
+    const again = await cell.request((signal) => performIn(cell, signal, 'message.history', question))?.catch(() => null);
+    if (!again?.ok) break;
+    answer = (await cell.histories.answerTo(ports.time, again.value.requestId, patience)) ?? answer;
+  }
+  cell.histories.finish(id, answer);
+}
+
+export function historyCommands(supervisor: Supervisor): HistoryCommands {
+  const { chance, time } = supervisor.ports;
+
+  const begin = async (cell: Cell, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {
+    const chat = cell.link.chatOf(ask.number);
+    if (!chat.ok) return chat;
+    const { chatId } = chat.value;
+    const questions = await questionsOf(supervisor, id, chatId, ask);
+    if (!questions.ok) return questions;
+    const [first, ...others] = questions.value;
+    if (signal.aborted || !first) return notConnected;
+    if (!cell.histories.begin(requestId, chatId, time.now())) return refuse('conflict', 'this requestId was used before');
+    const sent = await performIn(cell, signal, 'message.history', first);
+    if (!sent.ok) cell.histories.forget(requestId);
+    return sent.ok ? done({ cell, answered: follow(supervisor, cell, requestId, sent.value.requestId, others) }) : sent;
+  };
+
+  return {
+    async requestHistory(id, ask) {
+      const requestId = ask.requestId || chance.hex(8);
+      const begun = await whileLive(supervisor, id, (cell, signal) => begin(cell, signal, id, requestId, ask));
+      if (!begun.ok) return begun;
+      const { cell, answered } = begun.value;
+      if (ask.wait > 0) await within(time, ask.wait, answered);
+      // The history must be stored before the caller reads it.
+      if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
+      return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
+    },
+    histories: async (id) => supervisor.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
   };
 }

@@ -1,12 +1,118 @@
-/** Commands on people and groups: existence, pictures, known facts. */
-import type { Gateway } from '../views.ts';
-import { done } from '../model.ts';
-import { detailsOf } from '../session/chat-details.ts';
-import { checkNumbers } from '../session/number-check.ts';
+/** Commands on people: existence, pictures, known facts, and the address book. */
+import { done, type InstanceId, type PictureKind, refuse, type Result } from '../model.ts';
+import type { Identified } from '../operations.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
+import { recipientOf } from '../session/recipient-of.ts';
+import type { Addressed, Known } from '../session/recipients.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { perform, whileLive } from './perform.ts';
-import { portraitOf } from './portrait.ts';
+import type { ChatDetails, CheckedNumber, ContactFace, Gateway } from '../views.ts';
+import { perform, portraitOf, whileLive } from './perform.ts';
+
+// Collects the details of a chat: its stored data, its picture, its business name, and the groups in common with the account.
+
+/** Returns null if the chat is not a person. */
+async function businessNameOf(cell: Cell, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
+  const chat = kind === 'person' ? cell.link.chatOf(id) : null;
+  if (!chat?.ok || chat.value.forms.length === 0) return kind === 'person' ? null : '';
+  return cell.recipients.businessName({ chatId: id, forms: [id] }, (numbers) => performIn(cell, signal, 'chat.lookUp', { numbers }));
+}
+
+/** Returns the details of a chat. Needs a live session. */
+async function detailsOf(
+  ports: Pick<Ports, 'chats' | 'groups'>,
+  cell: Cell,
+  signal: AbortSignal,
+  { number, kind }: { readonly number: string; readonly kind: PictureKind },
+): Promise<Result<ChatDetails>> {
+  const recipient = await recipientOf(cell, signal, number);
+  if (!recipient.ok) return recipient;
+  const { chatId } = recipient.value;
+  const identified = await performIn(cell, signal, 'chat.identify', { ids: [chatId] });
+  if (!identified.ok) return identified;
+  const [who] = identified.value;
+  const lid = who?.lid ?? '';
+  const isPerson = who?.kind === 'person' || who?.kind === 'lid';
+  const instance = cell.record.id;
+  const [chat, commonGroups, picture, businessName] = await Promise.all([
+    ports.chats.get(instance, chatId),
+    isPerson
+      ? ports.groups.common(
+          instance,
+          [...new Set([chatId, lid])].filter((one) => one !== ''),
+        )
+      : [],
+    cell.pictures.look(chatId, kind, false),
+    who ? businessNameOf(cell, signal, who) : null,
+  ]);
+  return done({ chatId, lid, chat, picture: picture.ok ? { ...picture.value, kind } : null, businessName, commonGroups });
+}
+
+// Checks which numbers have accounts. Known numbers cause no request. All other numbers share one request, at the pace of all look-ups.
+
+const nothing = { chatId: '', lid: '', exists: false, businessName: '', groupName: '', error: '' } as const;
+
+const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[]): Promise<Result<ReadonlyMap<string, Identified>>> => {
+  const unique = [...new Set(ids)];
+  const identified = await performIn(cell, signal, 'chat.identify', { ids: unique });
+  return identified.ok ? done(new Map(unique.map((id, at) => [id, identified.value[at]!]))) : identified;
+};
+
+type Found = ReadonlyMap<string, Known>;
+
+/** Returns the answer to one query. `chat` is the identified query. `found` has the results of the look-ups, and `names` the found accounts, both by id. */
+const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
+  const { id, lid, kind, groupName } = chat;
+  if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };
+  if (kind === 'group')
+    return {
+      ...nothing,
+      query,
+      chatId: id,
+      groupName,
+      exists: groupName !== '',
+      error: groupName === '' ? 'the account is in no such group' : '',
+    };
+  if (kind === 'lid') return { ...nothing, query, chatId: id, lid, exists: null, error: 'the number of this LID is not known' };
+  const known = found.get(id);
+  // Only the account's own number is missing in the results, because it is not looked up.
+  if (known === undefined) return { ...nothing, query, chatId: id, lid, exists: true };
+  if (known === null) return { ...nothing, query, chatId: id, exists: null, error: 'the platform did not say' };
+  if (known.chatId === '') return { ...nothing, query, chatId: id };
+  const account = names.get(known.chatId);
+  return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName ?? '' };
+};
+
+/** Checks numbers on a live session. The refusals of `Recipients.check` refuse the whole call. A query that is no number or id gets its own error. */
+async function checkNumbers(cell: Cell, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
+  const chats = numbers.map((number) => cell.link.chatOf(number));
+  const asked = await identify(
+    cell,
+    signal,
+    chats.flatMap((chat) => (chat.ok ? [chat.value.chatId] : [])),
+  );
+  if (!asked.ok) return asked;
+  const people = new Map<string, Addressed>();
+  for (const { id, kind } of asked.value.values()) {
+    const chat = kind === 'person' ? cell.link.chatOf(id) : null;
+    if (chat?.ok && chat.value.forms.length > 0) people.set(id, { chatId: id, forms: chat.value.forms });
+  }
+  const found = await cell.recipients.check([...people.values()], (forms) => performIn(cell, signal, 'chat.lookUp', { numbers: forms }));
+  if (!found.ok) return found;
+  const accounts = [...found.value.values()].flatMap((known) => (known === null || known.chatId === '' ? [] : [known.chatId]));
+  const names = await identify(cell, signal, accounts);
+  if (!names.ok) return names;
+  return done(
+    chats.map((chat, at) => {
+      const query = numbers[at] ?? '';
+      if (!chat.ok) return { ...nothing, query, error: chat.refusal.message };
+      return checked(query, asked.value.get(chat.value.chatId)!, found.value, names.value);
+    }),
+  );
+}
+
+// Commands on people and groups: existence, pictures, known facts.
 
 type PeopleCommands = Pick<Gateway, 'checkNumbers' | 'picture' | 'chatDetails' | 'setOwnPicture'>;
 
@@ -28,3 +134,33 @@ export const peopleCommands = (supervisor: Supervisor): PeopleCommands => ({
       return cell.pictures.look(cell.recipients.remembered(resolved.value) ?? resolved.value, kind, force);
     }),
 });
+
+/** Commands on the address book, which the phone and its devices share. */
+export function contactCommands(supervisor: Supervisor): ContactFace {
+  const { contacts } = supervisor.ports;
+
+  /** Returns the contact in the address book for a number, in either of its forms. */
+  const find = (id: InstanceId, number: string) => {
+    const named = supervisor.cell(id)?.link.chatOf(number);
+    return named?.ok ? contacts.saved(id, [named.value.chatId, ...named.value.forms]) : Promise.resolve(null);
+  };
+
+  return {
+    contacts: (id, query) => contacts.list(id, query),
+    saveContact: (id, number, name) =>
+      whileLive(supervisor, id, async (cell, signal) => {
+        const recipient = await recipientOf(cell, signal, number);
+        if (!recipient.ok) return recipient;
+        const { chatId } = recipient.value;
+        const saved = await performIn(cell, signal, 'contact.save', { chatId, name });
+        return saved.ok ? done((await contacts.saved(id, [chatId])) ?? { contactId: chatId, lid: '', name, pushName: '' }) : saved;
+      }),
+    removeContact: (id, number) =>
+      whileLive(supervisor, id, async (cell, signal) => {
+        const contact = await find(id, number);
+        if (!contact) return refuse('notFound', 'contact not found');
+        const removed = await performIn(cell, signal, 'contact.remove', { chatId: contact.contactId });
+        return removed.ok ? done(contact) : removed;
+      }),
+  };
+}

@@ -1,6 +1,7 @@
 /** The path of every operation: wake the session, run the operation as a child of its chart, and return the outcome. */
-import { notConnected, type InstanceId, type Result } from '../model.ts';
+import { done, type InstanceId, notConnected, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 
@@ -27,3 +28,9 @@ export const perform = <N extends OperationName>(
   name: N,
   input: InputOf<N>,
 ): Promise<Result<AnswerOf<N>>> => whileLive(supervisor, id, (cell, signal) => performIn(cell, signal, name, input));
+
+// Pictures of people and groups on their way to the platform.
+
+/** Returns the JPEG for the platform; null for '', which removes a picture. */
+export const portraitOf = ({ portraits }: Pick<Ports, 'portraits'>, source: string): Promise<Result<Uint8Array | null>> =>
+  source === '' ? Promise.resolve(done(null)) : portraits.take(source, 'portrait');

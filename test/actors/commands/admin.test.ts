@@ -1,7 +1,7 @@
 /** The admin credential over several starts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAdmin } from '#actors/commands/admin.ts';
+import { createAdmin } from '#actors/commands/server.ts';
 import { World } from '#test/fakes/world.ts';
 
 const cooldown = 3_600_000;
