@@ -14,9 +14,7 @@ import {
 } from '../model.ts';
 import type { NamedMessage, Ports, TypingState } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { performIn } from '../session/perform.ts';
-import { recipientOf } from '../session/recipient-of.ts';
-import { storedChat } from '../session/stored-chat.ts';
+import { performIn, recipientOf, storedChat } from '../session/perform.ts';
 import type { Supervisor } from '../supervisor.ts';
 import type { ChatFace, ChatRemoval, Gateway, MarkedMessage, RemovalStep } from '../views.ts';
 import { whileLive } from './perform.ts';

@@ -4,7 +4,7 @@ import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
-import { damageOf } from '../session/damage.ts';
+import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { type PasskeyCommands, passkeyCommands } from './passkeys.ts';

@@ -13,8 +13,7 @@ import {
 } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { performIn } from '../session/perform.ts';
-import { storedChat } from '../session/stored-chat.ts';
+import { performIn, storedChat } from '../session/perform.ts';
 import type { Supervisor } from '../supervisor.ts';
 import type { Gateway, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../web-address.ts';

@@ -2,8 +2,7 @@
 import type { ActorDetail, ActorEvent, Asker, Gateway } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
-import { chartSource } from '../session/chart-source.ts';
-import { charts } from '../session/charts.ts';
+import { charts, chartSource } from '../session/charts.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { connectionSteps } from './connection.ts';
 import { onSettled } from './settling.ts';

@@ -3,8 +3,7 @@ import { done, type InstanceId, type PictureKind, refuse, type Result } from '..
 import type { Identified } from '../operations.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { performIn } from '../session/perform.ts';
-import { recipientOf } from '../session/recipient-of.ts';
+import { performIn, recipientOf } from '../session/perform.ts';
 import type { Addressed, Known } from '../session/recipients.ts';
 import type { Supervisor } from '../supervisor.ts';
 import type { ChatDetails, CheckedNumber, ContactFace, Gateway } from '../views.ts';

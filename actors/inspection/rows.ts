@@ -3,8 +3,7 @@ import type { ActorRow } from '../views/inspector.ts';
 import type { InstanceRecord } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { isPairingEnd } from '../policy/close-cause.ts';
-import { withDamage } from '../session/damage.ts';
-import { restingStatus } from '../session/status.ts';
+import { restingStatus, withDamage } from '../session/status.ts';
 import { stateText } from '../session/charts.ts';
 import { needsPerson } from './hour.ts';
 

@@ -15,7 +15,7 @@ import type { Ports } from '../ports.ts';
 import type { Turn, TurnEnd } from './campaign-runner.ts';
 import type { Cell } from './cell.ts';
 import { postponed } from './queue-host.ts';
-import { recipientOf } from './recipient-of.ts';
+import { recipientOf } from './perform.ts';
 import { sendNow } from './sending.ts';
 
 export type EndOf = 'waiting' | 'failed' | 'skipped' | 'unknown';

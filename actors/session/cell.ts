@@ -14,24 +14,20 @@ import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { Committed, Identity, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { within } from '../waiting.ts';
-import { Activity } from './activity.ts';
-import { changeNames } from './connection-changes.ts';
+import { Activity, Vitals } from './vitals.ts';
+import { changeNames, recorderOf, setAside, withOptOuts } from './recording.ts';
 import { HistoryRequests } from './history-requests.ts';
 import { proxyingOf, type Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
-import { withOptOuts } from './opt-outs.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
 import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
-import { recorderOf } from './recording.ts';
-import { setAside } from './set-aside.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
 import { beginningMs, beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Steps } from './steps.ts';
 import { Typing, type TypingInput } from './typing.ts';
-import { Vitals } from './vitals.ts';
 
 export interface CellInput {
   readonly record: InstanceRecord;

@@ -11,10 +11,9 @@ import type { CourierEvent, CourierHost } from '../delivery/courier-host.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
-import type { Host } from './host.ts';
+import { type Host, watched } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
 import { lifecycle } from './lifecycle.ts';
-import { watched } from './watched.ts';
 
 export interface InstanceInput {
   readonly host: Host;

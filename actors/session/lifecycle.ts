@@ -8,7 +8,7 @@ import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
 import { noFailures, kit, noOffer, type Context } from './kit.ts';
 import { passkeyCancelled, waitsForPasskey } from './passkey.ts';
-import { watched } from './watched.ts';
+import { watched } from './host.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 

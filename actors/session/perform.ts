@@ -1,7 +1,10 @@
-/** Performs one operation on a live session within a deadline, and records its results. */
-import { notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
+/** Performs one operation on a live session within a deadline, and finds the recipient or the stored chat that a request means. */
+import { type Chat, done, notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
+import type { ChatStore } from '../ports.ts';
 import type { Cell } from './cell.ts';
+
+// Performs one operation on a live session within a deadline, and records its results.
 
 /**
  * Performs one operation inside a task of `Cell.request`, with the `signal` of that task. The entries of the handler are recorded before the promise
@@ -36,3 +39,36 @@ export const askForPicture =
     await Promise.resolve();
     return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };
+
+// Finds the recipient of a message in any spelling. An unknown number is looked up on the platform.
+
+export interface Recipient {
+  /** The id under which the chat is stored. */
+  readonly chatId: string;
+  /** The number for which the message is composed. */
+  readonly number: string;
+}
+
+/** Returns the recipient. Needs a live session. Refuses as `PlatformLink.chatOf` and `Recipients.resolve` do. */
+export async function recipientOf(cell: Cell, signal: AbortSignal, number: string): Promise<Result<Recipient>> {
+  const chat = cell.link.chatOf(number);
+  if (!chat.ok) return chat;
+  const { chatId, certain } = chat.value;
+  if (!certain) {
+    const resolved = await performIn(cell, signal, 'chat.resolve', { number });
+    return resolved.ok ? done({ chatId: resolved.value, number }) : resolved;
+  }
+  const found = await cell.recipients.resolve(chat.value, (numbers) => performIn(cell, signal, 'chat.lookUp', { numbers }));
+  if (!found.ok) return found;
+  return done({ chatId: found.value, number: found.value === chatId ? number : found.value });
+}
+
+/** Finds a stored chat by any of its names, because a number may be written in two forms. */
+export async function storedChat({ record, link }: Cell, chats: ChatStore, number: string): Promise<Chat | null> {
+  const named = link.chatOf(number);
+  for (const name of new Set([number, ...(named.ok ? [named.value.chatId, ...named.value.forms] : [])])) {
+    const chat = await chats.get(record.id, name);
+    if (chat) return chat;
+  }
+  return null;
+}

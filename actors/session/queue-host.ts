@@ -2,11 +2,10 @@
 import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
-import { performIn } from './perform.ts';
+import { performIn, recipientOf } from './perform.ts';
 import { between } from '../policy/back-off.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import type { QueueHost, Sending } from './queue.ts';
-import { recipientOf } from './recipient-of.ts';
 import { giveUp, prepare, transmit } from './sending.ts';
 
 const reasons = {

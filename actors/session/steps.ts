@@ -9,7 +9,7 @@ import { origins, type Origin, type Step, type StepCause } from '../views/inspec
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { charts, edgeOf, nameOfEvent, stateText } from './charts.ts';
 import { chartNames, type ChartName } from '../views/inspector.ts';
-import type { Move } from './watched.ts';
+import type { Move } from './host.ts';
 
 const stepBytes = 16;
 const firstSteps = 8;

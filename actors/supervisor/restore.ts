@@ -2,9 +2,8 @@
 import type { InstanceId, Wanted } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { isToBeSetAside, setAsideDamaged } from '../session/damage.ts';
+import { beginningOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
 import { failAllInterrupted, restoreQueues } from '../session/queue-host.ts';
-import { beginningOf } from '../session/status.ts';
 import { untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 

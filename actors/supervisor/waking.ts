@@ -1,6 +1,6 @@
 /** Wakes hibernated sessions for calls that need them. The calls also wait for sessions that are starting. */
 import { done, notConnected, unknownInstance, type InstanceId, type Result } from '../model.ts';
-import { damageOf } from '../session/damage.ts';
+import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
 import type { Capacity } from './capacity.ts';

@@ -11,8 +11,7 @@ import {
   unknownInstance,
   type Result,
 } from '#actors/gateway.ts';
-import { chartSource } from '#actors/session/chart-source.ts';
-import { charts } from '#actors/session/charts.ts';
+import { charts, chartSource } from '#actors/session/charts.ts';
 import { instance as sample, now } from '#test/contract/samples.ts';
 
 const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, crashes, logLevel, ...row } = {

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMachine, type AnyStateMachine, type AnyStateNode } from 'xstate';
-import { charts } from '#actors/session/charts.ts';
-import { chartSource } from '#actors/session/chart-source.ts';
+import { charts, chartSource } from '#actors/session/charts.ts';
 import { chartNames } from '#actors/views/inspector.ts';
 
 const machineIn = (source: string): AnyStateMachine => {
