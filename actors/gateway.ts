@@ -28,7 +28,7 @@ import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './delivery/filter.ts';
-export { buttonsWarning } from './policy/interactive-rules.ts';
+export { buttonsWarning } from './policy/content-rules.ts';
 export { importOutcomes } from './views/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './views/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';

@@ -27,17 +27,14 @@ import { restingView } from './session/status.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
-import { Capacity } from './supervisor/capacity.ts';
+import { Capacity, Waking } from './supervisor/waking.ts';
 import { Chores } from './supervisor/chores.ts';
 import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/downloads.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './commands/numbers.ts';
-import type { InstanceReader } from './supervisor/instance-reader.ts';
-import { Registry } from './supervisor/registry.ts';
+import { type InstanceReader, Registry, TokenLookup } from './supervisor/registry.ts';
 import { Restore } from './supervisor/restore.ts';
-import { TokenLookup } from './supervisor/token-lookup.ts';
-import { Waking } from './supervisor/waking.ts';
 import { UnderWay, within } from './waiting.ts';
 
 export interface SupervisorInput {

@@ -3,9 +3,8 @@
  * agents.
  */
 import { Circuit } from '../delivery/circuit.ts';
-import { createSlots, type Slots } from '../policy/slots.ts';
+import { backOff, createSlots, type Slots } from '../policy/pacing.ts';
 import type { InstanceId } from '../model.ts';
-import { backOff } from '../policy/back-off.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import type { Chance, Meter, ModelAnswer, ModelQuestion, Ports, Time } from '../ports.ts';
 

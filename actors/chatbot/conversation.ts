@@ -6,7 +6,7 @@
  * nothing. Its memory is read from the stored messages. The question gives the answer its idempotency key, so that the answer is sent once.
  */
 import { assign, fromPromise, setup } from 'xstate';
-import { addTime } from '../policy/back-off.ts';
+import { addTime } from '../policy/pacing.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { Time } from '../ports.ts';
 import type { Answer, Plan } from './answering.ts';

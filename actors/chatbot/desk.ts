@@ -14,7 +14,7 @@ import { Budget } from './budget.ts';
 import { conversation } from './conversation.ts';
 import { Roster } from './roster.ts';
 import { isAnswerable, isStop } from './rules.ts';
-import type { InstanceReader } from '../supervisor/instance-reader.ts';
+import type { InstanceReader } from '../supervisor/registry.ts';
 import type { ChatbotCommands } from './tools.ts';
 
 export interface DeskInput {

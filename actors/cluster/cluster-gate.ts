@@ -3,7 +3,7 @@
  * sessions of a node share one query. A restart of all nodes therefore costs a few statements a second, and not one per session.
  */
 import type { Gate } from '../policy/gate.ts';
-import { backOff } from '../policy/back-off.ts';
+import { backOff } from '../policy/pacing.ts';
 import { StorageFailure, type AdmissionRate, type LeaseStore, type Log, type Time } from '../ports.ts';
 
 export interface ClusterGateInput {

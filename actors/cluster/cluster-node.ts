@@ -1,8 +1,7 @@
 /** A node of the cluster. The node takes the instances that belong to it, and moves all others to their nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { AskedTakes } from './asked-takes.ts';
 import { Departures, type Departure } from './departures.ts';
 import { KeptPlaces } from './kept-places.ts';

@@ -3,9 +3,8 @@
  * changes. The data of owned instances changes on this node only, and is not overwritten.
  */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Change, ChangeLook, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 
 export interface MemoryInput {
   readonly changes: ChangeStore;

@@ -2,7 +2,7 @@
 import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../views.ts';
 import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
-import { routeOf } from '../policy/proxy-route.ts';
+import { routeOf } from '../policy/proxy-choice.ts';
 import type { OpenOptions } from '../ports.ts';
 import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';

@@ -12,8 +12,7 @@ import {
   type Result,
 } from '../model.ts';
 import { unreadableText } from '../policy/close-cause.ts';
-import { chooseProxies } from '../policy/proxy-choice.ts';
-import { effectiveOf, routeOf } from '../policy/proxy-route.ts';
+import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { onSettled } from './settling.ts';

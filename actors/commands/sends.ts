@@ -14,8 +14,7 @@ import {
   unknownInstance,
   type UsedSendKey,
 } from '../model.ts';
-import { channelProblem } from '../policy/channel-rules.ts';
-import { contentProblem } from '../policy/content-rules.ts';
+import { channelProblem, contentProblem } from '../policy/content-rules.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';

@@ -3,8 +3,7 @@ import { eventTypes, type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } from '../ports.ts';
 import { Ages, type Due } from './ages.ts';
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 
 /** Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, go before single facts. Messages go last. */
 const ranks: Readonly<Record<EventType, number>> = {

@@ -4,12 +4,11 @@
  */
 import type { Step } from '../views/inspector.ts';
 import type { InstanceId } from '../model.ts';
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { StorageFailure, type Log, type StepStore, type Time } from '../ports.ts';
 import { charts, edgeOf } from '../session/charts.ts';
 import type { Steps } from '../session/steps.ts';
 import { chartNames } from '../views/inspector.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { within } from '../waiting.ts';
 
 const everyMs = 10_000;

@@ -4,7 +4,7 @@
  * When many sessions fail for one common reason (an outdated client, an outage), a barrier stops all handshakes. One canary instance then tries with
  * a growing back-off, and the others follow after its success.
  */
-import { backOff } from './back-off.ts';
+import { backOff } from './pacing.ts';
 import type { Time } from '../ports.ts';
 
 export interface Gate {

@@ -1,9 +1,8 @@
 /** All constants of reconnection, admission and delivery in one record. `config/` supplies the values, and tests shorten them. Times in milliseconds. */
-import type { SlotLimits } from './slots.ts';
+import type { Pace, SlotLimits } from './pacing.ts';
 import type { CampaignPolicy } from './campaign-policy.ts';
-import type { Pace } from './token-bucket.ts';
 import type { GateLimits, OutageRule } from './gate.ts';
-import type { ProxyPolicy } from './proxy-route.ts';
+import type { ProxyPolicy } from './proxy-choice.ts';
 
 export interface Policy {
   /**
@@ -195,4 +194,4 @@ export const capRetryMs = 60_000;
 
 export const usualStopGrace = 3_000;
 
-export { addTime, backOff, between } from './back-off.ts';
+export { addTime, backOff, between } from './pacing.ts';

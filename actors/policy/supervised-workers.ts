@@ -1,14 +1,15 @@
 /**
  * Restarts the background workers of an instance, or of the whole process, and counts their crashes.
  *
- *  A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
- * (`workerCrashes` in GET /admin/numbers) and logged as `worker.crashed`. The worker then restarts after a back-off, which doubles with every crash
- * within the crash window and never exceeds that window. A worker therefore keeps its state outside `run`, and sets aside work that can never
- * succeed. Otherwise the worker crashes about once per window for ever.
+ * A worker is a function that runs until no work is left. A throw or a rejection is a crash. A crash is counted under the worker's name
+ * (`workerCrashes` in GET /admin/numbers) and logged as `worker.crashed`. The worker then restarts after a back-off, which doubles with
+ * every crash within the crash window and never exceeds that window. A worker therefore keeps its state outside `run`, and sets aside work
+ * that can never succeed. Otherwise the worker crashes about once per window for ever.
  */
+import { EpochLost, type Log, type Meter, type Ports, StorageFailure, type Time } from '../ports.ts';
+import { Pause } from '../waiting.ts';
+import { addTime, backOff } from './pacing.ts';
 import type { Policy } from './policy.ts';
-import { addTime, backOff } from './back-off.ts';
-import type { Log, Meter, Ports, Time } from '../ports.ts';
 
 export interface SupervisionInput {
   readonly time: Time;
@@ -160,3 +161,65 @@ export const supervisedWorkers = (
   policy: Policy,
   fields: object,
 ): SupervisedWorkers => new SupervisedWorkers({ time, log, meter, policy, fields, random: () => chance.random() });
+
+// Periodic background work: a supervised worker, the timer that wakes it, and the pause between two batches of its work.
+
+export interface PeriodicInput {
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+  /** The name of the worker in the crash count. */
+  readonly name: string;
+  /** The time between two rounds. In milliseconds. */
+  readonly everyMs: number;
+  /** The log event of a round in which storage did not answer or belonged to another process. The next round retries, so this is not a crash. */
+  readonly unanswered: string;
+  /** Returns false if another process does the work now. The round is then skipped. */
+  onDuty?(): boolean;
+  /** Runs one round. A round with several batches waits between them with `pause`, and stops when `pause.ended`. */
+  run(pause: Pause): Promise<void>;
+}
+
+export class PeriodicWorker {
+  readonly #input: PeriodicInput;
+  readonly #worker: SupervisedWorker;
+  readonly #pause: Pause;
+  #timer: unknown = null;
+
+  constructor(input: PeriodicInput) {
+    this.#input = input;
+    this.#pause = new Pause(input.time);
+    this.#worker = input.workers.supervise({ name: input.name, run: () => this.#run() });
+  }
+
+  /** Starts the timer. The first round begins after `everyMs`. */
+  start(): void {
+    const { time, everyMs } = this.#input;
+    this.#timer = time.setTimeout(() => {
+      this.start();
+      this.wake();
+    }, everyMs);
+  }
+
+  /** Starts a round now, or after the current round. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  /** Stops the worker. A current round stops after its batch. Idempotent. */
+  stop(): void {
+    this.#worker.stop();
+    this.#pause.end();
+    this.#input.time.clearTimeout(this.#timer);
+  }
+
+  async #run(): Promise<void> {
+    if (this.#input.onDuty?.() === false) return;
+    try {
+      await this.#input.run(this.#pause);
+    } catch (error) {
+      if (!(error instanceof StorageFailure || error instanceof EpochLost)) throw error;
+      this.#input.log.warn({ error }, this.#input.unanswered);
+    }
+  }
+}

@@ -6,7 +6,7 @@
  * no turn.
  */
 import type { Campaign } from '../model.ts';
-import { between } from '../policy/back-off.ts';
+import { between } from '../policy/pacing.ts';
 import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.ts';
 import { StorageFailure, type CampaignTurn, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';

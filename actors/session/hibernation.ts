@@ -1,9 +1,8 @@
 /** Hibernates idle sessions. Wakes hibernated sessions by schedule for a short time, so that they receive waiting messages. */
 import type { InstanceId } from '../model.ts';
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Cell } from './cell.ts';
 
 /** The source of hibernated instances. */

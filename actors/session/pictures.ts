@@ -15,7 +15,7 @@ import {
   type PictureKind,
   type Result,
 } from '../model.ts';
-import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
+import { type Bucket, fullBucket, takeToken } from '../policy/pacing.ts';
 import type { PicturePolicy } from '../policy/policy.ts';
 import { StorageFailure, type Outcome, type PictureStore, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';

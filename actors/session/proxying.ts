@@ -1,7 +1,7 @@
 /** The proxy of one session: through which the next connection goes, and what its failures lead to. */
 import { noProxy, unreadableIn, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
-import { failuresBeforeFallback, routeOf, type ProxyPolicy } from '../policy/proxy-route.ts';
+import { failuresBeforeFallback, type ProxyPolicy, routeOf } from '../policy/proxy-choice.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Log, Ports } from '../ports.ts';
 

@@ -3,7 +3,7 @@ import { done, type InstanceId, type Message, type Refusal, type Result } from '
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
 import { performIn, recipientOf } from './perform.ts';
-import { between } from '../policy/back-off.ts';
+import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import type { QueueHost, Sending } from './queue.ts';
 import { giveUp, prepare, transmit } from './sending.ts';

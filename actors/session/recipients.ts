@@ -6,7 +6,7 @@
  * Look-ups are paced, because the platform restricts accounts that look up many numbers.
  */
 import { done, refuse, type Claim, type Result } from '../model.ts';
-import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
+import { type Bucket, fullBucket, takeToken } from '../policy/pacing.ts';
 import type { LookupPolicy } from '../policy/policy.ts';
 import type { LookedUp, Outcome, RecipientStore, Time } from '../ports.ts';
 

@@ -1,12 +1,121 @@
-/** Background work on the stored data of all instances. The chores remove rows and files that are too old, exceed a limit, or have no owner. */
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
+/**
+ * Background work on the stored data of all instances. The chores remove rows and files that are too old, exceed a limit, or have no owner.
+ */
+import { PeriodicWorker, type SupervisedWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Ports } from '../ports.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
+import type { Log, Ports, Removal, RemovalStore, Time } from '../ports.ts';
+import { Pause, untilStored } from '../waiting.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { expiry, type Perishable } from './expiry.ts';
 import { FileKeeper } from './file-keeper.ts';
-import { RowRemover } from './row-remover.ts';
+
+// Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.
+
+/** Pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */
+const everyMs = 600_000;
+const restMs = 20;
+/** Rows per batch. */
+const pieceRows = 1_000;
+
+/** A kind of rows that expire. */
+export interface Perishable {
+  readonly name: string;
+  /** Retention period of a row. In milliseconds. */
+  readonly age: number;
+  /**
+   * Removes at most `limit` rows from before this time (Unix milliseconds), and returns their number. Without `more`, a number below `limit` means
+   * that no such row is left.
+   */
+  expire(before: number, limit: number): Promise<number | { readonly removed: number; readonly more: boolean }>;
+}
+
+export interface ExpiryInput {
+  readonly perishables: readonly Perishable[];
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+  /** True if this process does the work that one node does for the cluster. */
+  onDuty?(): boolean;
+  readonly clock: Pick<ClockWatch, 'trouble' | 'note'>;
+}
+
+export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => true }: ExpiryInput): PeriodicWorker => {
+  const expire = async ({ name, age, expire }: Perishable, pause: Pause): Promise<void> => {
+    const before = time.now() - age;
+    let rows = 0;
+    // A clock that jumped while another table was worked on is in doubt for this one. A jump between two pieces does not change `before`.
+    for (let isMore = clock.trouble === ''; isMore && !pause.ended;) {
+      const piece = await expire(before, pieceRows);
+      rows += typeof piece === 'number' ? piece : piece.removed;
+      isMore = typeof piece === 'number' ? piece === pieceRows : piece.more;
+      if (isMore) await pause.wait(restMs);
+    }
+    if (rows > 0) log.info({ name, rows }, 'rows.expired');
+  };
+  const run = async (pause: Pause): Promise<void> => {
+    const reason = clock.trouble;
+    if (reason !== '') return log.warn({ reason }, 'rows.notExpired');
+    for (const perishable of perishables) await expire(perishable, pause);
+    await clock.note();
+  };
+  return new PeriodicWorker({ time, log, workers, name: 'expiry', everyMs, unanswered: 'rows.notExpired', onDuty, run });
+};
+
+// Removes the rows of removed instances and webhooks in the background, in batches. After a crash or a stop, the next start resumes an
+// interrupted removal.
+
+export interface RowRemoverInput {
+  readonly removals: RemovalStore;
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+  /** True if this process does the work that one node does for the cluster. */
+  onDuty?(): boolean;
+}
+
+class RowRemover {
+  readonly #input: RowRemoverInput;
+  readonly #worker: SupervisedWorker;
+  readonly #pause: Pause;
+
+  constructor(input: RowRemoverInput) {
+    this.#input = input;
+    this.#pause = new Pause(input.time);
+    this.#worker = input.workers.supervise({ name: 'remover', run: () => this.#run() });
+  }
+
+  /** Starts a run, because rows are pending for removal, or may be since an earlier run. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  stop(): void {
+    this.#worker.stop();
+    this.#pause.end();
+  }
+
+  /** Tries every pending removal, even if one fails. The first failure then crashes the worker. */
+  async #run(): Promise<void> {
+    if (this.#input.onDuty?.() === false) return;
+    const failures: unknown[] = [];
+    for (const removal of await untilStored(this.#pause, () => this.#input.removals.pending())) {
+      try {
+        await this.#remove(removal);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #remove(removal: Removal): Promise<void> {
+    let pieces = 1;
+    while (!this.#pause.ended && (await untilStored(this.#pause, () => this.#input.removals.removePiece(removal)))) {
+      pieces += 1;
+      await this.#pause.wait(restMs);
+    }
+    if (!this.#pause.ended) this.#input.log.info({ ...removal, pieces }, 'rows.removed');
+  }
+}
 
 export interface ChoresInput {
   readonly clock: ClockWatch;

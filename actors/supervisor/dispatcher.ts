@@ -9,7 +9,7 @@ import type { CourierHost, EventConnector } from '../delivery/courier-host.ts';
 import { History } from '../delivery/history.ts';
 import { ReceiverHealth } from '../delivery/receiver-health.ts';
 import { WebhookRegistry } from '../delivery/registry.ts';
-import { createSlots } from '../policy/slots.ts';
+import { createSlots } from '../policy/pacing.ts';
 import { Sweeper } from '../delivery/sweeper.ts';
 import { finalUrl } from '../delivery/webhook-request.ts';
 

@@ -1,7 +1,6 @@
 /** Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes. */
-import { PeriodicWorker } from '../policy/periodic-worker.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { FileStore, Log, Time } from '../ports.ts';
-import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { Pause } from '../waiting.ts';
 
 /** Pause between two checks of the sum, and between two batches, so that other work gets the disk and the database. In milliseconds. */

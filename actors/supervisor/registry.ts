@@ -1,8 +1,9 @@
 /** All registered instances with their records and tokens, and the cells of those that need one. */
-import type { InstanceView } from '../views.ts';
-import type { InstanceId, InstanceRecord, Status } from '../model.ts';
+import type { GatewayEvent, InstanceId, InstanceRecord, Status } from '../model.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { beginningOf, restingStatus, restingView } from '../session/status.ts';
+import type { InstanceView } from '../views.ts';
 
 export class Registry {
   readonly #make: (record: InstanceRecord) => Cell;
@@ -112,4 +113,52 @@ export class Registry {
       if (record.lastActiveAt <= before && !this.#cells.has(id) && beginningOf(record) === 'asleep') due.push(id);
     return due;
   }
+}
+
+// Looks up the instance of a token in the database, because another node may have made it a moment ago. Unknown tokens are cached, so that
+// a client with a void token does not cost one query per request.
+
+/** Time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
+const keptMs = 10_000;
+const mostKept = 10_000;
+/** Limit in characters. Longer tokens cause no query. */
+const longestToken = 500;
+
+export class TokenLookup {
+  readonly #ports: Pick<Ports, 'instances' | 'time'>;
+  /** Unknown tokens with the end of their caching, by the monotonic clock. Oldest first. */
+  readonly #missing = new Map<string, number>();
+
+  constructor(ports: Pick<Ports, 'instances' | 'time'>) {
+    this.#ports = ports;
+  }
+
+  async find(token: string): Promise<InstanceRecord | null> {
+    const { instances, time } = this.#ports;
+    if (token.length > longestToken || (this.#missing.get(token) ?? 0) > time.monotonic()) return null;
+    const record = await instances.byToken(token);
+    this.#missing.delete(token);
+    if (record === null) this.#remember(token);
+    return record;
+  }
+
+  #remember(token: string): void {
+    this.#missing.set(token, this.#ports.time.monotonic() + keptMs);
+    const [oldest] = this.#missing.size > mostKept ? this.#missing.keys() : [];
+    if (oldest !== undefined) this.#missing.delete(oldest);
+  }
+}
+
+// The interface of parts that follow the events of every instance, such as the inspector, the streams and the chatbot.
+
+/** A part of the gateway that reads the events of instances. An error that a reader throws is logged and has no other effect. */
+export interface InstanceReader {
+  /** Takes a committed event, and the epoch under which it was committed. */
+  note(event: GatewayEvent, epoch: number): void;
+  /** Called each time a session becomes live. */
+  live(cell: Cell): void;
+  /** Called when the instance is gone, or moves to another node. The reader ends its work for the instance and drops its data. */
+  forget(id: InstanceId): void;
+  /** Called when the process stops. */
+  stop(): void;
 }

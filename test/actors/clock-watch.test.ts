@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
-import { expiry } from '#actors/supervisor/expiry.ts';
+import { expiry } from '#actors/supervisor/chores.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { message } from '#test/contract/samples.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';

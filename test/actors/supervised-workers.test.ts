@@ -1,9 +1,8 @@
 /** Background workers: a crash is counted, logged and followed by a restart, whatever threw. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PeriodicWorker } from '#actors/policy/periodic-worker.ts';
+import { PeriodicWorker, SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
-import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { FakeLog, FakeTime, settle } from '#test/fakes/time.ts';
 
 function bench(run: () => Promise<void> | void) {

@@ -1,7 +1,7 @@
 /** Tokens that nobody knows cost few queries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenLookup } from '#actors/supervisor/token-lookup.ts';
+import { TokenLookup } from '#actors/supervisor/registry.ts';
 import { instance } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Circuit } from '#actors/delivery/circuit.ts';
 import { Courier } from '#actors/delivery/courier.ts';
 import type { CourierHost } from '#actors/delivery/courier-host.ts';
-import { createSlots, type Slots } from '#actors/policy/slots.ts';
+import { createSlots, type Slots } from '#actors/policy/pacing.ts';
 import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import type { Attempt } from '#actors/ports.ts';

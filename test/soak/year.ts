@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Time } from '#actors/ports.ts';
 import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
-import { expiry, type Perishable } from '#actors/supervisor/expiry.ts';
+import { expiry, type Perishable } from '#actors/supervisor/chores.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
-import { createSlots } from '#actors/policy/slots.ts';
+import { createSlots } from '#actors/policy/pacing.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { webhook as sample } from '#test/fakes/records.ts';
 import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { Circuit } from '#actors/delivery/circuit.ts';
-import { createSlots } from '#actors/policy/slots.ts';
+import { createSlots } from '#actors/policy/pacing.ts';
 import { Sweeper } from '#actors/delivery/sweeper.ts';
 import type { EventType } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';

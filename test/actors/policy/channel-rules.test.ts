@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MediaKind, Send, SendContent } from '#actors/model.ts';
-import { channelProblem } from '#actors/policy/channel-rules.ts';
+import { channelProblem } from '#actors/policy/content-rules.ts';
 
 const channel = '120363000000000001@newsletter';
 const text: SendContent = { kind: 'text', text: 'News', preview: null };

@@ -1,7 +1,7 @@
 /** A pace: what follows at once, and how long the next has to wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fullBucket, takeToken } from '#actors/policy/token-bucket.ts';
+import { fullBucket, takeToken } from '#actors/policy/pacing.ts';
 
 const pace = { burst: 2, every: 1_000 };
 

@@ -1,0 +1,124 @@
+/** The pace of work as plain functions and counters: sliding windows, back-off delays, a token bucket, and a semaphore for posts. */
+
+// Sliding windows and back-off delays as pure functions.
+
+/** Adds a time to a sliding window and drops times that left the window. */
+export const addTime = (times: readonly number[], now: number, window: number): readonly number[] => [
+  ...times.filter((time) => time > now - window),
+  now,
+];
+
+/** Returns the back-off delay before attempt `n` (0 is the first). `random` is in [0, 1). */
+export const backOff = (bounds: { readonly min: number; readonly max: number }, n: number, random: number): number =>
+  Math.round((0.5 + random / 2) * Math.min(bounds.max, bounds.min * 2 ** Math.min(n, 30)));
+
+/** Returns a random value between `min` and `max`. */
+export const between = (min: number, max: number, random: number): number => Math.round(min + (max - min) * random);
+
+// A token bucket: a burst of actions at once, then one more for each period.
+
+export interface Pace {
+  /** The number of actions that may follow each other at once, after a pause. */
+  readonly burst: number;
+  /** The time until one more action is allowed. In milliseconds. */
+  readonly every: number;
+}
+
+export interface Bucket {
+  readonly tokens: number;
+  /** The time at which `tokens` was counted. In Unix milliseconds. */
+  readonly at: number;
+}
+
+export const fullBucket = ({ burst }: Pace, now: number): Bucket => ({ tokens: burst, at: now });
+
+const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bucket => ({
+  tokens: Math.min(burst, tokens + Math.max(0, now - at) / every),
+  at: now,
+});
+
+/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. A bucket never holds more than the burst. */
+export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
+  const current = filled(bucket, pace, now);
+  if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
+  return { bucket: current, wait: Math.ceil((count - current.tokens) * pace.every) };
+};
+
+// A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns.
+
+export interface SlotLimits {
+  readonly total: number;
+  readonly perHost: number;
+}
+
+export interface Slots {
+  /** Takes a slot. Returns null if a slot was free, else a promise of one. The caller must free every slot. */
+  take(host: string): Promise<void> | null;
+  free(host: string): void;
+  readonly busy: number;
+}
+
+/** Callers that wait for a slot of one host. Taking the first does not move the others, because there may be hundreds. */
+interface HostQueue {
+  waiting: (() => void)[];
+  next: number;
+}
+
+const longestTrail = 256;
+
+const takeFirst = (line: HostQueue): (() => void) | undefined => {
+  const first = line.waiting[line.next];
+  line.next += 1;
+  if (line.next >= longestTrail) {
+    line.waiting = line.waiting.slice(line.next);
+    line.next = 0;
+  }
+  return first;
+};
+
+export function createSlots({ total, perHost }: SlotLimits): Slots {
+  const taken = new Map<string, number>();
+  /** Queues in the order of the turns of their hosts. No queue is empty. */
+  const lines = new Map<string, HostQueue>();
+  let busy = 0;
+
+  const hasRoom = (host: string): boolean => busy < total && (taken.get(host) ?? 0) < perHost;
+  const occupy = (host: string): void => {
+    busy += 1;
+    taken.set(host, (taken.get(host) ?? 0) + 1);
+  };
+  const next = (): void => {
+    for (const [host, line] of lines) {
+      if (!hasRoom(host)) continue;
+      const go = takeFirst(line);
+      lines.delete(host);
+      if (line.next < line.waiting.length) lines.set(host, line);
+      occupy(host);
+      return go?.();
+    }
+  };
+
+  return {
+    take(host) {
+      if (hasRoom(host)) {
+        occupy(host);
+        return null;
+      }
+      return new Promise((resolve) => {
+        const line = lines.get(host);
+        if (line) line.waiting.push(resolve);
+        else lines.set(host, { waiting: [resolve], next: 0 });
+      });
+    },
+    free(host) {
+      busy -= 1;
+      const left = (taken.get(host) ?? 1) - 1;
+      if (left > 0) taken.set(host, left);
+      else taken.delete(host);
+      next();
+    },
+    get busy() {
+      return busy;
+    },
+  };
+}
