@@ -27,7 +27,7 @@ import type { Policy } from './policy/policy.ts';
 import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
-export { isExcluded } from './delivery/filter.ts';
+export { isExcluded } from './delivery/webhook-config.ts';
 export { buttonsWarning } from './policy/content-rules.ts';
 export { importOutcomes } from './views/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './views/inspector.ts';

@@ -2,7 +2,7 @@
  * Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker. A slow or failing service therefore delays only its own
  * agents.
  */
-import { Circuit } from '../delivery/circuit.ts';
+import { Circuit } from '../delivery/receiver-health.ts';
 import { backOff, createSlots, type Slots } from '../policy/pacing.ts';
 import type { InstanceId } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';

@@ -1,5 +1,5 @@
 /** Takes instances for requests. Requests that come while a take is under way share the next one. */
-import { microBatch } from '../delivery/micro-batch.ts';
+import { microBatch } from '../delivery/tracked-ports.ts';
 import type { InstanceId } from '../model.ts';
 import type { TakeCause } from '../ports.ts';
 

@@ -9,7 +9,7 @@ import type { Supervisor } from '../supervisor.ts';
 import { newRecord, tokenLength } from './instances.ts';
 import { leave } from './leaving.ts';
 import { onSettled } from './settling.ts';
-import { privateOf } from '../delivery/webhook-secrets.ts';
+import { privateOf } from '../delivery/webhook-config.ts';
 
 type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
 

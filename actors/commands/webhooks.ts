@@ -2,10 +2,8 @@
  * Commands on webhooks and on their deliveries. The rules are in `actors/delivery/`. The commands store the changes and notify the
  * couriers.
  */
-import { listensTo } from '../delivery/filter.ts';
-import { changeOf } from '../delivery/webhook-config.ts';
+import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
-import { privateOf } from '../delivery/webhook-secrets.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
   type ChatwootPlace,

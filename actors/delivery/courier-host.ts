@@ -2,7 +2,7 @@
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt, Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
-import type { Circuit } from './circuit.ts';
+import type { Circuit } from './receiver-health.ts';
 import type { Slots } from '../policy/pacing.ts';
 
 /** Delivers events to a service that is no webhook receiver (Chatwoot). */

@@ -7,11 +7,10 @@ import { EpochLost, StorageFailure, type Attempt, type Cuts } from '../ports.ts'
 import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
-import type { Circuit } from './circuit.ts';
+import { type Circuit, type FailedAttempt, stepAfter } from './receiver-health.ts';
 import type { CourierEvent, CourierHost, CourierInput, CourierView } from './courier-host.ts';
-import { stillWants } from './filter.ts';
+import { stillWants } from './webhook-config.ts';
 import { OutboxWindow } from './outbox-window.ts';
-import { stepAfter, type FailedAttempt } from './retry.ts';
 import { enveloped, WebhookRequests } from './webhook-request.ts';
 
 /** Pause before a courier checks whether the probe of another courier has ended. In milliseconds. */

@@ -1,7 +1,13 @@
-/** The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending. */
-import type { ReceiverReport } from '../views/inspector.ts';
+/**
+ * The health of a receiver: the circuit breaker that the couriers of all instances share, the step after a failed attempt, and the outcomes
+ * for reports.
+ */
 import type { Delivery, LastAttempt } from '../model.ts';
+import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
+import type { ReceiverReport } from '../views/inspector.ts';
+
+// The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending.
 
 /** Attempts that the success rate covers. */
 const counted = 100;
@@ -44,4 +50,104 @@ export class ReceiverHealth {
   lastAttempt(eventId: string): LastAttempt | undefined {
     return this.#waiting.get(eventId);
   }
+}
+
+/**
+ * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the lanes. Then the circuit opens, and
+ * lets one probe at a time through, with growing pauses. An attempt is identified by the number of its delivery.
+ */
+export class Circuit {
+  readonly #policy: DeliveryPolicy;
+  #failures = 0;
+  #until = 0;
+  /** The attempt that probes while the circuit is open (half-open). */
+  #probe: number | null = null;
+  #recoveries = 0;
+
+  constructor(policy: DeliveryPolicy) {
+    this.#policy = policy;
+  }
+
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Number of times that the circuit closed again. */
+  get recoveries(): number {
+    return this.#recoveries;
+  }
+
+  /** True if the circuit lets through at most one probe at a time. */
+  get isOpen(): boolean {
+    return this.#failures >= this.#policy.circuit.failures;
+  }
+
+  /** Time before which nothing is sent, by the monotonic clock. */
+  get until(): number {
+    return this.#until;
+  }
+
+  /** Number of lanes that may be under way. A slow receiver holds one of the slots that all webhooks share, and not many. */
+  get lanes(): number {
+    return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
+  }
+
+  /** Returns true if the attempt may begin. The caller must then call `judge` or `forgo` for this attempt. */
+  admit(attempt: number): boolean {
+    if (!this.isOpen) return true;
+    if (this.#probe !== null) return false;
+    this.#probe = attempt;
+    return true;
+  }
+
+  /** Releases an admitted attempt that was not made, or whose outcome is unknown. */
+  forgo(attempt: number): void {
+    if (this.#probe === attempt) this.#probe = null;
+  }
+
+  judge(attempt: number, outcome: Attempt, now: number): void {
+    this.forgo(attempt);
+    if (outcome.ok) return this.reset();
+    if (this.#until > now) return; // The attempt began before the pause, so it is no probe.
+    this.#failures += 1;
+    const { failures, min, max } = this.#policy.circuit;
+    const over = this.#failures - failures;
+    const pause = over >= 0 ? Math.min(max, min * 2 ** Math.min(over, 20)) : 0;
+    const asked = Math.min((outcome.retryAfter ?? 0) * 1000, this.#policy.retryAfterMax);
+    this.#until = now + Math.max(pause, asked);
+  }
+
+  reset(): void {
+    if (this.isOpen) this.#recoveries += 1;
+    this.#failures = 0;
+    this.#until = 0;
+  }
+}
+
+// Decides the step after a failed attempt. The decision is a pure function over the retry schedule.
+
+export type FailedAttempt = Attempt & { readonly ok: false };
+
+export type NextStep =
+  /** Retries after the delay. The lane waits for the row. */
+  | { readonly kind: 'retry'; readonly delay: number }
+  /** Postpones the row in the outbox. The lane is held until then. */
+  | { readonly kind: 'park'; readonly delay: number }
+  /** Ends the row as a dead letter, because its attempts are used up. */
+  | { readonly kind: 'giveUp' }
+  /** Disables the webhook, because the receiver answered 410 (Gone). The deliveries of the webhook stay. */
+  | { readonly kind: 'disable' };
+
+/** Returns the next step. `attempts` includes the failed one. `random` in [0, 1) adds jitter. */
+export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: FailedAttempt, random: number): NextStep {
+  if (outcome.status === 410) return { kind: 'disable' };
+  const { quick, slow, retryAfterMax } = policy;
+  const isQuick = attempts < quick.length;
+  const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
+  // Events of a lane come in order. If no earlier event has made an event possible by now, none will. The event must not hold its lane then.
+  if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
+  const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
+  const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));
+  return { kind: isQuick ? 'retry' : 'park', delay };
 }

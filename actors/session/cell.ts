@@ -1,7 +1,7 @@
 /** One instance with its record, actor, recorder, feed and queue. The supervisor makes cells, and the commands use them. */
 import type { CourierHost, CourierView } from '../delivery/courier-host.ts';
 import { Feed } from '../delivery/feed.ts';
-import { wants } from '../delivery/filter.ts';
+import { wants } from '../delivery/webhook-config.ts';
 import { History } from '../delivery/history.ts';
 import { MediaGate } from '../delivery/media-gate.ts';
 import type { Recorder } from '../delivery/recorder.ts';

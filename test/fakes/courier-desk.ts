@@ -1,7 +1,7 @@
 /** A courier of one webhook over a simulated receiver, outbox and clock. */
 import { quietMeter } from '#test/fakes/meter.ts';
 import assert from 'node:assert/strict';
-import { Circuit } from '#actors/delivery/circuit.ts';
+import { Circuit } from '#actors/delivery/receiver-health.ts';
 import { Courier } from '#actors/delivery/courier.ts';
 import type { CourierHost } from '#actors/delivery/courier-host.ts';
 import { createSlots, type Slots } from '#actors/policy/pacing.ts';

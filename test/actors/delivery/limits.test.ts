@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { Circuit } from '#actors/delivery/circuit.ts';
+import { Circuit } from '#actors/delivery/receiver-health.ts';
 import { createSlots } from '#actors/policy/pacing.ts';
 import { Sweeper } from '#actors/delivery/sweeper.ts';
 import type { EventType } from '#actors/model.ts';

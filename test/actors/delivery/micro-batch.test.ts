@@ -1,7 +1,7 @@
 /** Small works of many callers, gathered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { microBatch } from '#actors/delivery/micro-batch.ts';
+import { microBatch } from '#actors/delivery/tracked-ports.ts';
 import { StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 import { settle } from '#test/fakes/time.ts';
 

@@ -1,7 +1,7 @@
 /** The circuit of a webhook that many instances post to: what one learns of the receiver, all know. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Circuit } from '#actors/delivery/circuit.ts';
+import { Circuit } from '#actors/delivery/receiver-health.ts';
 import type { RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Attempt } from '#actors/ports.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enveloped, finalUrl } from '#actors/delivery/webhook-request.ts';
 import { envelopeView, placeholderText } from '#src/contract/views.ts';
-import { isExcluded, listensTo, wants } from '#actors/delivery/filter.ts';
+import { isExcluded, listensTo, wants } from '#actors/delivery/webhook-config.ts';
 import { messageFilters, type GatewayEvent } from '#actors/model.ts';
 import { fillPlaceholders, hasPlaceholders } from '#actors/text.ts';
 import { chat } from '#test/contract/samples.ts';

@@ -1,7 +1,7 @@
 /** Tests the rules for a webhook's secret and headers, as a table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { privateOf } from '#actors/delivery/webhook-secrets.ts';
+import { privateOf } from '#actors/delivery/webhook-config.ts';
 import type { WebhookInput } from '#actors/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 
