@@ -15,12 +15,9 @@ import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, Turn } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { fillPlaceholders } from '../text.ts';
-import type { Asking } from './asking.ts';
-import { boundedMetadata } from './bounds.ts';
-import type { Budget } from './budget.ts';
-import { piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
-import { keyFor, type Crew, type Roster } from './roster.ts';
-import { isStop, triggerFor } from './rules.ts';
+import type { Asking, Budget } from './asking.ts';
+import { boundedMetadata, piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
+import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 
 export interface AnsweringInput {

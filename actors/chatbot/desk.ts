@@ -3,17 +3,15 @@
  * The desk reads committed events, as couriers do, so that no message waits for it.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
-import { trackSource } from '../chatwoot/links.ts';
+import { trackSource } from '../chatwoot/conversations.ts';
 import type { GatewayEvent, InstanceId, InstanceRecord } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { Answering, type Talk } from './answering.ts';
-import { Asking } from './asking.ts';
-import { Budget } from './budget.ts';
+import { Asking, Budget } from './asking.ts';
 import { conversation } from './conversation.ts';
-import { Roster } from './roster.ts';
-import { isAnswerable, isStop } from './rules.ts';
+import { isAnswerable, isStop, Roster } from './rules.ts';
 import type { InstanceReader } from '../supervisor/registry.ts';
 import type { ChatbotCommands } from './tools.ts';
 

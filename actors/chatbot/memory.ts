@@ -1,6 +1,8 @@
-/** Builds the input of an agent from a chat: its memory and the question, as turns. Pure functions over messages in order, oldest first. */
-import { wordsOf, type ChatbotAgent, type Message } from '../model.ts';
+/** The data of an answer: the input of an agent, made of a chat, and the bounds of what a message keeps of the answer. Pure functions. */
+import { type AiMetadata, type ChatbotAgent, cutText, type Message, wordsOf } from '../model.ts';
 import type { Turn } from '../ports.ts';
+
+// Builds the input of an agent from a chat: its memory and the question, as turns. Pure functions over messages in order, oldest first.
 
 /** True for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
@@ -82,3 +84,29 @@ export const piecesOf = (text: string, most: number, count = Infinity): readonly
   }
   return rest === '' ? pieces : [...pieces, rest];
 };
+
+// Bounds the data that a message has about its answer. Pure functions.
+
+/** Limits of one text and of one list in that data. In characters. */
+const toldText = 8_000;
+const toldList = 16_000;
+
+const shortened = (value: unknown): unknown => {
+  if (typeof value === 'string') return cutText(value, toldText);
+  if (Array.isArray(value)) return value.map(shortened);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
+};
+
+/** Returns the first items that fit. */
+const fitting = (list: readonly unknown[]): readonly unknown[] => {
+  let room = toldList;
+  return list.map(shortened).filter((one) => (room -= JSON.stringify(one).length) >= 0);
+};
+
+/** Bounds the metadata. The newest part of the memory is kept. */
+export const boundedMetadata = ({ agentId, request, response }: AiMetadata): AiMetadata => ({
+  agentId,
+  request: { ...request, messages: fitting(request.messages.toReversed()).toReversed(), tools: fitting(request.tools) },
+  response: { ...response, choices: fitting(response.choices), toolResults: fitting(response.toolResults) },
+});

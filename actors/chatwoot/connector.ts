@@ -28,9 +28,8 @@ import type {
   Webhook,
 } from '../model.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { Conversations, type InboxOf } from './conversations.ts';
-import { deletedDraft, draftOf, type Draft } from './drafts.ts';
-import { failed, failedKey, linkOf, sourceIdOf, trackIdOf, trackSource } from './links.ts';
+import { Conversations, failed, failedKey, type InboxOf, linkOf, sourceIdOf, trackIdOf, trackSource } from './conversations.ts';
+import { deletedDraft, type Draft, draftOf } from './texts.ts';
 
 export interface ConnectorHost {
   readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;

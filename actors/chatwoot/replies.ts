@@ -24,11 +24,9 @@ import type { ChatwootPolicy } from '../policy/policy.ts';
 import { EpochLost, StorageFailure, type Ports } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { storageRetryMs, type UnderWay } from '../waiting.ts';
-import { addresseeOf } from './addressee.ts';
+import { addresseeOf, countParts, failureOf, partsOf } from './texts.ts';
 import type { Connector } from './connector.ts';
-import type { InboxOf } from './conversations.ts';
-import { deletedKey, failed, trackIdOf, trackSource } from './links.ts';
-import { countParts, failureOf, partsOf } from './parts.ts';
+import { deletedKey, failed, type InboxOf, trackIdOf, trackSource } from './conversations.ts';
 
 export interface RepliesHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'time' | 'log'>;

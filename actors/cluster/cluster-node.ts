@@ -2,15 +2,11 @@
 import type { Claim, InstanceId } from '../model.ts';
 import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
-import { AskedTakes } from './asked-takes.ts';
-import { Departures, type Departure } from './departures.ts';
-import { KeptPlaces } from './kept-places.ts';
-import { LeaseCheck } from './lease-check.ts';
+import { AskedTakes, type OwnedSessions } from './sessions.ts';
+import { type Departure, Departures, planOf } from './plan.ts';
+import { KeptPlaces, Placement } from './placement.ts';
+import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
-import { NodeWatch } from './node-watch.ts';
-import type { OwnedSessions } from './owned-sessions.ts';
-import { Placement } from './placement.ts';
-import { planOf } from './plan.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {

@@ -7,23 +7,20 @@ import type { Cell } from '../session/cell.ts';
 import { beginningOf } from '../session/status.ts';
 import type { Sleepers } from '../session/hibernation.ts';
 import type { Registry } from '../supervisor/registry.ts';
-import type { ClusterHost, Command, Performer } from './host.ts';
+import { type ClusterHost, type Command, type Performer, Uses } from './host.ts';
 import { ClusterCommands } from './commands.ts';
 import { ClusterGate } from './cluster-gate.ts';
 import { ClusterNode } from './cluster-node.ts';
 import type { ClusterPolicy } from './policy.ts';
 import { ClusterMemory, type MemoryHost } from './memory.ts';
-import { OtherNodes } from './other-nodes.ts';
+import { OtherNodes, Overview } from './other-nodes.ts';
 import { Remote, streamMethod } from './remote.ts';
 import { fileMethod, RemoteFiles } from './remote-files.ts';
 import { ClusterStreams, type Asked } from './streams.ts';
-import { Overview } from './overview.ts';
-import { ClusterRows, type ClusterRowsInput } from './rows.ts';
-import { ClusterSteps, type ClusterStepsInput } from './steps.ts';
+import { ClusterRows, type ClusterRowsInput, ClusterSteps, type ClusterStepsInput } from './inspector.ts';
 import { SharedSignIns } from './sign-ins.ts';
 import { ClusterSessions } from './sessions.ts';
 import { within } from '../waiting.ts';
-import { Uses } from './uses.ts';
 
 /** Options that make a gateway a node of a cluster. */
 export interface ClusterOptions {

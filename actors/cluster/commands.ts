@@ -1,13 +1,92 @@
 /** Runs commands and questions on the node that owns the instance. If no node owns the instance, a node takes it first. */
-import { refuse, type InstanceId, type Result } from '../model.ts';
-import { StorageFailure, type LeaseStore, type Time } from '../ports.ts';
+import { type InstanceId, refuse, type Result } from '../model.ts';
+import { type Lease, type LeaseStore, StorageFailure, type Time } from '../ports.ts';
 import { within } from '../waiting.ts';
-import type { Command } from './host.ts';
+import type { Command, Uses } from './host.ts';
 import type { ClusterPolicy } from './policy.ts';
 import type { Moved, Remote, RemoteAnswer } from './remote.ts';
-import { LeaseLooks } from './lease-looks.ts';
-import { unservedRefusal } from './unserved.ts';
-import type { Uses } from './uses.ts';
+
+// Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query, however many requests wait for
+// it.
+
+/** Time for which a lease is cached. Shorter than the pause between two looks of one request. In milliseconds. */
+const sharedMs = 1_000;
+
+interface LookUnderWay {
+  readonly lease: Promise<Lease | null>;
+  /** Time of the query, by the monotonic clock. */
+  readonly askedAt: number;
+}
+
+export class LeaseLooks {
+  readonly #store: Pick<LeaseStore, 'leaseOf'>;
+  readonly #time: Pick<Time, 'monotonic'>;
+  /** Queries by instance, oldest first. */
+  readonly #looks = new Map<InstanceId, LookUnderWay>();
+
+  constructor(store: Pick<LeaseStore, 'leaseOf'>, time: Pick<Time, 'monotonic'>) {
+    this.#store = store;
+    this.#time = time;
+  }
+
+  /** Returns the lease from a query that began at most a second ago. `heldMs` and `leftMs` are adjusted to the present. */
+  async of(id: InstanceId): Promise<Lease | null> {
+    const { lease, askedAt } = this.#look(id);
+    const found = await lease;
+    const passed = this.#time.monotonic() - askedAt;
+    return found && { ...found, heldMs: found.heldMs + passed, leftMs: found.leftMs - passed };
+  }
+
+  #look(id: InstanceId): LookUnderWay {
+    const now = this.#time.monotonic();
+    for (const [other, { askedAt }] of this.#looks) {
+      if (now - askedAt < sharedMs) break;
+      this.#looks.delete(other);
+    }
+    const known = this.#looks.get(id);
+    if (known !== undefined) return known;
+    const look = { lease: this.#store.leaseOf(id), askedAt: now };
+    this.#looks.set(id, look);
+    return look;
+  }
+}
+
+// Refuses commands that reached no owner of their instance. Nothing was begun, and a retry is safe.
+
+export interface Unserved {
+  /** Null if no node owns the instance; undefined if the database does not answer. */
+  readonly lease: Pick<Lease, 'node' | 'leftMs'> | null | undefined;
+  /** True if no node has room for more instances. */
+  readonly isFull: boolean;
+  /** Current time. In Unix milliseconds. */
+  readonly now: number;
+  readonly policy: Pick<ClusterPolicy, 'lease' | 'renewEvery' | 'retryEvery'>;
+}
+
+/** Seconds before a retry of the client, if no better estimate is known. */
+const usualRetry = 2;
+
+/**
+ * Refuses a command whose owner does not answer. An owner that missed a renewal and its retry counts as dead. Other nodes take its instances when its
+ * lease has ended.
+ */
+const ownedRefusal = ({ node, leftMs }: Pick<Lease, 'node' | 'leftMs'>, { now, policy }: Unserved): Result<never> => {
+  const silentMs = policy.lease - leftMs;
+  if (silentMs <= policy.renewEvery + policy.retryEvery)
+    return refuse('unavailable', `another node has the instance: ${node}, which is alive and does not answer`, { retryAfter: usualRetry });
+  const freeMs = Math.max(0, leftMs) + policy.retryEvery;
+  const until = new Date(now + freeMs).toISOString();
+  const text = `another node has the instance: ${node}, which has not renewed its lease for ${Math.round(silentMs / 1000)} s; the instance is free at ${until} unless it does`;
+  return refuse('unavailable', text, { retryAfter: Math.max(usualRetry, Math.ceil(freeMs / 1000)) });
+};
+
+export const unservedRefusal = (unserved: Unserved): Result<never> => {
+  const { lease, isFull } = unserved;
+  if (lease) return ownedRefusal(lease, unserved);
+  const nobody = isFull ? 'no node has room for the instance' : 'no node has the instance at the moment';
+  const unknown = 'the database does not say which node has the instance';
+  return refuse('unavailable', lease === null ? nobody : unknown, { retryAfter: usualRetry });
+};
 
 export interface ClusterCommandsInput {
   /** Name of this node. */

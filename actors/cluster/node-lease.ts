@@ -8,7 +8,7 @@
  */
 import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
-import { Renewals } from './node-watch.ts';
+import { Renewals } from './lease-check.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface NodeLeaseInput {

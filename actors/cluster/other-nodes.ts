@@ -1,9 +1,9 @@
 /** Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time. */
 import { newestErrors } from '../delivery/history.ts';
-import { sumOfDropped, type Dropped } from '../delivery/sweeper.ts';
-import type { ErrorHistory, InstanceView } from '../views.ts';
+import { type Dropped, sumOfDropped } from '../delivery/sweeper.ts';
 import type { DeliveryError, InstanceId } from '../model.ts';
-import type { LiveNode, TakeCause } from '../ports.ts';
+import type { KnownNode, Lease, LeaseStore, LiveNode, TakeCause, Time } from '../ports.ts';
+import type { ErrorHistory, InstanceView } from '../views.ts';
 import type { NodeQuestion } from './remote.ts';
 
 export interface OtherNodesInput {
@@ -128,5 +128,38 @@ export class OtherNodes {
     const others = nodes().filter(({ name }) => name !== me);
     const answers = await Promise.all(others.map(({ name }) => ask(name, question)));
     return answers.flatMap((answer) => (fits(answer) ? [answer as T] : []));
+  }
+}
+
+// The nodes of the cluster and the owners of instances for the dashboard. Both are read from the database and cached briefly.
+
+/** Time for which an answer is cached, because several people may look at once. In milliseconds. */
+const rememberedMs = 1_000;
+
+export class Overview {
+  readonly #store: Pick<LeaseStore, 'known' | 'leaseOf'>;
+  readonly #time: Time;
+  #nodes: Promise<readonly KnownNode[]> | null = null;
+  #askedAt = -Infinity;
+
+  constructor(store: Pick<LeaseStore, 'known' | 'leaseOf'>, time: Time) {
+    this.#store = store;
+    this.#time = time;
+  }
+
+  /** Returns the known nodes, with one query a second at most. */
+  nodes(): Promise<readonly KnownNode[]> {
+    const now = this.#time.monotonic();
+    if (this.#nodes !== null && now - this.#askedAt < rememberedMs) return this.#nodes;
+    const asked = this.#store.known();
+    [this.#nodes, this.#askedAt] = [asked, now];
+    asked.catch(() => {
+      if (this.#nodes === asked) this.#nodes = null;
+    });
+    return asked;
+  }
+
+  leaseOf(id: InstanceId): Promise<Lease | null> {
+    return this.#store.leaseOf(id);
   }
 }

@@ -4,8 +4,7 @@
  */
 import type { InstanceId } from '../model.ts';
 import { EpochLost, StorageFailure, StorageUnavailable, type Bus, type Log, type TakeCause } from '../ports.ts';
-import { decode, encode } from './wire.ts';
-import { versionFor, wireVersion } from './wire-version.ts';
+import { decode, encode, versionFor, wireVersion } from './wire.ts';
 
 export interface RemoteInput {
   readonly bus: Bus;

@@ -1,16 +1,48 @@
 /** The sessions that this node owns. A session begins when its lease was taken, and is closed before the lease is given back. */
-import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import { microBatch } from '../delivery/tracked-ports.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
-import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { LeftWork, LeftWorkStore, Ports } from '../ports.ts';
+import { type Policy, usualStopGrace } from '../policy/policy.ts';
+import type { LeftWork, LeftWorkStore, Ports, TakeCause } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { beginningOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
 import { failInterrupted } from '../session/queue-host.ts';
+import { beginningOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { within } from '../waiting.ts';
-import type { OwnedSessions } from './owned-sessions.ts';
-import type { Uses } from './uses.ts';
+import type { Departure } from './plan.ts';
+import type { Uses } from './host.ts';
+
+/** Operations of a node on the sessions of its leases. */
+export interface OwnedSessions {
+  /**
+   * Reads the data of taken instances. Resolves with a function that begins their sessions. The caller calls this function when the node owns the
+   * instances.
+   */
+  prepare(claims: readonly Claim[]): Promise<() => void>;
+  /**
+   * Resolves when the session is closed, its data is stored, and none of its work is running. With `hurry`, the lease is about to end, and nothing
+   * else is waited for. Never rejects.
+   */
+  close(id: InstanceId, hurry: boolean): Promise<void>;
+  /** Returns true if the instance needs no owner, judged from memory. */
+  isIdle(id: InstanceId): boolean;
+  /** Returns true if the instance is being paired by a person, judged from memory. */
+  isPairing(id: InstanceId): boolean;
+  /** Starts or stops to take commands for the instance from the bus. */
+  serve(id: InstanceId, here: boolean): void;
+  /** Returns true if this node takes commands for the instance from the bus. */
+  isServed(id: InstanceId): boolean;
+  /** Resolves with true if the next owner reserves a place for the session, or cannot be asked. Never rejects. */
+  offer(departure: Departure): Promise<boolean>;
+  /**
+   * Asks the next owner to take an instance that was given back. Resolves when its session is connected on that node, or after some seconds. Never
+   * rejects.
+   */
+  handOver(departure: Departure, cause: TakeCause): Promise<void>;
+  /** Returns the instances with events or messages that wait to be sent. */
+  unsent(): Promise<ReadonlySet<InstanceId>>;
+}
 
 export interface ClusterSessionsInput {
   readonly ports: Ports;
@@ -197,5 +229,34 @@ export class ClusterSessions implements OwnedSessions {
       });
     for (let waited = 0; waited < most && !isQuiet(); waited += lookMs)
       await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, lookMs));
+  }
+}
+
+// Takes instances for requests. Requests that come while a take is under way share the next one.
+
+export interface AskedTakesInput {
+  take(ids: readonly InstanceId[], cause: TakeCause): Promise<void>;
+  /** Returns how many more instances the node may own. A place that is reserved for this instance counts as free. */
+  roomFor(id: InstanceId): number;
+}
+
+export class AskedTakes {
+  readonly #input: AskedTakesInput;
+  readonly #batches = new Map<TakeCause, (ids: readonly InstanceId[]) => Promise<void>>();
+
+  constructor(input: AskedTakesInput) {
+    this.#input = input;
+  }
+
+  /** Resolves when the take has ended, whichever node then owns the instance. */
+  take(id: InstanceId, cause: TakeCause): Promise<void> {
+    const batch = this.#batches.get(cause) ?? microBatch((asked) => this.#take([...new Set(asked)], cause));
+    this.#batches.set(cause, batch);
+    return batch([id]);
+  }
+
+  async #take(asked: readonly InstanceId[], cause: TakeCause): Promise<void> {
+    const ids = asked.filter((id, at) => this.#input.roomFor(id) > at);
+    if (ids.length > 0) await this.#input.take(ids, cause);
   }
 }

@@ -1,9 +1,10 @@
-/**
- * The messages that the owner of an instance sends for its events. Each message names the event before it, so that a reader detects gaps even across
- * owners. Event ids are unique and are compared for equality only.
- */
-import type { StreamPast } from '../views.ts';
+/** The stream of one instance between two nodes: the chain of its messages, the sender at the owner, and the follower at the listener. */
 import type { GatewayEvent } from '../model.ts';
+import type { Time } from '../ports.ts';
+import type { StreamPast } from '../views.ts';
+
+// The messages that the owner of an instance sends for its events. Each message names the event before it, so that a reader detects gaps
+// even across owners. Event ids are unique and are compared for equality only.
 
 export interface Sent {
   /** Id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
@@ -32,3 +33,201 @@ export const linked = (all: Iterable<Sent>): StreamPast => {
 
 /** Returns the id of the last event, or null if it is unknown. */
 export const lastOf = ({ anchor, events }: StreamPast): string | null => events.at(-1)?.id ?? anchor;
+
+// The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time
+// after, because the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
+
+export interface StreamSenderInput {
+  readonly time: Time;
+  /** Time for which events are sent after the last request. In milliseconds. */
+  readonly sentFor: number;
+  /** Returns the last message of the former owner; null if there is no such message, or it is unknown. Never rejects. */
+  before(): Promise<Sent | null>;
+  /** Sends a message over the bus. */
+  send(sent: Sent): void;
+  /** Passes a message to the listeners of this node, even if no other node listens. Never throws. */
+  here(sent: Sent): void;
+  /** Returns true if this node may still act for the instance. */
+  isOwner(): boolean;
+}
+
+/** Limit of the events that wait until the last message of the former owner is known. */
+const mostHeld = 1_000;
+
+export class StreamSender {
+  readonly #input: StreamSenderInput;
+  /** Resolves when the last message of the former owner is known. */
+  readonly #begun: Promise<void>;
+  #held: GatewayEvent[] | null = [];
+  /** Id of the last event, sent or not; null if it is unknown. */
+  #last: string | null = null;
+  /** End of sending, by the monotonic clock. In milliseconds. */
+  #until = -Infinity;
+  #sentAt = -Infinity;
+  /** True if the sent messages reach up to the last event. */
+  #isWhole = false;
+
+  constructor(input: StreamSenderInput) {
+    this.#input = input;
+    this.#begun = input.before().then((sent) => this.#begin(sent));
+  }
+
+  /** True if a listener asked recently. */
+  get isSending(): boolean {
+    return this.#input.time.monotonic() < this.#until;
+  }
+
+  take(event: GatewayEvent): void {
+    if (this.#held === null) return this.#step(event);
+    this.#held.push(event);
+    if (this.#held.length > mostHeld) this.#begin(null);
+  }
+
+  /**
+   * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers
+   * learn of the gap.
+   */
+  missed({ id }: GatewayEvent): void {
+    this.#input.here({ after: id });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: id });
+  }
+
+  /** Starts or prolongs sending. Resolves with the id of the last event, or null if this id is unknown. */
+  async want(): Promise<string | null> {
+    await this.#begun;
+    const { time, sentFor } = this.#input;
+    const now = time.monotonic();
+    this.#until = now + sentFor;
+    // Kept messages expire. The last event is named again, so that the next owner and its readers find it.
+    const isOld = now - this.#sentAt > sentFor / 2;
+    if (this.#last !== null && (isOld || !this.#isWhole)) this.#send({ after: this.#last });
+    return this.#last;
+  }
+
+  #begin(before: Sent | null): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    const { time, sentFor } = this.#input;
+    this.#last = before?.event?.id ?? before?.after ?? null;
+    if (this.#last !== null) {
+      // The former owner had listeners, which may come back.
+      this.#until = time.monotonic() + sentFor;
+      this.#isWhole = true;
+    }
+    for (const event of held) {
+      if (this.#input.isOwner()) this.#step(event);
+      else this.missed(event);
+    }
+  }
+
+  #step(event: GatewayEvent): void {
+    this.#input.here({ after: this.#last, event });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: this.#last, event });
+    else if (this.#isWhole) this.#pause();
+    this.#last = event.id;
+  }
+
+  /** Marks the end of sending. The next owner must not mistake the last event that was sent for the last event that was stored. */
+  #pause(): void {
+    this.#send({ after: null });
+    this.#isWhole = false;
+  }
+
+  #send(sent: Sent): void {
+    this.#input.send(sent);
+    this.#sentAt = this.#input.time.monotonic();
+    this.#isWhole = true;
+  }
+}
+
+// A listener to the events of an instance on any node.
+
+export interface Listener {
+  readonly onEvent: (event: GatewayEvent) => void;
+  readonly onEnd: () => void;
+  /** Called when events were lost on their way from another node. */
+  readonly onGap: () => void;
+}
+
+export interface FollowerInput {
+  readonly time: Time;
+  /** Returns true if the token of the listener is still valid. */
+  isCurrent(): boolean;
+  /** Asks the owner to send events. */
+  want(): void;
+  /** Subscribes to the messages of owners on other nodes. Returns a function that ends the subscription. */
+  hear(take: (sent: Sent) => void): () => void;
+  /** Subscribes to changes of the owner (`changed`), and to the end of the permission to listen (`end`). */
+  owner(changed: () => void, end: () => void): () => void;
+}
+
+/** Pauses between two requests to the owner, well before it would stop sending, and between two checks of the token. In milliseconds. */
+const askEvery = 10_000;
+const lookEvery = 400;
+
+export class Follower {
+  readonly #input: FollowerInput;
+  readonly #listener: Listener;
+  #unlisten: readonly (() => void)[] = [];
+  #timer: unknown = null;
+  #askedAt = -Infinity;
+  #last: string | null = null;
+  #isOver = false;
+
+  constructor(input: FollowerInput, listener: Listener) {
+    this.#input = input;
+    this.#listener = listener;
+  }
+
+  start(): void {
+    this.#unlisten = [
+      this.#input.hear((sent) => this.received(sent)),
+      this.#input.owner(
+        () => this.#ask(),
+        () => this.end(),
+      ),
+    ];
+    this.#look();
+  }
+
+  /** Ends the listener. Idempotent. */
+  stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#input.time.clearTimeout(this.#timer);
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.stop();
+    this.#listener.onEnd();
+  }
+
+  /** Takes a message of the owner, on this node or another one. */
+  received({ after, event }: Sent): void {
+    if (this.#isOver) return;
+    // A message without an id says that the owner paused sending. The next event shows whether an event is missing.
+    if (event === undefined && after === null) return;
+    // The message is a copy of the last message.
+    if (event !== undefined && event.id === this.#last) return;
+    if (this.#last !== null && after !== this.#last) this.#listener.onGap();
+    this.#last = event?.id ?? after;
+    if (event !== undefined) this.#listener.onEvent(event);
+  }
+
+  #look(): void {
+    const { time, isCurrent } = this.#input;
+    if (this.#isOver) return;
+    if (!isCurrent()) return this.end();
+    if (time.monotonic() - this.#askedAt >= askEvery) this.#ask();
+    this.#timer = time.setTimeout(() => this.#look(), lookEvery);
+  }
+
+  #ask(): void {
+    if (this.#isOver) return;
+    this.#askedAt = this.#input.time.monotonic();
+    this.#input.want();
+  }
+}

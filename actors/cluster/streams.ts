@@ -6,10 +6,8 @@
 import type { StreamPast } from '../views.ts';
 import { streamTypes, type GatewayEvent, type InstanceId } from '../model.ts';
 import type { Bus, Log, Time } from '../ports.ts';
-import { Follower, type Listener } from './stream-follower.ts';
-import { lastOf, linked, type Sent } from './stream-chain.ts';
+import { Follower, lastOf, linked, type Listener, type Sent, StreamSender } from './stream-chain.ts';
 import { within } from '../waiting.ts';
-import { StreamSender } from './stream-sender.ts';
 import { decode, encode } from './wire.ts';
 
 export interface StreamsInput {

@@ -1,5 +1,5 @@
 /** Commands on the Chatwoot connector. The settings of the connector are a webhook of the instance whose deliveries become messages in an inbox. */
-import { isOwnSource } from '../chatwoot/links.ts';
+import { isOwnSource } from '../chatwoot/conversations.ts';
 import type { Replies } from '../chatwoot/replies.ts';
 import type { ChatwootSettings, Gateway } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';

@@ -1,8 +1,7 @@
 /** Two versions of the program in one cluster, as during an upgrade: the test is the node of the other version. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { decode, encode } from '#actors/cluster/wire.ts';
-import { wireVersion } from '#actors/cluster/wire-version.ts';
+import { decode, encode, wireVersion } from '#actors/cluster/wire.ts';
 import { NatsBus } from '#src/bus/nats.ts';
 import { Signing } from '#src/bus/signing.ts';
 import type { Account } from '#test/support/account.ts';

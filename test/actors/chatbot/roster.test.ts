@@ -1,7 +1,7 @@
 /** With what key an agent asks: who may change an agent must not learn its key by another address. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyFor } from '#actors/chatbot/roster.ts';
+import { keyFor } from '#actors/chatbot/rules.ts';
 import { newAgent } from '#actors/model.ts';
 
 const models = { originOf: ({ provider, baseUrl }: { provider: string; baseUrl: string }) => URL.parse(baseUrl)?.origin ?? provider };

@@ -1,11 +1,8 @@
 /** Texts between WhatsApp and Chatwoot, and what events become. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addresseeOf } from '#actors/chatwoot/addressee.ts';
-import { deletedDraft, draftOf } from '#actors/chatwoot/drafts.ts';
-import { linkOf, trackIdOf } from '#actors/chatwoot/links.ts';
-import { failureOf, partsOf } from '#actors/chatwoot/parts.ts';
-import { fromMarkdown, toMarkdown } from '#actors/chatwoot/texts.ts';
+import { addresseeOf, deletedDraft, draftOf, failureOf, fromMarkdown, partsOf, toMarkdown } from '#actors/chatwoot/texts.ts';
+import { linkOf, trackIdOf } from '#actors/chatwoot/conversations.ts';
 import type { ToldMessage } from '#actors/model.ts';
 
 const outwards: readonly (readonly [given: string, markdown: string])[] = [

@@ -1,7 +1,7 @@
 /** Tests the cost of many requests for instances without an owner: the node takes them in batches and shares reads of leases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeaseLooks } from '#actors/cluster/lease-looks.ts';
+import { LeaseLooks } from '#actors/cluster/commands.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { Simulation } from './simulated.ts';
 

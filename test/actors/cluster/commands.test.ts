@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ClusterCommands } from '#actors/cluster/commands.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { Remote } from '#actors/cluster/remote.ts';
-import { Uses } from '#actors/cluster/uses.ts';
+import { Uses } from '#actors/cluster/host.ts';
 import { encode } from '#actors/cluster/wire.ts';
 import { done, refuse, type Result } from '#actors/model.ts';
 import type { BusAnswer, Lease } from '#actors/ports.ts';

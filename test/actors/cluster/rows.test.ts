@@ -1,8 +1,7 @@
 /** The list of the inspector over nodes, and steps of an instance of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterRows } from '#actors/cluster/rows.ts';
-import { ClusterSteps } from '#actors/cluster/steps.ts';
+import { ClusterRows, ClusterSteps } from '#actors/cluster/inspector.ts';
 import type { ActorDetail, ActorRow, Step } from '#actors/views.ts';
 import { done, unknownInstance } from '#actors/model.ts';
 import type { LiveNode } from '#actors/ports.ts';

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayEvent } from '#actors/model.ts';
-import { linked, type Sent } from '#actors/cluster/stream-chain.ts';
-import { Follower } from '#actors/cluster/stream-follower.ts';
-import { StreamSender } from '#actors/cluster/stream-sender.ts';
+import { Follower, linked, type Sent, StreamSender } from '#actors/cluster/stream-chain.ts';
 import { sampleEvent } from '#test/fakes/gateway.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 

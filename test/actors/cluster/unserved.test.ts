@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usualClusterPolicy as policy } from '#actors/cluster/policy.ts';
-import { unservedRefusal, type Unserved } from '#actors/cluster/unserved.ts';
+import { type Unserved, unservedRefusal } from '#actors/cluster/commands.ts';
 import { refuse } from '#actors/model.ts';
 
 const owned = (leftMs: number): Unserved['lease'] => ({ node: 'b', leftMs });

@@ -1,8 +1,7 @@
 /** Tests the program version that a command of another node needs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decode } from '#actors/cluster/wire.ts';
-import { additions, versionFor, wireVersion, type Addition } from '#actors/cluster/wire-version.ts';
+import { type Addition, additions, decode, versionFor, wireVersion } from '#actors/cluster/wire.ts';
 
 const known: readonly Addition[] = [
   { version: 2, method: 'send', field: '1.content.kind', value: 'hologram' },
