@@ -1,14 +1,16 @@
-/** Operations on the account itself. */
-import { privacyValues, type PrivacyCategory, type PrivacySettings } from '#actors/model.ts';
-import type { AccountOperations } from '#actors/ports.ts';
+/** Operations on the account, on pictures of people and groups, and on calls. */
+import { type Picture, type PrivacyCategory, type PrivacySettings, privacyValues, refuse } from '#actors/model.ts';
+import type { AccountOperations, CallOperations, PictureOperations } from '#actors/ports.ts';
 import { setAction } from '../app-state/actions.ts';
-import { pictureQuery } from './picture-query.ts';
-import { answered, answerOf, refused } from '../wire/outcomes.ts';
+import { fromCall } from '../events/from-calls.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { personServer } from '../wire/jid.ts';
+import { bare, formsOf, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
+import { answered, answerOf, refused, refusedAs } from '../wire/outcomes.ts';
 import { isCarried } from '../wire/stanza-codec.ts';
-import type { Handlers } from './handlers.ts';
 import { reasonOf } from './refusal-words.ts';
+import { type Handlers, pictureQuery } from './requests.ts';
+
+// Operations on the account itself.
 
 const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
 
@@ -88,5 +90,55 @@ export const accountHandlers: Handlers<AccountOperations> = {
     if (!written.ok) return written;
     await announce(connection, name);
     return answered(null);
+  },
+};
+
+/** Operations on calls. */
+export const callHandlers: Handlers<CallOperations> = {
+  'call.reject': async ({ sock, calls, directory, learn }, { number, id }) => {
+    const target = number === '' ? null : resolveTarget(number);
+    if (target?.ok === false) return refuse('invalid', target.message);
+    if (target) await learn([target.jid]);
+    // The caller may be known by LID, by number, or by both.
+    const ids = target && (isPerson(target.jid) ? formsOf(target.jid) : [target.jid]);
+    const callers = ids && new Set([...ids, ...ids.flatMap((one) => [directory.lid(one), directory.pn(one)])].filter((one) => one !== ''));
+    const call = calls.find(
+      (one) => (id === '' || one.id === id) && (callers === null || one.people.some((who) => callers.has(bare(who)))),
+    );
+    if (call === null) return refuse('notFound', 'no such call is ringing');
+    const { from } = call.event;
+    const answer = await sock.query({
+      tag: 'call',
+      attrs: { from: directory.me.pn, to: from, id: sock.generateMessageTag() },
+      content: [{ tag: 'reject', attrs: { 'call-id': call.id, 'call-creator': from, count: '0' } }],
+    });
+    const code = (answer as { readonly attrs?: Readonly<Record<string, string>> } | undefined)?.attrs?.['error'];
+    calls.end(call.id);
+    if (code !== undefined) return refusedAs(Number(code), '');
+    return answered(null, fromCall({ ...call.event, status: 'reject', date: new Date(directory.now()) }, directory));
+  },
+
+  'call.make': async (_connection, { number }) => {
+    const target = resolveTarget(number);
+    if (!target.ok) return refuse('invalid', target.message);
+    return refuse(
+      'notSupported',
+      'calls cannot be placed: the platform takes them from clients with sound, and the client library has none',
+    );
+  },
+};
+
+// Operations on pictures of people and groups.
+
+/** Meanings by the platform's code. */
+const states: Readonly<Record<number, Picture['state']>> = { 404: 'absent', 401: 'hidden', 403: 'hidden' };
+
+export const pictureHandlers: Handlers<PictureOperations> = {
+  'picture.look': async ({ sock, groups }, { id, kind }) => {
+    const asked = await answerOf(sock.profilePictureUrl(id, kind), () => sock.ws.isOpen);
+    const found = (state: Picture['state'], url: string) => answered({ state, url }, groups.pictured(id, kind, url));
+    if (asked.ok) return found(asked.value ? 'there' : 'absent', asked.value ?? '');
+    const state = states[asked.refusal.code ?? 0];
+    return state === undefined ? asked : found(state, '');
   },
 };

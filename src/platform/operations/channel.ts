@@ -8,8 +8,8 @@ import { channelIn } from '../events/channel-json.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
 import { answered, noAdmin, noChannel, refused } from '../wire/outcomes.ts';
-import type { Handlers } from './handlers.ts';
-import { meant, notAccepted, type Meanings } from './meanings.ts';
+import type { Handlers } from './requests.ts';
+import { type Meanings, meant, notAccepted } from './refusal-words.ts';
 import { lidOf } from './people.ts';
 
 const noOwner = refuse('forbidden', 'the account is not the owner of this channel');

@@ -6,10 +6,9 @@ import type { LiveConnection } from '../outbound/live-connection.ts';
 import { createdEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode } from '../events/group-nodes.ts';
 import { answered, refused } from '../wire/outcomes.ts';
-import { anyGroup, ask, element, firstSettings } from './group-queries.ts';
-import type { Handlers } from './handlers.ts';
+import { anyGroup, ask, element, firstSettings, type Handlers } from './requests.ts';
 import { notCarried } from '../wire/stanza-codec.ts';
-import { meant, notCreated, type Meanings } from './meanings.ts';
+import { type Meanings, meant, notCreated } from './refusal-words.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this community');
 const ofCommunity: Meanings = {

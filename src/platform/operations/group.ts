@@ -13,17 +13,17 @@ import {
   ask,
   element,
   firstSettings,
+  type Handlers,
   membersAnswer,
   membersElement,
   participantOf,
+  pictureQuery,
   settingsAfter,
   wishElement,
-} from './group-queries.ts';
+} from './requests.ts';
 import { learnLids } from './people.ts';
-import { pictureQuery } from './picture-query.ts';
-import type { Handlers } from './handlers.ts';
 import { notCarried } from '../wire/stanza-codec.ts';
-import { meant, notAccepted, notCreated, type Meanings } from './meanings.ts';
+import { type Meanings, meant, notAccepted, notCreated } from './refusal-words.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
 const notFound = refuse('notFound', 'Group not found');

@@ -10,7 +10,7 @@ import { relay } from '../outbound/relay.ts';
 import { deletePost, editPost, storedPost } from '../outbound/post-changes.ts';
 import { deletion, edit, onlyOwn, pin, reaction } from '../outbound/revisions.ts';
 import { isChannel, isPerson } from '../wire/jid.ts';
-import type { Handlers } from './handlers.ts';
+import type { Handlers } from './requests.ts';
 
 const noNumber = 'the number of this post in its channel is not known';
 

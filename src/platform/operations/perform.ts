@@ -4,18 +4,14 @@ import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Ope
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { lateAnswer, lostAnswer, notKnown, notSent, outcomeOfError } from '../wire/outcomes.ts';
 import { hasUpload } from '../outbound/compose.ts';
-import { accountHandlers } from './account.ts';
+import { accountHandlers, callHandlers, pictureHandlers } from './account.ts';
 import { businessHandlers } from './business.ts';
-import { callHandlers } from './call.ts';
 import { channelHandlers } from './channel.ts';
-import { chatHandlers } from './chat.ts';
+import { chatHandlers, contactHandlers, definitionHandlers } from './chat.ts';
 import { communityHandlers } from './community.ts';
-import { contactHandlers } from './contact.ts';
-import { definitionHandlers } from './definition.ts';
 import { groupHandlers } from './group.ts';
-import type { Handlers } from './handlers.ts';
+import type { Handlers } from './requests.ts';
 import { messageHandlers } from './message.ts';
-import { pictureHandlers } from './picture.ts';
 import { postHandlers } from './post.ts';
 import { inWords } from './refusal-words.ts';
 

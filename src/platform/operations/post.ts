@@ -10,8 +10,8 @@ import { newMessageId } from '../outbound/compose.ts';
 import { deletePost, editPost, type FoundPost, storedPost } from '../outbound/post-changes.ts';
 import { relayReaction } from '../outbound/posts.ts';
 import type { Transmission } from '../outbound/transmissions.ts';
-import type { Handlers } from './handlers.ts';
-import { meant, type Meanings } from './meanings.ts';
+import type { Handlers } from './requests.ts';
+import { type Meanings, meant } from './refusal-words.ts';
 
 const forbidden = refuse('forbidden', 'the account has no right to do this in the channel');
 

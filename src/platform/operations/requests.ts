@@ -1,9 +1,23 @@
-/** Requests about groups in the platform's own words, where the library drops what it answered. */
-import { generateMessageIDV2, getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
-import { includesPerson, type Group, type GroupSettings } from '#actors/model.ts';
-import type { GroupWish, MembersAction } from '#actors/ports.ts';
+/**
+ * Shared parts of operations: the type of a handler, and requests in the platform's own words, where the library drops what it answered.
+ */
+import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
+import { type Group, type GroupSettings, includesPerson, type ReadKey } from '#actors/model.ts';
+import type { GroupWish, MembersAction, OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { addressesOf, type Addresses, type Directory } from '../wire/directory.ts';
+import { type Addresses, addressesOf, type Directory } from '../wire/directory.ts';
+import { isChannel, isGroup, isLid, isPerson, personServer } from '../wire/jid.ts';
+
+// The type of an operation's handler. A handler needs no `catch` for errors of the library, because `perform` turns them into outcomes.
+
+/** The table of one resource: a handler for each of its operations. Entries in an outcome are stored by the gateway. */
+export type Handlers<Resource> = {
+  readonly [Name in keyof Resource]: Resource[Name] extends { readonly input: infer Input; readonly answer: infer Answer }
+    ? (connection: LiveConnection, input: Input, control: OperationControl) => Promise<Outcome<Answer>>
+    : never;
+};
+
+// Requests about groups in the platform's own words, where the library drops what it answered.
 
 export const anyGroup = '@g.us';
 
@@ -92,3 +106,31 @@ export const membersElement = (action: MembersAction, people: BinaryNode[]): Bin
   action === 'approve' || action === 'reject'
     ? element('membership_requests_action', {}, [element(action, {}, people)])
     : element(action, {}, people);
+
+// The request that sets a picture.
+
+/** `target`: a group; null for the account itself. `jpeg` null takes the picture away. */
+export const pictureQuery = (target: string | null, jpeg: Uint8Array | null): BinaryNode => ({
+  tag: 'iq',
+  attrs: { to: personServer, ...(target === null ? {} : { target }), xmlns: 'w:profile:picture', type: 'set' },
+  ...(jpeg === null ? {} : { content: [{ tag: 'picture', attrs: { type: 'image' }, content: jpeg }] }),
+});
+
+// Receipts for what the account read.
+
+/** Receipts go where the message came from, which in a direct chat may be the LID. */
+const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
+  const group = isGroup(chatId);
+  const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
+  return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
+};
+
+/** Messages of one chat. In channels only the other devices of the account get to know it: that a post was seen is told apart. */
+export const confirmRead = (
+  sock: Pick<WASocket, 'readMessages' | 'sendReceipts'>,
+  chatId: string,
+  messages: readonly ReadKey[],
+): Promise<void> => {
+  const keys = messages.map(receiptKey);
+  return isChannel(chatId) ? sock.sendReceipts(keys, 'read-self') : sock.readMessages(keys);
+};
