@@ -6,14 +6,16 @@ import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts';
 import { usualLimits } from './inbound/inbound-gate.ts';
 import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
-import { quietConsole } from './link/quiet-console.ts';
-import { repairStanzaWords } from './wire/stanza-words.ts';
-import { repairSenderKeys } from './keys/sender-keys.ts';
-import { boundSessionChains } from './keys/session-chains.ts';
-import { repairSessionTrials } from './keys/session-trials.ts';
-import type { Deadlines } from './wire/deadlines.ts';
+import {
+  boundInflation,
+  boundSessionChains,
+  quietConsole,
+  repairSenderKeys,
+  repairSessionTrials,
+  repairStanzaWords,
+} from './link/library-patches.ts';
+import type { Deadlines } from './link/session-options.ts';
 import type { Previews } from './outbound/live-connection.ts';
-import { boundInflation } from './wire/bounded-inflation.ts';
 import { checkSignatures, type SignatureRules } from './wire/signatures.ts';
 import { PlatformClock } from './link/platform-clock.ts';
 import { createTrust } from './wire/trust.ts';
@@ -27,7 +29,7 @@ import { hostOf } from './proxy/tunnel.ts';
 import { builtInVersion, type ClientVersions } from './link/client-versions.ts';
 import type { Vault } from './wire/vault.ts';
 
-export type { Deadlines } from './wire/deadlines.ts';
+export type { Deadlines } from './link/session-options.ts';
 
 /**
  * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
 import { Agent } from 'undici';
-import { createClientVersions, type ClientVersions } from '#src/platform/link/client-versions.ts';
-import { lookUpRevision } from '#src/platform/link/look-up.ts';
+import { type ClientVersions, createClientVersions, lookUpRevision } from '#src/platform/link/client-versions.ts';
 import { FakeTime, settle } from '#test/fakes/time.ts';
 import { quietLog } from './setup.ts';
 

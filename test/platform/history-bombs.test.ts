@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createInflate, deflateSync, inflate } from 'node:zlib';
-import { boundInflation } from '#src/platform/wire/bounded-inflation.ts';
+import { boundInflation } from '#src/platform/link/library-patches.ts';
 import { type Bench, connected, startBench } from './setup.ts';
 
 const megabyte = 1024 * 1024;

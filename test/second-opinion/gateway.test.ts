@@ -1,11 +1,8 @@
 /** The gateway's Signal sessions against Signal's own library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quietConsole } from '#src/platform/link/quiet-console.ts';
+import { boundSessionChains, quietConsole, repairSenderKeys, repairSessionTrials } from '#src/platform/link/library-patches.ts';
 import { checkSignatures } from '#src/platform/wire/signatures.ts';
-import { repairSenderKeys } from '#src/platform/keys/sender-keys.ts';
-import { boundSessionChains } from '#src/platform/keys/session-chains.ts';
-import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { type Gateway, startGateway } from '#test/platform/parties.ts';
 import { quietLog } from '#test/platform/setup.ts';

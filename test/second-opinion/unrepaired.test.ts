@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Curve } from '@whiskeysockets/baileys';
-import { quietConsole } from '#src/platform/link/quiet-console.ts';
+import { quietConsole } from '#src/platform/link/library-patches.ts';
 import { makeContact } from '#test/platform/parties.ts';
 import { randomOf } from '#test/support/random.ts';
 import { cross, exchange } from './conversations.ts';

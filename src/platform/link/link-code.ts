@@ -4,16 +4,57 @@ import {
   aesDecryptCTR,
   aesEncryptCTR,
   aesEncryptGCM,
+  type AuthenticationCreds,
+  type BinaryNode,
   bytesToCrockford,
   Curve,
   derivePairingCodeKey,
   getBinaryNodeChild,
   hkdf,
-  type AuthenticationCreds,
-  type BinaryNode,
   type KeyPair,
+  proto,
 } from '@whiskeysockets/baileys';
-import type { Companion } from './device-name.ts';
+import { type deviceBrowsers, deviceSystems } from '#actors/model.ts';
+import type { Close, OpenOptions } from '#actors/ports.ts';
+import { closeOf, ownCloses } from '../wire/close-cause.ts';
+
+// The name of the linked device. The phone's list of linked devices shows `DeviceProps`, where every name is allowed. The request of a
+// pairing code names a browser and a system of a fixed list. The platform refuses other names with 400.
+
+/** Browsers by the name that the interface uses; `id` is the platform id of a pairing code. The platform refuses desktop programs (7 and above). */
+const browsers = {
+  chrome: { name: 'Chrome', id: '1' },
+  edge: { name: 'Edge', id: '2' },
+  firefox: { name: 'Firefox', id: '3' },
+  safari: { name: 'Safari', id: '6' },
+} as const satisfies Readonly<Record<(typeof deviceBrowsers)[number], Companion | object>>;
+
+/** The name of the device in the request of a pairing code. */
+interface Companion {
+  readonly id: string;
+  /** `Browser (System)`. */
+  readonly display: string;
+}
+
+/** An unknown browser is shown as Chrome. A name with "android" in it would make the session pose as a phone, and "Desktop" is refused. */
+const browserNamed = (wanted: string | undefined) =>
+  browsers[(wanted ?? '').trim().toLowerCase() as keyof typeof browsers] ?? browsers.chrome;
+
+/** The name, the browser and its version, in the library's order. */
+export const browserOf = ({ browser, systemName }: OpenOptions): [string, string, string] => [
+  systemName?.trim() || 'Dormouse',
+  browserNamed(browser).name,
+  '1.0',
+];
+
+/** `PlatformType` of DeviceProps, as the library registers it: another enumeration than the platform id of a pairing code. */
+export const deviceTypeOf = ({ browser }: OpenOptions): number =>
+  proto.DeviceProps.PlatformType[browserNamed(browser).name.toUpperCase() as 'CHROME'] || proto.DeviceProps.PlatformType.CHROME;
+
+export const companionOf = ({ browser, system }: OpenOptions): Companion => {
+  const { name, id } = browserNamed(browser);
+  return { id, display: `${name} (${deviceSystems.find((known) => known === system) ?? deviceSystems[0]})` };
+};
 
 /** The part of the library's socket that is needed here. */
 export interface QuerySocket {
@@ -115,3 +156,22 @@ export class LinkCode {
     };
   }
 }
+
+// Reasons why the platform makes no pairing code, or links no device with one.
+
+/** The code of an `<error>` in the answer to a request; the library keeps it as `data`. */
+const codeOf = (error: unknown): number | null => {
+  const code = (error as { readonly data?: unknown } | null)?.data;
+  return typeof code === 'number' && Number.isFinite(code) ? code : null;
+};
+
+/** `device`: what the refused request said about the device; absent for the last step of a pairing. */
+export const codeRefusal = (error: unknown, device?: Companion): Close => {
+  const code = codeOf(error);
+  if (code === null) return closeOf(error);
+  if (device === undefined) return { ...ownCloses.linkingRefused, message: `error ${code}` };
+  if (code === 400) return { ...ownCloses.deviceNameRefused, message: `"${device.display}"` };
+  if (code === 404) return ownCloses.numberRefused;
+  if (code === 429) return ownCloses.codesLimited;
+  return { ...ownCloses.codeRefused, message: `error ${code}` };
+};

@@ -13,9 +13,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { Close, OpenOptions, PasskeyStep, PlatformFact } from '#actors/ports.ts';
 import { ownCloses } from '../wire/close-cause.ts';
-import { browserOf, companionOf, deviceTypeOf } from './device-name.ts';
-import { LinkCode, platform, type QuerySocket } from './link-code.ts';
-import { codeRefusal } from './link-refusals.ts';
+import { browserOf, codeRefusal, companionOf, deviceTypeOf, LinkCode, platform, type QuerySocket } from './link-code.ts';
 import { PasskeyPairing } from './passkey.ts';
 
 export interface PairingOfferInput {

@@ -1,10 +1,12 @@
-/** Reads the identity of the account from its credentials. */
-import { isWABusinessPlatform } from '@whiskeysockets/baileys';
+/** The account of a connection: its identity, the accounts that it may not have, and the changes of its privacy settings. */
+import { type BinaryNode, getBinaryNodeChild, isWABusinessPlatform, S_WHATSAPP_NET, type WASocket } from '@whiskeysockets/baileys';
 import type { Identity } from '#actors/ports.ts';
+import type { GroupCache } from '../events/group-cache.ts';
+import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappedJid } from '../wire/directory.ts';
 import { bare, userOf } from '../wire/jid.ts';
-import type { AuthState } from '../keys/auth-state.ts';
-import type { GroupCache } from '../events/group-cache.ts';
+
+// Reads the identity of the account from its credentials.
 
 interface DirectoryParts {
   readonly auth: AuthState;
@@ -38,3 +40,44 @@ export const identityOf = ({ state: { creds } }: AuthState, directory: Directory
   isBusiness: creds.platform !== undefined && isWABusinessPlatform(creds.platform),
   platform: (creds.platform ?? '').toLowerCase(),
 });
+
+// Refuses to be linked to an account that the instance may not have, before the device is signed: its phone then lists no device.
+
+const event = 'CB:iq,,pair-success';
+
+/** The number of the account that the device would belong to; '' when the platform names none. */
+const numberOf = (stanza: BinaryNode): string =>
+  userOf(getBinaryNodeChild(getBinaryNodeChild(stanza, 'pair-success'), 'device')?.attrs['jid'] ?? '');
+
+/**
+ * Answers a pairing with an account that is not allowed as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library, which would sign
+ * whatever comes, sees only the others. Throws when the library does not listen as it did.
+ */
+export const refuseAccounts = (
+  sock: Pick<WASocket, 'ws' | 'sendNode'>,
+  isRefused: (number: string) => boolean,
+  refused: () => void,
+): void => {
+  const listeners = sock.ws.listeners(event) as ((stanza: BinaryNode) => unknown)[];
+  if (listeners.length !== 1) throw new Error(`the library has ${listeners.length} listeners that end a pairing`);
+  const [link] = listeners;
+  sock.ws.removeAllListeners(event);
+  // The promise goes to the emitter, which catches its rejection.
+  sock.ws.on(event, async (stanza: BinaryNode) => {
+    if (!isRefused(numberOf(stanza))) return link?.(stanza);
+    const error: BinaryNode = { tag: 'error', attrs: { code: '500', text: 'internal-error' } };
+    try {
+      await sock.sendNode({ tag: 'iq', attrs: { to: S_WHATSAPP_NET, type: 'error', id: stanza.attrs['id'] ?? '' }, content: [error] });
+    } finally {
+      refused();
+    }
+  });
+};
+
+/**
+ * Changes of the privacy settings on the phone or by another device: the library, which keeps the settings for read receipts, does not
+ * notice them.
+ */
+export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void): void => {
+  sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));
+};

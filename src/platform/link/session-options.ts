@@ -1,20 +1,41 @@
-/** The input of a connection. */
-import type { WAVersion } from '@whiskeysockets/baileys';
+/** The input and the interface of a connection, and the parts that are made of several others. */
+import type { WASocket, WAVersion } from '@whiskeysockets/baileys';
 import type { Message, TimeLock } from '#actors/model.ts';
-import type { ChatTimer, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { StoredChannels } from '../events/channel-list.ts';
+import type { StoredGroups } from '../events/group-cache.ts';
+import { OwnPicture, type PicturePace } from '../events/own-picture.ts';
 import type { AuthState } from '../keys/auth-state.ts';
+import type { GroupKeys } from '../keys/group-keys.ts';
 import type { LiveDownloads } from '../outbound/downloads.ts';
+import type { LiveConnection, Previews } from '../outbound/live-connection.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
-import type { Deadlines } from '../wire/deadlines.ts';
-import type { StoredChannels } from '../events/channel-list.ts';
+import { chatOf, type Directory } from '../wire/directory.ts';
+import type { SharedTurns } from '../wire/turns.ts';
+import type { PairingOffer } from './pairing-offer.ts';
 import type { PlatformClock } from './platform-clock.ts';
 import type { SmallPictures } from './small-pictures.ts';
-import type { StoredGroups } from '../events/group-cache.ts';
-import type { Previews } from '../outbound/live-connection.ts';
-import type { PicturePace } from '../events/own-picture.ts';
-import type { SharedTurns } from '../wire/turns.ts';
 
+// The time-outs of a connection.
+
+/** Milliseconds. */
+export interface Deadlines {
+  /** From the first byte to the end of the handshake. */
+  readonly open: number;
+  /** From the handshake to the login, or to the first QR text. */
+  readonly login: number;
+  /** For the farewell and for what has to be stored, together. */
+  readonly close: number;
+  /** Without any frame from the platform. */
+  readonly silence: number;
+  /** From the hand-over of a message to its acknowledgement. */
+  readonly send: number;
+  readonly pairingQr: number;
+  readonly pairingCode: number;
+}
+
+/** The input of a connection. */
 export interface SessionOptions {
   readonly host: LinkHost;
   readonly url: string | null;
@@ -45,3 +66,44 @@ export interface SessionOptions {
   timeLocked(lock: TimeLock): void;
   emit(fact: PlatformFact): void;
 }
+
+/** The interface of a session for its link. */
+export interface Session {
+  /** For sends; only meaningful while logged in. */
+  readonly connection: LiveConnection;
+  readonly loggedIn: boolean;
+  lastFrameAt(): number;
+  /** The pairing of the session: takes another number, and the steps of the owner about a passkey. It has no effect on a paired session. */
+  readonly offer: Pick<PairingOffer, 'change' | 'passkey'>;
+  /** Ends the connection, for the reason given. Resolves like `closed`. */
+  end(close: Close): Promise<void>;
+  /** Resolves after `platform.closed` was emitted: the socket is gone, events are recorded and keys are stored, as far as the deadline allows. */
+  readonly closed: Promise<void>;
+}
+
+// Parts of a session that are made of several others.
+
+/** The picture of the session's own account. */
+export const ownPictureOf = (
+  sock: Pick<WASocket, 'profilePictureUrl'>,
+  directory: Directory,
+  { host, pictures, small, emit, ...options }: SessionOptions,
+  failed: (error: unknown) => void,
+): OwnPicture =>
+  new OwnPicture({
+    sock,
+    pace: pictures,
+    me: () => directory.me,
+    changed: (id) => host.pictureChanged(chatOf(directory, id).id),
+    found: (profilePicUrl) => {
+      emit({ type: 'platform.identity', patch: { profilePicUrl } });
+      void small.learn(host.id, profilePicUrl, options);
+    },
+    failed,
+  });
+
+/** Resolves when all changes of keys so far are stored; false when they never will be. Never rejects. */
+export const keysStored = async (groups: Pick<GroupKeys, 'settled'>, auth: Pick<AuthState, 'durable'>): Promise<boolean> => {
+  const changed = groups.settled().then(() => auth.durable());
+  return (await Promise.allSettled([changed]))[0].status === 'fulfilled';
+};

@@ -6,8 +6,8 @@ import { statusJid } from '../wire/jid.ts';
 import { watchSharedKeys } from '../keys/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from '../app-state/baileys-logger.ts';
-import { createDeviceCache } from './device-lists.ts';
-import { browserOf } from './device-name.ts';
+import { createDeviceCache, createTtlCache } from './device-lists.ts';
+import { browserOf } from './link-code.ts';
 import { historyWanted } from '../wire/history-wanted.ts';
 import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
@@ -15,7 +15,6 @@ import type { HistoryFiles } from '../outbound/history-files.ts';
 import { finalForm } from '../outbound/forms.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { GroupCache } from '../events/group-cache.ts';
-import { createTtlCache } from '../wire/ttl-cache.ts';
 
 /** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
 const never = 2 ** 31 - 1;
