@@ -38,7 +38,7 @@ import type { Previews } from './outbound/live-connection.ts';
 import { platformAddress } from './proxy/check.ts';
 import { directRoute, proxyRoute, type LiveRoute, type ProxyParts } from './proxy/route.ts';
 import type { UploadMemory, UploadParts } from './outbound/upload/uploads.ts';
-import type { Downloads } from './outbound/downloads.ts';
+import type { Downloads } from './outbound/media-stream.ts';
 import { draft } from './outbound/compose.ts';
 import type { MediaTrust, Trust } from './wire/trust.ts';
 import type { SmallPictures } from './link/small-pictures.ts';

@@ -22,7 +22,7 @@ import { createTrust } from './wire/trust.ts';
 import { SmallPictures } from './link/small-pictures.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './events/own-picture.ts';
 import { type SharedTurns, Turns } from './wire/turns.ts';
-import type { Downloads } from './outbound/downloads.ts';
+import type { Downloads } from './outbound/media-stream.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
 import type { ProxyParts } from './proxy/route.ts';
 import { hostOf } from './proxy/tunnel.ts';

@@ -14,7 +14,7 @@ import { createIntake } from '#src/media/intake.ts';
 import type { MediaWorkshop } from '#src/media/prepared.ts';
 import { Slots } from '#src/media/slots.ts';
 import { createTranscriber } from '#src/media/transcriber.ts';
-import type { Downloads } from '#src/platform/outbound/downloads.ts';
+import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 interface Given {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { proto } from '@whiskeysockets/baileys';
-import { finalForm, givenForm } from '#src/platform/outbound/forms.ts';
+import { finalForm, givenForm } from '#src/platform/outbound/stanza.ts';
 
 const messageContextInfo = { messageSecret: new Uint8Array(32) };
 const video = { mimetype: 'video/mp4' };

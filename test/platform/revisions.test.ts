@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { edit, pin } from '#src/platform/outbound/revisions.ts';
+import { edit, pin } from '#src/platform/outbound/about.ts';
 import { message as sample } from '#test/contract/samples.ts';
 
 const at = sample.timestamp;

@@ -15,7 +15,7 @@ import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createSealing } from '#src/media/sealing.ts';
-import type { Downloads } from '#src/platform/outbound/downloads.ts';
+import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 

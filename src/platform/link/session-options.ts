@@ -7,7 +7,7 @@ import type { StoredGroups } from '../events/group-cache.ts';
 import { OwnPicture, type PicturePace } from '../events/own-picture.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
-import type { LiveDownloads } from '../outbound/downloads.ts';
+import type { LiveDownloads } from '../outbound/media-stream.ts';
 import type { LiveConnection, Previews } from '../outbound/live-connection.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';

@@ -1,8 +1,7 @@
 /** Small pictures of the accounts, for lists of sessions: each is fetched once, through the proxy of its session, and kept in memory. */
 import { createHash } from 'node:crypto';
 import type { SmallPicture } from '#actors/ports.ts';
-import { plainStream } from '../outbound/media-stream.ts';
-import type { LiveDownloads } from '../outbound/downloads.ts';
+import { type LiveDownloads, plainStream } from '../outbound/media-stream.ts';
 import type { Previews } from '../outbound/live-connection.ts';
 
 /** Milliseconds for a picture, and bytes of it; the platform's own are a tenth of that. */

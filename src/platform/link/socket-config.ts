@@ -12,7 +12,7 @@ import { historyWanted } from '../wire/history-wanted.ts';
 import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import type { HistoryFiles } from '../outbound/history-files.ts';
-import { finalForm } from '../outbound/forms.ts';
+import { finalForm } from '../outbound/stanza.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 

@@ -3,7 +3,7 @@ import { type BinaryNode, DEF_MEDIA_HOST, getBinaryNodeChild } from '@whiskeysoc
 import { done, type Product, type ProductWish, type ProfileField, profileFields, refuse, type Result } from '#actors/model.ts';
 import type { BusinessOperations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { addressOn, areMediaHosts } from '../outbound/platform-hosts.ts';
+import { addressOn, areMediaHosts } from '../outbound/download.ts';
 import { answered, refused } from '../wire/outcomes.ts';
 import {
   askBusiness,

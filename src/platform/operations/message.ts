@@ -3,12 +3,22 @@ import { type Message, refuse } from '#actors/model.ts';
 import type { MessageOperations } from '#actors/ports.ts';
 import { download } from '../outbound/download.ts';
 import { answered, notSent, refused } from '../wire/outcomes.ts';
-import { sendAbout, sentMessage, targetOf } from '../outbound/about.ts';
+import {
+  deletePost,
+  deletion,
+  edit,
+  editPost,
+  onlyOwn,
+  pin,
+  reaction,
+  sendAbout,
+  sentMessage,
+  storedPost,
+  targetOf,
+} from '../outbound/about.ts';
 import { compose, contentOf, timed } from '../outbound/compose.ts';
 import { relayPost } from '../outbound/posts.ts';
 import { relay } from '../outbound/relay.ts';
-import { deletePost, editPost, storedPost } from '../outbound/post-changes.ts';
-import { deletion, edit, onlyOwn, pin, reaction } from '../outbound/revisions.ts';
 import { isChannel, isPerson } from '../wire/jid.ts';
 import type { Handlers } from './requests.ts';
 

@@ -7,7 +7,7 @@ import { listedPosts, postContent } from '../events/post-nodes.ts';
 import { personServer } from '../wire/jid.ts';
 import { answered, refused } from '../wire/outcomes.ts';
 import { newMessageId } from '../outbound/compose.ts';
-import { deletePost, editPost, type FoundPost, storedPost } from '../outbound/post-changes.ts';
+import { deletePost, editPost, type FoundPost, storedPost } from '../outbound/about.ts';
 import { relayReaction } from '../outbound/posts.ts';
 import type { Transmission } from '../outbound/transmissions.ts';
 import type { Handlers } from './requests.ts';

@@ -1,20 +1,21 @@
 /** Messages about a stored message: reactions, edits, deletions, pins. Each goes to the same chat as a message of its own. */
-import { generateWAMessageFromContent, type proto, type WAMessageKey } from '@whiskeysockets/baileys';
-import { done, type Entry, type Message, progress, refuse, type Result } from '#actors/model.ts';
+import { generateWAMessageFromContent, proto, type WAMessageKey } from '@whiskeysockets/baileys';
+import { done, type Entry, includesPerson, type Message, newPost, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import type { LiveConnection } from './live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
+import { unwrapped } from '../events/message-kinds.ts';
 import { isChannel, isGroup } from '../wire/jid.ts';
 import { answered } from '../wire/outcomes.ts';
-import { newMessageId } from './compose.ts';
-import { relayReaction } from './posts.ts';
+import { contentOf, newMessageId } from './compose.ts';
+import type { LiveConnection } from './live-connection.ts';
+import { relayDeletion, relayEdit, relayReaction } from './posts.ts';
 import { relay } from './relay.ts';
 import type { Transmission } from './transmissions.ts';
 
 /** The content of the message, or the reason why there is none. */
-export type About = proto.IMessage | string;
+type About = proto.IMessage | string;
 
-export interface Target {
+interface Target {
   /** The message as it is stored. */
   readonly message: Message;
   /** The platform's key of the message. */
@@ -91,4 +92,130 @@ export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Out
   if (!outcome.ok) return outcome;
   const { sent } = outcome.value;
   return sent ? answered(sent, outcome.entries) : refuse('invalid', 'the message is empty');
+};
+
+// The contents of messages that change another one, or the reason why they cannot.
+
+const { Type } = proto.Message.ProtocolMessage;
+const { Type: PinType } = proto.Message.PinInChatMessage;
+
+/** Milliseconds after which the platform's apps offer no edit any more; recipients drop one that comes much later. */
+const editWindow = 15 * 60_000;
+
+export const reaction = ({ key }: Target, text: string, now: number): About => ({
+  reactionMessage: { key, text, senderTimestampMs: now },
+});
+
+const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
+
+/** The content of a message with another text: an edit repeats everything else. Null for kinds without a text. */
+const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
+  const content = unwrapped(message);
+  if (content === undefined) return null;
+  if (typeof content.conversation === 'string' || content.extendedTextMessage) {
+    const context = content.extendedTextMessage?.contextInfo;
+    return { extendedTextMessage: { text, ...(context ? { contextInfo: context } : {}) } };
+  }
+  const kind = captioned.find((name) => content[name]);
+  return kind === undefined ? null : { [kind]: { ...content[kind], caption: text } };
+};
+
+export const onlyOwn = 'only own messages can be edited';
+
+export const edit = ({ message, key }: Target, text: string, now: number): About => {
+  if (!message.fromMe) return onlyOwn;
+  if (now - message.timestamp > editWindow) return 'a message can be edited for 15 minutes after it was sent';
+  const editedMessage = message.raw === null ? null : withOtherText(proto.Message.decode(message.raw), text);
+  if (editedMessage === null) return 'only texts and captions can be edited';
+  return { protocolMessage: { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: now } };
+};
+
+/** Returns true if the account is known not to be an admin of the group. */
+const isPlainMember = async (connection: LiveConnection, group: string): Promise<boolean> => {
+  const me = { ...connection.directory.me, id: '' };
+  const own = (await connection.group(group))?.members.find((member) => includesPerson([member], me));
+  return own !== undefined && !own.isAdmin;
+};
+
+export const deletion = async ({ message, key }: Target, connection: LiveConnection): Promise<About> => {
+  if (!message.fromMe && !message.isGroup) return 'only own messages can be deleted for everybody';
+  if (!message.fromMe && (await isPlainMember(connection, message.chatId))) return 'only admins of the group can delete what others wrote';
+  return { protocolMessage: { key, type: Type.REVOKE } };
+};
+
+/** `seconds`: 0 takes the pin away. */
+export const pin = ({ message, key }: Target, seconds: number, now: number): About => {
+  if (isChannel(message.chatId)) return 'message pinning is not supported for newsletters';
+  const type = seconds > 0 ? PinType.PIN_FOR_ALL : PinType.UNPIN_FOR_ALL;
+  return {
+    pinInChatMessage: { key, type, senderTimestampMs: now },
+    messageContextInfo: { messageAddOnDurationInSecs: seconds },
+  };
+};
+
+// Changes of a channel post that is stored or was listed: edit, deletion, reaction.
+
+/** A post with its content. */
+export interface FoundPost {
+  readonly channel: string;
+  readonly messageId: string;
+  readonly serverId: number;
+  readonly content: proto.IMessage | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Milliseconds after which the platform's apps offer no edit of a post any more. */
+const postEditWindow = 30 * 86_400_000;
+
+export const storedPost = (message: Message): FoundPost => ({
+  channel: message.chatId,
+  messageId: message.messageId,
+  serverId: message.post?.serverId ?? 0,
+  content: contentOf(message),
+  at: message.timestamp,
+});
+
+/** The post as it is after the edit, to be stored. */
+const editedEntry = (
+  post: FoundPost,
+  content: proto.IMessage,
+  { directory }: LiveConnection,
+): Extract<Entry, { kind: 'postEdited' }> | null => {
+  const { channel, messageId, serverId, at } = post;
+  const full = generateWAMessageFromContent(channel, content, { userJid: directory.me.pn, messageId, timestamp: new Date(at) });
+  const [entry] = fromMessage(full, directory, '', { status: 'Sent' });
+  if (entry?.kind !== 'message') return null;
+  return {
+    kind: 'postEdited',
+    message: { ...entry.message, edited: messageId, post: { ...newPost, serverId } },
+    chat: { chatId: channel },
+  };
+};
+
+/** `mediaId`: of the uploaded file that takes the place of the former one; '' for none. Answers with the post as it is now. */
+export const editPost = async (
+  connection: LiveConnection,
+  post: FoundPost,
+  { text, mediaId }: { readonly text: string; readonly mediaId: string },
+): Promise<Outcome<{ readonly post: Message; readonly sent: Extract<Transmission, { ok: true }>['value'] }>> => {
+  if (connection.directory.now() - post.at > postEditWindow) return refuse('invalid', 'a post can be edited for 30 days after it was sent');
+  const content = post.content && withOtherText(post.content, text);
+  if (!content) return refuse('invalid', 'only texts and captions can be edited');
+  const sent = await relayEdit(connection, { ...post, content, mediaId });
+  if (!sent.ok) return sent;
+  const entry = editedEntry(post, content, connection);
+  return entry ? answered({ post: entry.message, sent: sent.value }, [entry]) : refuse('invalid', 'the message is empty');
+};
+
+/** Any admin of the channel may do it; the platform refuses everybody else. */
+export const deletePost = async (
+  connection: LiveConnection,
+  { channel, messageId }: Pick<FoundPost, 'channel' | 'messageId'>,
+): Promise<Transmission> => {
+  const sent = await relayDeletion(connection, { channel, messageId });
+  if (!sent.ok) return sent;
+  const { me, now } = connection.directory;
+  const by = { sender: me.pn, senderPn: me.pn, senderLid: me.lid, fromMe: true };
+  return answered(sent.value, [{ kind: 'deleted', messageId, chatId: channel, ...by, at: now() }]);
 };

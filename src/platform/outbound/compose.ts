@@ -8,13 +8,24 @@ import { convertMessage } from '../events/from-message.ts';
 import { bare, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
 import { audienceOf } from './audience.ts';
 import type { Composer, Recorded } from './composer.ts';
-import { channelInviteComposer, contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
-import { eventComposer, eventEditComposer } from './content/event.ts';
-import { buttonsComposer, carouselComposer, listComposer, placeRequestComposer } from './content/interactive.ts';
-import { paymentComposer, pixComposer } from './content/payment.ts';
-import { pollComposer } from './content/poll.ts';
+import {
+  channelInviteComposer,
+  contactComposer,
+  eventComposer,
+  eventEditComposer,
+  groupInviteComposer,
+  locationComposer,
+} from './content/cards.ts';
+import {
+  buttonsComposer,
+  carouselComposer,
+  listComposer,
+  paymentComposer,
+  pixComposer,
+  placeRequestComposer,
+} from './content/interactive.ts';
+import { pollComposer, textComposer } from './content/text.ts';
 import { mediaComposer } from './content/media.ts';
-import { textComposer } from './content/text.ts';
 
 /** Makes an id as the platform's web client does: `3EB0` and 18 digits. Node pools the randomness of UUIDs. The library asks the system for each id. */
 export const newMessageId = (): string => {

@@ -1,14 +1,104 @@
 /** Fetches the file of a message: from the media host, or, when that has dropped it, after the phone has put it there again. */
-import { DEF_MEDIA_HOST } from '@whiskeysockets/baileys';
-import { type Message, refuse, type Refusal, type Result } from '#actors/model.ts';
+import {
+  type BinaryNode,
+  decodeMediaRetryNode,
+  decryptMediaRetryData,
+  DEF_MEDIA_HOST,
+  encryptMediaRetryRequest,
+  proto,
+  type WAMessageKey,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { type Message, type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { OperationControl, TakenFile } from '#actors/ports.ts';
-import type { LiveConnection } from './live-connection.ts';
-import { keyOf } from './about.ts';
-import { notSent, refused } from '../wire/outcomes.ts';
 import { type MediaPart, mediaPartOf } from '../events/media-part.ts';
-import { askPhone } from './media-retry.ts';
-import { addressOn, isMediaHost, offeredHosts } from './platform-hosts.ts';
+import { notSent, refused } from '../wire/outcomes.ts';
+import { keyOf } from './about.ts';
+import type { LiveConnection } from './live-connection.ts';
 import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
+
+// Asks the account's phone to put a file on the media host again.
+//
+// The library's own way waits for ever, and after a failed answer too late; here the wait has an end, and every answer is a value.
+
+const { ResultType } = proto.MediaRetryNotification;
+
+/** `refused`: the phone does not have it either. `silent`: it did not answer in time, it may be off. */
+export type RetryAnswer = { readonly directPath: string } | 'refused' | 'silent';
+
+const readAnswer = (node: BinaryNode, mediaKey: Uint8Array, id: string): RetryAnswer => {
+  const { error, media } = decodeMediaRetryNode(node);
+  if (error || !media) return 'refused';
+  try {
+    const { result, directPath } = decryptMediaRetryData(media, mediaKey, id);
+    return result === ResultType.SUCCESS && directPath ? { directPath } : 'refused';
+  } catch {
+    return 'refused';
+  }
+};
+
+/** Resolves within `ms`; `silent` as well when the signal aborts or the connection ends. Never rejects for what phone and network do. */
+const askPhone = async (
+  sock: WASocket,
+  key: WAMessageKey,
+  mediaKey: Uint8Array,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<RetryAnswer> => {
+  const id = key.id ?? '';
+  const { promise, resolve } = Promise.withResolvers<RetryAnswer>();
+  const silent = (): void => resolve('silent');
+  const hear = (node: BinaryNode): void => {
+    if (node.attrs['id'] === id) resolve(readAnswer(node, mediaKey, id));
+  };
+  const timer = setTimeout(silent, ms);
+  signal.addEventListener('abort', silent);
+  sock.ws.on('CB:notification,type:mediaretry', hear);
+  sock.ws.on('close', silent);
+  try {
+    await sock.sendNode(encryptMediaRetryRequest(key, mediaKey, sock.user?.id ?? ''));
+    return await promise;
+  } catch {
+    return 'silent';
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', silent);
+    sock.ws.off('CB:notification,type:mediaretry', hear);
+    sock.ws.off('close', silent);
+  }
+};
+
+// The platform's own media hosts. A message or a client may name any other, and its owner would learn our address.
+
+const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
+
+/** Hosts that the platform offers for transfers now; none when it does not answer. */
+const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<readonly string[]> =>
+  sock.refreshMediaConn(false).then(
+    ({ hosts }) => hosts.map(({ hostname }) => hostname),
+    () => [],
+  );
+
+/** `host`: with its port, where it has one. */
+const isMediaHost = (host: string, offered: readonly string[]): boolean => host !== '' && (isPlatforms(host) || offered.includes(host));
+
+/**
+ * The address of a path on a host; null when the path leads elsewhere. Senders of messages choose the path, and could write `@127.0.0.1/x` or
+ * `.example.org/x`, which continue the name of the host.
+ */
+export const addressOn = (host: string, path: string): string | null => {
+  const [base, url] = [URL.parse(`https://${host}/`), path.startsWith('/') ? URL.parse(path, `https://${host}/`) : null];
+  return base !== null && url !== null && url.origin === base.origin && url.username === '' ? url.href : null;
+};
+
+/** Returns true if all of these addresses lead to hosts of the platform. */
+export const areMediaHosts = async (sock: Pick<WASocket, 'refreshMediaConn'>, urls: readonly string[]): Promise<boolean> => {
+  const parsed = urls.map((url) => URL.parse(url));
+  if (parsed.some((url) => url?.protocol !== 'https:')) return false;
+  const hosts = parsed.map((url) => url?.host ?? '');
+  if (hosts.every(isPlatforms)) return true;
+  const offered = await offeredHosts(sock);
+  return hosts.every((host) => isMediaHost(host, offered));
+};
 
 type Failed = { readonly ok: false; readonly refusal: Refusal };
 

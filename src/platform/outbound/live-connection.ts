@@ -9,7 +9,7 @@ import type { RingingCalls } from '../events/ringing-calls.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import type { Standing } from './standing.ts';
 import type { Uploads } from './upload/uploads.ts';
-import type { LiveDownloads } from './downloads.ts';
+import type { LiveDownloads } from './media-stream.ts';
 import type { Transmissions } from './transmissions.ts';
 
 /** Pages and pictures for the previews of links, as `src/media` makes them. */

@@ -1,12 +1,14 @@
 /**
  * The stream of a file from the media host, opened on the way.
  *
- * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error that
- * nobody catches, which ends the process.
+ * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error
+ * that nobody catches, which ends the process.
  */
 import { createDecipheriv, createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { getMediaKeys } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
+import type { Result } from '#actors/model.ts';
+import type { TakenFile } from '#actors/ports.ts';
 import type { MediaPart } from '../events/media-part.ts';
 
 /** The host has no such file, and will not have it again by itself. */
@@ -132,3 +134,27 @@ export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable
   const { mediaKey } = part;
   return mediaKey === null ? raw : opened(raw, { ...part, mediaKey });
 };
+
+// Downloads of files from the media hosts: their parts and limits.
+
+/** The dependencies of downloads beside the connection. */
+export interface Downloads {
+  /** Writes a stream to a file of its own. Rejects as the stream does; nothing is left then. */
+  receive(
+    bytes: AsyncIterable<Uint8Array>,
+    options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<Result<TakenFile>>;
+  /** Bytes. */
+  readonly most: number;
+  /** Milliseconds without a byte from the media host. */
+  readonly silenceMs: number;
+  /** Milliseconds for the phone to put a file on the media host again. */
+  readonly phoneMs: number;
+}
+
+export interface LiveDownloads extends Downloads {
+  /** The dispatcher for media hosts; undefined: as for all other hosts. */
+  readonly dispatcher: Dispatcher | undefined;
+  /** The same for hosts that only a message names: it reaches public addresses alone, wherever names are resolved here. */
+  readonly guarded: Dispatcher | undefined;
+}

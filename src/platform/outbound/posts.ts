@@ -8,8 +8,7 @@ import { refuse } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
 import { closeOf } from '../wire/close-cause.ts';
 import { noAdmin, noChannel, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
-import { stanzaKindOf } from './stanza-kind.ts';
-import { stanzaOf } from './stanza.ts';
+import { stanzaKindOf, stanzaOf } from './stanza.ts';
 import type { Transmission } from './transmissions.ts';
 
 /** Values of the attribute `edit`. */

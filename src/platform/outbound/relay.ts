@@ -7,8 +7,7 @@ import type { Directory } from '../wire/directory.ts';
 import { isGroup, isLid, isPerson } from '../wire/jid.ts';
 import { readersOf } from './audience.ts';
 import { noMember, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
-import { givenForm } from './forms.ts';
-import { stanzaOf } from './stanza.ts';
+import { givenForm, stanzaOf } from './stanza.ts';
 import { addressRefused, refusalText, type Transmission } from './transmissions.ts';
 
 export interface Outgoing {

@@ -12,9 +12,7 @@ import { withHeldAck } from '../inbound/held-acks.ts';
 import { isGroup, statusJid } from '../wire/jid.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
-import { givenForm } from './forms.ts';
-import { stanzaOf } from './stanza.ts';
-import { stanzaKindOf } from './stanza-kind.ts';
+import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
 
 /** A message as it left. */
 type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Audience | null };

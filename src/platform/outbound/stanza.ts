@@ -1,9 +1,12 @@
 /**
- * Attributes and nodes of a stanza beside its encrypted content that the library does not add. All of them follow from the content, so that the first
- * sending, the asynchronous queue and a resend write the same stanza.
+ * Attributes and nodes of a stanza beside its encrypted content that the library does not add, and contents in another form than the
+ * library takes.
  */
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import type { Audience } from '#actors/model.ts';
+
+// Attributes and nodes of a stanza beside its encrypted content that the library does not add. All of them follow from the content, so that
+// the first sending, the asynchronous queue and a resend write the same stanza.
 
 export interface StanzaParts {
   readonly attributes: Readonly<Record<string, string>>;
@@ -99,4 +102,90 @@ export const stanzaOf = (content: Content, audience: Audience | null = null): St
   const kind = getContentType(inner);
   const parts = kind === undefined ? undefined : rules[kind]?.(inner);
   return { attributes: parts?.attributes ?? {}, nodes: [...(parts?.nodes ?? []), ...audienceNodes(inner, audience)] };
+};
+
+// The words beside a message for its kind, as the library writes them at the first sending and not when a message is sent again.
+
+export interface StanzaKind {
+  /** Attribute of the stanza. */
+  readonly type: string;
+  /** Attributes of the encrypted content. */
+  readonly enc: Readonly<Record<string, string>>;
+}
+
+const mediaTypes: readonly (readonly [key: keyof Content, type: string | ((content: Content) => string)])[] = [
+  ['imageMessage', 'image'],
+  ['videoMessage', ({ videoMessage }) => (videoMessage?.gifPlayback ? 'gif' : 'video')],
+  ['audioMessage', ({ audioMessage }) => (audioMessage?.ptt ? 'ptt' : 'audio')],
+  ['contactMessage', 'vcard'],
+  ['documentMessage', 'document'],
+  ['contactsArrayMessage', 'contact_array'],
+  ['liveLocationMessage', 'livelocation'],
+  ['stickerMessage', 'sticker'],
+  ['listMessage', 'list'],
+  ['listResponseMessage', 'list_response'],
+  ['buttonsResponseMessage', 'buttons_response'],
+  ['orderMessage', 'order'],
+  ['productMessage', 'product'],
+  ['interactiveResponseMessage', 'native_flow_response'],
+  ['groupInviteMessage', 'url'],
+];
+
+/** Kinds by the field that holds the content. Other content is a text, or media if it has a media type. */
+const types: Readonly<Partial<Record<keyof Content, string>>> = {
+  reactionMessage: 'reaction',
+  encReactionMessage: 'reaction',
+  pollCreationMessage: 'poll',
+  pollCreationMessageV2: 'poll',
+  pollCreationMessageV3: 'poll',
+  pollUpdateMessage: 'poll',
+  eventMessage: 'event',
+};
+
+/** Phones that cannot read these show nothing, instead of a message that waits. */
+const hidden: readonly (keyof Content)[] = ['pinInChatMessage', 'reactionMessage'];
+
+/** `content`: in the form that the library is given (`stanza.ts`). */
+export const stanzaKindOf = (content: Content): StanzaKind => {
+  const inner = normalizeMessageContent(content) ?? content;
+  const found = mediaTypes.find(([key]) => inner[key])?.[1];
+  const mediatype = typeof found === 'function' ? found(inner) : found;
+  const type = Object.entries(types).find(([key]) => inner[key as keyof Content])?.[1];
+  return {
+    type: type ?? (mediatype === undefined ? 'text' : 'media'),
+    enc: {
+      ...(mediatype === undefined ? {} : { mediatype }),
+      ...(hidden.some((key) => inner[key]) ? { 'decrypt-fail': 'hide' } : {}),
+    },
+  };
+};
+
+// Contents that are sent in another form than the library takes. The library names the kind of media beside the encrypted content, and
+// reads it from the form that it gets. It does not know round videos and view-once media. Phones drop such media without the name. So the
+// library gets a plain picture, video or audio, and asks for the final form right before it encrypts.
+
+/** The content that travels, by the one that the library was given. */
+const finalForms = new WeakMap<Content, Content>();
+
+const plainOf = (content: Content): Content | null => {
+  const { viewOnceMessageV2, viewOnceMessageV2Extension, ptvMessage, ...rest } = content;
+  const inner = viewOnceMessageV2?.message ?? viewOnceMessageV2Extension?.message;
+  if (inner) return { ...rest, ...inner };
+  return ptvMessage ? { ...rest, videoMessage: ptvMessage } : null;
+};
+
+/** Returns the form of a content for the library. Each call makes a new object if the forms differ. */
+export const givenForm = (content: Content): Content => {
+  const plain = plainOf(content);
+  if (plain === null) return content;
+  finalForms.set(plain, content);
+  return plain;
+};
+
+/** Returns the form that is encrypted in place of the library's form: for receivers, and inside the copy for the account's own devices. */
+export const finalForm = (given: Content): Content => {
+  const copied = given.deviceSentMessage?.message;
+  const form = finalForms.get(copied ?? given);
+  if (form === undefined) return given;
+  return copied ? { ...given, deviceSentMessage: { ...given.deviceSentMessage, message: form } } : form;
 };

@@ -1,9 +1,101 @@
-/** Buttons, lists, carousels and requests for the place. The node that makes phones show them is in `stanza.ts`. */
+/**
+ * Contents to be answered by a tap: native flows, the media above them, buttons, lists, carousels, requests for the place, PIX keys and
+ * orders.
+ */
+import { randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
-import { type ButtonsContent, type CarouselContent, done, type ListContent, type PlaceRequestContent } from '#actors/model.ts';
+import {
+  type Button,
+  type ButtonsContent,
+  type CarouselContent,
+  done,
+  type Head,
+  type ListContent,
+  type ListSection,
+  type MediaContent,
+  type Message,
+  type PaymentContent,
+  type PixContent,
+  type PixKey,
+  type PlaceRequestContent,
+  refuse,
+  type Result,
+} from '#actors/model.ts';
+import { numberOf } from '../../events/content-json.ts';
+import { unwrapped } from '../../events/message-kinds.ts';
 import { type Composer, plainComposer } from '../composer.ts';
-import { draftHead, uploadedHead } from './head.ts';
-import { buttonFlow, flow, type HeadMessage, interactive, interactiveMessage, listFlow } from './native-flow.ts';
+import type { LiveConnection } from '../live-connection.ts';
+import { mediaComposer } from './media.ts';
+
+// Native flows: how the buttons of today's messages are written, each a name with its parameters as JSON.
+
+type Flow = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
+
+const flow = (name: string, params: unknown): Flow => ({ name, buttonParamsJson: JSON.stringify(params) });
+
+const buttonFlow = (button: Button): Flow => {
+  const { text: display_text } = button;
+  switch (button.kind) {
+    case 'reply':
+      return flow('quick_reply', { display_text, id: button.id });
+    case 'url':
+      return flow('cta_url', { display_text, url: button.url, merchant_url: button.url });
+    case 'call':
+      return flow('cta_call', { display_text, phone_number: button.phone });
+    case 'copy':
+      return flow('cta_copy', { display_text, copy_code: button.code });
+  }
+};
+
+const listFlow = (title: string, sections: readonly ListSection[]): Flow =>
+  flow('single_select', {
+    title,
+    sections: sections.map((section) => ({
+      title: section.title,
+      highlight_label: '',
+      rows: section.rows.map((row) => ({ header: '', title: row.title, description: row.description, id: row.id })),
+    })),
+  });
+
+interface Words {
+  readonly title?: string;
+  readonly text: string;
+  readonly footer?: string;
+}
+
+/** A picture, video or document above the text. */
+type HeadMessage = Pick<proto.Message.InteractiveMessage.IHeader, 'imageMessage' | 'videoMessage' | 'documentMessage'>;
+
+/** The part that messages and cards have in common. */
+const interactive = (
+  { title = '', text, footer = '' }: Words,
+  buttons: readonly Flow[],
+  head: HeadMessage | null = null,
+): proto.Message.IInteractiveMessage => ({
+  ...(title === '' && head === null ? {} : { header: { title, hasMediaAttachment: head !== null, ...head } }),
+  body: { text },
+  ...(footer === '' ? {} : { footer: { text: footer } }),
+  nativeFlowMessage: { buttons: [...buttons], messageParamsJson: '', messageVersion: 1 },
+});
+
+/** The whole message. The list of devices stands in messages of this kind, empty, as clients that send them write it. */
+const interactiveMessage = (message: proto.Message.IInteractiveMessage): proto.IMessage => ({
+  interactiveMessage: message,
+  messageContextInfo: { deviceListMetadata: {}, deviceListMetadataVersion: 2 },
+});
+
+// Pictures, videos and documents above the text of a message or card: media without a message of their own.
+
+const mediaOf = ({ as, file }: Head): MediaContent => ({ kind: 'media', as, file, caption: '', viewOnce: false });
+
+/** Uploads the file; null for none. */
+const uploadedHead = async (head: Head | null, connection: LiveConnection, jid: string): Promise<Result<HeadMessage | null>> =>
+  head === null ? done(null) : mediaComposer.content(mediaOf(head), connection, jid);
+
+/** The same without a connection. */
+const draftHead = (head: Head | null): HeadMessage | null => (head === null ? null : mediaComposer.draft(mediaOf(head)));
+
+// Buttons, lists, carousels and requests for the place. The node that makes phones show them is in `stanza.ts`.
 
 const { ButtonsMessage, InteractiveMessage } = proto.Message;
 
@@ -83,3 +175,85 @@ export const carouselComposer: Composer<CarouselContent> = {
 export const placeRequestComposer = plainComposer<PlaceRequestContent>(({ text }) =>
   interactiveMessage(interactive({ text }, [flow('send_location', { display_text: 'Send location' })])),
 );
+
+// PIX keys and orders to be paid, as Brazilian phones show them.
+
+const amount = (value: number) => ({ value, offset: 100 });
+
+interface Order {
+  readonly reference: string;
+  readonly cents: number;
+  readonly item: string;
+}
+
+/** An order of one item. */
+const orderParams = ({ reference, cents, item }: Order, settings: readonly unknown[]) => ({
+  currency: 'BRL',
+  total_amount: amount(cents),
+  reference_id: reference === '' ? randomBytes(6).toString('hex').toUpperCase() : reference,
+  type: 'physical-goods',
+  order: {
+    status: 'pending',
+    subtotal: amount(cents),
+    order_type: 'ORDER',
+    items: [{ name: item, amount: amount(cents), quantity: 1 }],
+  },
+  payment_settings: settings,
+});
+
+const pixSetting = ({ type, key, name }: PixKey, payee: string) => ({
+  type: 'pix_static_code',
+  pix_static_code: { merchant_name: name || payee || 'PIX', key, key_type: type },
+});
+
+const pixMessage = ({ pix }: PixContent, payee: string): proto.IMessage =>
+  interactiveMessage(
+    interactive({ text: '' }, [
+      flow('payment_info', orderParams({ reference: '', cents: 0, item: pix.name || payee || 'PIX' }, [pixSetting(pix, payee)])),
+    ]),
+  );
+
+export const pixComposer: Composer<PixContent> = {
+  content: async (content, { directory }) => done(pixMessage(content, directory.me.name)),
+  draft: (content) => pixMessage(content, ''),
+  isComplete: ({ pix }) => pix.name !== '',
+};
+
+const settingsOf = ({ pix, link, boleto }: PaymentContent, payee: string): readonly unknown[] => [
+  ...(pix === null ? [] : [pixSetting(pix, payee)]),
+  ...(link === '' ? [] : [{ type: 'payment_link', payment_link: { uri: link } }]),
+  ...(boleto === '' ? [] : [{ type: 'boleto', boleto: { digitable_line: boleto } }]),
+  { type: 'cards', cards: { enabled: false } },
+];
+
+const paymentMessage = (content: PaymentContent, order: Order, payee: string, head: HeadMessage | null): proto.IMessage =>
+  interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))], head));
+
+/** The order that a message announced. Its prices are in thousandths, payments are in hundredths. */
+const orderIn = (stored: Message | null): proto.Message.IOrderMessage | null =>
+  stored?.raw ? (unwrapped(proto.Message.decode(stored.raw))?.orderMessage ?? null) : null;
+
+const orderOf = async (content: PaymentContent, connection: LiveConnection): Promise<Result<Order>> => {
+  const item = content.item || content.title || 'Order';
+  if (content.order === '') return done({ reference: content.reference, cents: content.cents ?? 0, item });
+  const order = orderIn(await connection.stored(content.order));
+  if (order === null) return refuse('invalid', `the message ${content.order} is no stored order`);
+  const cents = content.cents ?? Math.round(numberOf(order.totalAmount1000) / 10);
+  if (cents <= 0) return refuse('invalid', 'the order has no total: amount is required');
+  return done({ reference: content.reference || (order.orderId ?? ''), cents, item: content.item || order.orderTitle || item });
+};
+
+export const paymentComposer: Composer<PaymentContent> = {
+  uploads: true,
+  async content(content, connection, jid) {
+    const order = await orderOf(content, connection);
+    if (!order.ok) return order;
+    const head = await uploadedHead(content.head, connection, jid);
+    return head.ok ? done(paymentMessage(content, order.value, connection.directory.me.name, head.value)) : head;
+  },
+  draft(content) {
+    const { reference, cents, item, title, head } = content;
+    return paymentMessage(content, { reference, cents: cents ?? 0, item: item || title || 'Order' }, '', draftHead(head));
+  },
+  isComplete: ({ order, pix, head }) => order === '' && head === null && (pix === null || pix.name !== ''),
+};

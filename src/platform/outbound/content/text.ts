@@ -1,10 +1,10 @@
 /** Texts: the content of the message, with the preview of its first link. */
 import { generateWAMessageContent, prepareWAMessageMedia, type proto, type WAUrlInfo } from '@whiskeysockets/baileys';
-import { done, type TextContent } from '#actors/model.ts';
+import { done, type PollContent, type TextContent } from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
-import type { LiveConnection } from '../live-connection.ts';
 import { answerTo } from '../answers.ts';
-import { type Composer, noUpload } from '../composer.ts';
+import { type Composer, noUpload, plainComposer } from '../composer.ts';
+import type { LiveConnection } from '../live-connection.ts';
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
@@ -83,4 +83,17 @@ export const textComposer: Composer<TextContent> = {
   answer: ({ text }, asked, directory) => answerTo(text, asked, directory),
   draft: (content) => styled({ extendedTextMessage: { text: content.text } }, content),
   isComplete: isPlainText,
+};
+
+// Polls. Votes come back encrypted under the secret that every message carries: see `events/polls.ts`.
+
+/** Phones show the third form as a poll of one answer, the first one as a poll of several. */
+const contentOf = ({ question, options, selectable }: PollContent): proto.IMessage => {
+  const poll = { name: question, options: options.map((optionName) => ({ optionName })), selectableOptionsCount: selectable };
+  return selectable === 1 ? { pollCreationMessageV3: poll } : { pollCreationMessage: poll };
+};
+
+export const pollComposer: Composer<PollContent> = {
+  ...plainComposer(contentOf),
+  post: async (poll) => done({ message: contentOf(poll), mediaId: '' }),
 };

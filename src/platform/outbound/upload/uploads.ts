@@ -6,8 +6,16 @@ import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
 import { FilesUnavailable } from '#actors/ports.ts';
 import type { LruMap } from '#src/base/lru-map.ts';
 import { notSent, refused } from '../../wire/outcomes.ts';
-import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
-import { askProgress, channelFolder, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
+import {
+  askProgress,
+  channelFolder,
+  createMediaHosts,
+  type MediaHostList,
+  type Place,
+  put,
+  type PutOutcome,
+  type PutTarget,
+} from './put.ts';
 import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
 /** The facts of a file that receivers need to fetch and read it. */
