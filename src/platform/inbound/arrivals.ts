@@ -1,10 +1,16 @@
 /** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
-import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/baileys';
+import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
-import { historyWanted } from '../wire/history-wanted.ts';
 import type { Directory } from '../wire/directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';
+
+// The parts of a phone's history that the gateway takes. The library asks before it fetches one, and the inbound gate before it waits for
+// one.
+
+/** Returns true for recent history. A full history is years of messages. */
+export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
+  syncType !== proto.HistorySync.HistorySyncType.FULL && PROCESSABLE_HISTORY_TYPES.some((known) => known === syncType);
 
 const { StubType } = proto.WebMessageInfo;
 

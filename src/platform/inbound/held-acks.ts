@@ -1,11 +1,11 @@
 /**
  * Acknowledgements of receipts, notifications and calls: held until the entries that they led to are committed, then sent.
  *
- * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end of their
- * handlers; a kill before the commit would lose them. Logging them too would cost a write each, and a busy instance gets several receipts a
- * message.
+ * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end
+ * of their handlers; a kill before the commit would lose them. Logging them too would cost a write each, and a busy instance gets several
+ * receipts a message.
  */
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
 
 /** Thrown at the library when it makes an acknowledgement that is held. It logs this as the reason why none was sent. */
 export const ackHeld = new Error('the acknowledgement is held until everything is stored');
@@ -91,3 +91,17 @@ export class HeldAcks {
     }
   }
 }
+
+// Confirms a repeated message to the platform as the library does after reading one, without giving it to the library again.
+
+/** Sends the receipt after which the platform forgets the message. Rejects when the connection has ended; then it is repeated once more. */
+export const confirmReceived = async (sock: WASocket, me: Contact | undefined, node: BinaryNode): Promise<void> => {
+  const { fullMessage, author } = decodeMessageNode(node, me?.id ?? '', me?.lid ?? '');
+  const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;
+  if (!remoteJid || !id) return;
+  if (isJidNewsletter(remoteJid)) return sock.sendMessageAck(node);
+  // For an own message in a chat known by LID, the receipt goes to the device that wrote it.
+  const to = fromMe && (isLidUser(remoteJid) || isLidUser(remoteJidAlt ?? undefined)) ? author : (participant ?? undefined);
+  const type = node.attrs['category'] === 'peer' ? 'peer_msg' : fromMe ? 'sender' : 'inactive';
+  await sock.sendReceipt(remoteJid, to, [id], type);
+};

@@ -10,7 +10,7 @@ import { ChannelList, unlisted } from '../events/channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses, silenceOf } from '../wire/close-cause.ts';
 import { followAcks } from './device-lists.ts';
-import { confirmReceived } from '../inbound/confirm.ts';
+import { confirmReceived } from '../inbound/held-acks.ts';
 import { type Directory, mappingKeysOf } from '../wire/directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';

@@ -8,7 +8,7 @@ import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from '../app-state/baileys-logger.ts';
 import { createDeviceCache, createTtlCache } from './device-lists.ts';
 import { browserOf } from './link-code.ts';
-import { historyWanted } from '../wire/history-wanted.ts';
+import { historyWanted } from '../inbound/arrivals.ts';
 import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import type { HistoryFiles } from '../outbound/history-files.ts';
