@@ -1,7 +1,7 @@
 /** Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. */
 import type { LeavingSession, MovedKey } from '#actors/ports.ts';
 import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
-import { tokenPageType } from '../platform/keys/token-index.ts';
+import { tokenPageType } from '../platform/keys/contact-tokens.ts';
 import { type RunNote, Runs, runType } from '../platform/keys/unclean-runs.ts';
 import { isCarried, readCredentials, readJson, readKey } from './library-form.ts';
 import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';

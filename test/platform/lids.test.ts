@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
-import { rememberLids } from '#src/platform/keys/lid-memory.ts';
+import { rememberLids } from '#src/platform/keys/ratchets.ts';
 import { quietLog } from '#test/support/database.ts';
 
 type Mapping = Parameters<typeof rememberLids>[0];

@@ -17,7 +17,7 @@ import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
-import { withTokenPages } from './token-index.ts';
+import { withTokenPages } from './contact-tokens.ts';
 import { CorruptCredentials, type Vault } from '../wire/vault.ts';
 
 export interface AuthState {

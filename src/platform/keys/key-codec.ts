@@ -1,7 +1,7 @@
 /** Keys and credentials as JSON text and back: Baileys' own format, so that stores of other programs can be carried over. */
 import { type AuthenticationCreds, BufferJSON, type KeyPair, proto } from '@whiskeysockets/baileys';
 import { finishedType } from './finished-names.ts';
-import { tokenPageType } from './token-index.ts';
+import { tokenPageType } from './contact-tokens.ts';
 
 /** Base64 without the detour over a replacer: 812 of these are made in one go. */
 const bytes = (value: Uint8Array): string =>

@@ -1,9 +1,9 @@
 /**
- * Makes each encryption and decryption a step of its own: steps run one after the other, and the changes of a step reach the key writer before its
- * frame leaves.
+ * Makes each encryption and decryption a step of its own: steps run one after the other, and the changes of a step reach the key writer
+ * before its frame leaves.
  *
- * The library commits the ratchet of a message after the frame was written, together with everything else of the send. A message that arrives
- * meanwhile would overwrite the chain or be overwritten, and a kill would leave a stored chain that is far behind.
+ * The library commits the ratchet of a message after the frame was written, together with everything else of the send. A message that
+ * arrives meanwhile would overwrite the chain or be overwritten, and a kill would leave a stored chain that is far behind.
  */
 import { hash } from 'node:crypto';
 import {
@@ -12,10 +12,92 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
+import { createLruMap } from '#src/lru-map.ts';
 import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
-import { rememberLids } from './lid-memory.ts';
-import { mergeRecords } from './session-merge.ts';
+
+// The LIDs of people, as the library's Signal sessions ask for them: several times for each message, through three caches of its own.
+
+type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
+
+const kept = 500;
+/** A look into a large group must find all its members again: two entries each. */
+const cached = 10_000;
+
+/**
+ * The library's memory of pairs. Its own cache has a timer of three days for each pair. A pair that is found after the end of the connection, when the cache
+ * was already cleared, would keep its timer until then.
+ */
+const makeCache = () => {
+  let entries = createLruMap<string>(cached);
+  return {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => entries.set(key, value),
+    clear: () => void (entries = createLruMap(cached)),
+  };
+};
+
+/**
+ * Answers what was answered before; every new pair makes it forget.
+ *
+ * `getLIDsForPNs` names a number without a LID by the number itself. The library asks it for the addresses whose keys it fetches, and fetched none for
+ * such a number, so that nothing could be encrypted for it.
+ */
+export const rememberLids = (mapping: Mapping): void => {
+  Object.assign(mapping, { mappingCache: makeCache() });
+  let known = createLruMap<string>(kept);
+  const lookAll = mapping.getLIDsForPNs.bind(mapping);
+  const look = async (pn: string): Promise<string | null> => (await lookAll([pn]))?.[0]?.lid ?? null;
+  const store = mapping.storeLIDPNMappings.bind(mapping);
+  const forget = (): void => {
+    known = createLruMap(kept);
+  };
+  mapping.getLIDForPN = async (pn) => {
+    const remembered = known.get(pn);
+    if (remembered !== undefined) return remembered;
+    const current = known;
+    const lid = await look(pn);
+    if (lid !== null) current.set(pn, lid);
+    return lid;
+  };
+  mapping.getLIDsForPNs = async (pns) => {
+    const found = (await lookAll(pns)) ?? [];
+    const named = new Set(found.map(({ pn }) => pn));
+    return [...found, ...pns.filter((pn) => !named.has(pn)).map((pn) => ({ pn, lid: pn }))];
+  };
+  mapping.storeLIDPNMappings = (pairs) => store(pairs).finally(forget);
+};
+
+// The library moves a contact's sessions from its number to its LID once it knows that they are one person, and writes over those that
+// stand under the LID. The contact goes on in whichever it knows: a message in one that was written over can never be read. Here both stay.
+
+interface StoredSession {
+  readonly indexInfo: { readonly used: number; readonly closed: number };
+}
+
+/** The library's record for an address: its sessions, of which at most one is open. */
+interface StoredRecord {
+  readonly _sessions: Readonly<Record<string, StoredSession>>;
+}
+
+const open = -1;
+
+const isRecord = (value: unknown): value is StoredRecord => typeof value === 'object' && value !== null && '_sessions' in value;
+
+/** `moved` with the sessions of `there` behind it, which can still be read and are not written in any more; of one that both know the newer. */
+const mergeRecords = (moved: unknown, there: unknown, now: number): unknown => {
+  if (!isRecord(moved) || !isRecord(there)) return moved;
+  const sessions: Record<string, StoredSession> = { ...moved._sessions };
+  for (const [name, session] of Object.entries(there._sessions)) {
+    const { indexInfo } = session;
+    const same = sessions[name];
+    if (same === undefined)
+      sessions[name] = { ...session, indexInfo: { ...indexInfo, closed: indexInfo.closed === open ? now : indexInfo.closed } };
+    else if (indexInfo.used > same.indexInfo.used)
+      sessions[name] = { ...session, indexInfo: { ...indexInfo, closed: same.indexInfo.closed } };
+  }
+  return { ...moved, _sessions: sessions };
+};
 
 /** One encryption or decryption. */
 export interface Step {

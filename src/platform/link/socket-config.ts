@@ -3,13 +3,12 @@ import type { UserFacingSocketConfig, WAVersion } from '@whiskeysockets/baileys'
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../wire/jid.ts';
-import { watchSharedKeys } from '../keys/key-requests.ts';
+import { type KeyJudge, watchSharedKeys } from '../keys/forged-keys.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from '../app-state/baileys-logger.ts';
 import { createDeviceCache, createTtlCache } from './device-lists.ts';
 import { browserOf } from './link-code.ts';
 import { historyWanted } from '../inbound/arrivals.ts';
-import type { KeyJudge } from '../keys/forged-keys.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import type { HistoryFiles } from '../outbound/history-files.ts';
 import { finalForm } from '../outbound/stanza.ts';

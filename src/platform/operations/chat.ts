@@ -2,8 +2,7 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } from '@whiskeysockets/baileys';
 import { type Entry, refuse } from '#actors/model.ts';
 import type { ChatOperations, ContactOperations, DefinitionOperations, Identified } from '#actors/ports.ts';
-import { indexOfChat, type Mutation, removeAction, setAction } from '../app-state/actions.ts';
-import { mutationsOf } from '../app-state/chat-changes.ts';
+import { indexOfChat, type Mutation, mutationsOf, removeAction, setAction } from '../app-state/actions.ts';
 import { fromBlocklist } from '../events/from-chats.ts';
 import { newMessageId } from '../outbound/compose.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
