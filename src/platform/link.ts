@@ -29,7 +29,7 @@ import { chatOf, type Directory } from './wire/directory.ts';
 import { bare, formsOf, isLid, isPerson, resolveTarget } from './wire/jid.ts';
 import { performOn } from './operations/perform.ts';
 import { notSent } from './wire/outcomes.ts';
-import { type ChannelStore, storedChannels } from './events/channel-list.ts';
+import { type ChannelStore, storedChannels } from './events/from-channels.ts';
 import type { Deadlines, Session } from './link/session-options.ts';
 import { problemOf } from './link/passkey.ts';
 import { openSession } from './link/session.ts';

@@ -8,7 +8,7 @@ import type { Entry } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { AuthState } from '#src/platform/keys/auth-state.ts';
 import type { Directory } from '#src/platform/wire/directory.ts';
-import type { BaileysEvent } from '#src/platform/events/baileys-event.ts';
+import type { BaileysEvent } from '#src/platform/events/library-values.ts';
 import { createEventPipeline } from '#src/platform/events/event-pipeline.ts';
 import { encryptVote } from '#src/sandbox/polls.ts';
 import { quietLog } from './setup.ts';

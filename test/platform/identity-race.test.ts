@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addTransactionCapability, type BinaryNode } from '@whiskeysockets/baileys';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
-import type { BaileysEvent } from '#src/platform/events/baileys-event.ts';
+import type { BaileysEvent } from '#src/platform/events/library-values.ts';
 import { Identities, type IdentitiesParts } from '#src/platform/inbound/identity-notices.ts';
 import { GroupKeys } from '#src/platform/keys/group-keys.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';

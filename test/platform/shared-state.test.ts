@@ -7,7 +7,7 @@ import type { Directory } from '#src/platform/wire/directory.ts';
 import { type Mutation, removeAction, setAction } from '#src/platform/app-state/actions.ts';
 import type { PatchNotes } from '#src/platform/keys/patch-notes.ts';
 import { createSharedState, type SharedState } from '#src/platform/app-state/shared-state.ts';
-import { unreadActionOf } from '#src/platform/wire/unread-action.ts';
+import { unreadActionOf } from '#src/platform/events/library-values.ts';
 import type { ChatSettings, SettingsView } from '#src/sandbox/face.ts';
 import { type Client, eventually, openSandbox, pair, type TestSandbox } from '#test/sandbox/client.ts';
 

@@ -1,6 +1,6 @@
 /** The logger that Baileys gets: it passes on the sentence of an error and never an object, since those hold keys, nodes and messages. */
 import type { Log } from '#actors/ports.ts';
-import { type SharedAction, unreadActionOf } from '../wire/unread-action.ts';
+import { type SharedAction, unreadActionOf } from '../events/library-values.ts';
 import { ackHeld } from '../inbound/held-acks.ts';
 
 export interface BaileysLogger {

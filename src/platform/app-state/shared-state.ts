@@ -18,7 +18,7 @@ import {
 } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
-import type { BaileysEvent } from '../events/baileys-event.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import { fromBaileys } from '../events/from-baileys.ts';
 import { KeyRequests, outsideTransactions } from '../keys/forged-keys.ts';
 import type { PatchNotes } from '../keys/patch-notes.ts';

@@ -1,12 +1,28 @@
 /** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, edits. */
-import { decryptEventResponse, proto, type WAMessage } from '@whiskeysockets/baileys';
+import { createHash } from 'node:crypto';
+import { decryptEventResponse, decryptPollVote, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import { addressesOf, type Directory } from '../wire/directory.ts';
 import { bare } from '../wire/jid.ts';
 import { openEdit, type SecretContext } from '../wire/secret-edits.ts';
-import { contentJson } from './content-json.ts';
+import { contentJson } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
-import { openVote } from './polls.ts';
+
+// Votes: they arrive encrypted under a secret that only the stored poll holds, and name options by their hash.
+
+export const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
+  content.pollCreationMessageV3 ?? content.pollCreationMessageV2 ?? content.pollCreationMessage ?? content.pollCreationMessageV5 ?? null;
+
+/** Throws in the wrong context. Answers with the names of the chosen options joined by a bar, '' when the vote was withdrawn. */
+const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMessage, context: SecretContext): string => {
+  const { messageId: pollMsgId, secret: pollEncKey, author: pollCreatorJid, writer: voterJid } = context;
+  const opened = decryptPollVote(update.vote ?? {}, { pollCreatorJid, voterJid, pollMsgId, pollEncKey });
+  const chosen = new Set((opened.selectedOptions ?? []).map((hash) => Buffer.from(hash).toString('hex')));
+  return (pollOf(content)?.options ?? [])
+    .map((option) => option.optionName ?? '')
+    .filter((name) => chosen.has(createHash('sha256').update(name).digest('hex')))
+    .join('|');
+};
 
 /** The content that was read from such a message. */
 export interface Reading {
@@ -104,4 +120,18 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
     }
   }
   return null;
+};
+
+// Edits are messages of their own, and everything that is said about one means the message that it edits.
+
+/** Platform id of the message that a stored one edits; '' when it is no edit. */
+const targetOf = ({ edited, raw }: Message): string =>
+  edited === '' || raw === null ? '' : (unwrapped(proto.Message.decode(raw))?.protocolMessage?.key?.id ?? '');
+
+/** The stored message with this id; for the id of an edit the message that it edits, as far as that is stored. */
+export const originalOf = async (stored: (id: string) => Promise<Message | null>, id: string): Promise<Message | null> => {
+  const found = await stored(id);
+  const target = found === null ? '' : targetOf(found);
+  const original = target === '' ? null : await stored(target);
+  return original?.chatId === found?.chatId && original?.fromMe === found?.fromMe ? original : found;
 };

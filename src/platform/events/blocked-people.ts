@@ -3,7 +3,7 @@
  * its chats after the login, with the history of the phone: the list is reported once more behind it.
  */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASocket } from '@whiskeysockets/baileys';
-import type { BaileysEvent } from './baileys-event.ts';
+import type { BaileysEvent } from './library-values.ts';
 
 export interface BlockedPeople {
   /** Follows changes of the list, and reports the list again behind each part of the history. */

@@ -1,23 +1,30 @@
 /** One switch over everything that Baileys reports: what becomes an entry, and what is left out, on purpose. */
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { BaileysEvent } from './baileys-event.ts';
+import type { BaileysEvent } from './library-values.ts';
 import type { Reading } from './answers.ts';
 import type { Directory } from '../wire/directory.ts';
 import { fromCall } from './from-calls.ts';
-import { fromAddressBook, fromBlocklist, fromChangedIdentity, fromChatUpdate, fromContact } from './from-chats.ts';
+import {
+  fromAddressBook,
+  fromAssociation,
+  fromBlocklist,
+  fromChangedIdentity,
+  fromChatUpdate,
+  fromContact,
+  fromLabelEdit,
+  fromOwnDeletions,
+  fromSharedAction,
+  fromStars,
+} from './from-chats.ts';
 import { fromChannelNotification } from './from-channels.ts';
-import { fromOwnDeletions, fromStars } from './from-erasures.ts';
 import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
-import { fromAssociation, fromLabelEdit } from './from-labels.ts';
 import { fromMessage } from './from-messages.ts';
 import { fromChannel } from './from-posts.ts';
-import { fromSharedAction } from './from-shared-actions.ts';
-import { fromPresence } from './from-presence.ts';
-import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
+import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-receipts.ts';
 
-export type { BaileysEvent } from './baileys-event.ts';
+export type { BaileysEvent } from './library-values.ts';
 
 /** Ignored events with the reason. An event that is neither here nor in the switch does not compile. */
 const reasons = {

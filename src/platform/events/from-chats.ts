@@ -1,9 +1,14 @@
-/** Chats and the people in them: names, marks and counters, as the phone shares them with its devices. */
-import type { BaileysEventMap, Chat, ChatUpdate, Contact } from '@whiskeysockets/baileys';
-import { identityChangedAt, type ChatPatch, type Entry } from '#actors/model.ts';
-import { numberOf } from './content-json.ts';
+/**
+ * Chats and what the phone shares of them: names, marks and counters, labels, deleted and starred messages, and records that the library
+ * has no event for.
+ */
+import type { BaileysEventMap, Chat, ChatUpdate, Contact, proto } from '@whiskeysockets/baileys';
+import { type ChatPatch, type Entry, identityChangedAt, type Label } from '#actors/model.ts';
 import { chatOf, type Directory, isMe } from '../wire/directory.ts';
 import { isGroup } from '../wire/jid.ts';
+import { numberOf, type SharedAction } from './library-values.ts';
+
+// Chats and the people in them: names, marks and counters, as the phone shares them with its devices.
 
 /** The name that the contact's id is not: the address book gives number and LID, of which one is the id. */
 const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);
@@ -94,3 +99,104 @@ export const fromChangedIdentity = ({ jid, at }: { readonly jid: string; readonl
   if (id === '' || isMe(directory, id)) return [];
   return [{ kind: 'chat', chat: { chatId: id, extra: { [identityChangedAt]: at || directory.now() } }, create: false, tell: 'chats' }];
 };
+
+// Labels: what they are called, and which chats have them.
+
+export const labelOf = ({ id, name, color, deleted }: Partial<BaileysEventMap['labels.edit']>): Label => ({
+  id: id ?? '',
+  name: name ?? '',
+  color: color ?? 0,
+  deleted: deleted ?? false,
+});
+
+export const fromLabelEdit = (edit: BaileysEventMap['labels.edit']): Entry => ({
+  kind: 'news',
+  lane: 'labels',
+  news: { type: 'labels', label: labelOf(edit) },
+});
+
+/** Labels of single messages are left out: nothing in the interface shows them. */
+export const fromAssociation = ({ association, type }: BaileysEventMap['labels.association'], directory: Directory): Entry[] => {
+  if ('messageId' in association) return [];
+  const { id: chatId } = chatOf(directory, association.chatId);
+  return [{ kind: 'chatLabel', chatId, labelId: association.labelId, labeled: type === 'add' }];
+};
+
+// Messages and chats that the owner deleted, cleared or starred on the phone.
+
+/** The account itself, as the author of a change. */
+const byMe = ({ me, now }: Directory) => ({ sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() });
+
+/** Messages that the owner deleted for the account alone. */
+export const fromOwnDeletions = (deletion: BaileysEventMap['messages.delete'], directory: Directory): Entry[] => {
+  if (!('keys' in deletion)) return [];
+  return deletion.keys.flatMap(({ id, remoteJid }) => {
+    const { id: chatId } = chatOf(directory, remoteJid);
+    return id && chatId ? [{ kind: 'deleted', messageId: id, chatId, fromMe: true, forMe: true, ...byMe(directory) }] : [];
+  });
+};
+
+/** Stars among changes of messages. */
+export const fromStars = (updates: BaileysEventMap['messages.update'], directory: Directory): Entry[] =>
+  updates.flatMap(({ key: { id, remoteJid }, update: { starred } }) => {
+    if (typeof starred !== 'boolean' || !id) return [];
+    return [{ kind: 'starred', messageId: id, chatId: chatOf(directory, remoteJid).id, starred, ...byMe(directory) }];
+  });
+
+type Range = proto.SyncActionValue.ISyncActionMessageRange | null | undefined;
+
+/** Returns the end of a range. Without a range the time of the action counts. */
+const endOf = (range: Range, { timestamp }: proto.ISyncActionValue) => {
+  const messages = range?.messages ?? [];
+  const seconds = Math.max(numberOf(range?.lastMessageTimestamp), ...messages.map((one) => numberOf(one.timestamp)));
+  const until = seconds > 0 ? seconds * 1000 + 999 : numberOf(timestamp);
+  return { until, last: messages.flatMap(({ key }) => key?.id ?? []) };
+};
+
+const erased = (gone: boolean, { index: [, jid, starred], value }: SharedAction, directory: Directory): Entry[] => {
+  const { id: chatId } = chatOf(directory, jid);
+  const { until, last } = endOf((gone ? value.deleteChatAction : value.clearChatAction)?.messageRange, value);
+  if (chatId === '' || until === 0) return [];
+  return [{ kind: 'chatErased', chatId, gone, keepStarred: !gone && starred === '0', until, last }];
+};
+
+const fromCleared = (action: SharedAction, directory: Directory): Entry[] => erased(false, action, directory);
+const fromDeleted = (action: SharedAction, directory: Directory): Entry[] => erased(true, action, directory);
+
+/** True if an entry takes something of a conversation away that the owner deleted on the phone. */
+export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatErased' || (entry.kind === 'deleted' && entry.forMe === true);
+
+// Records of the shared state that the library has no event for. What stands in no row here has no place in the interface.
+
+type Reader = (action: SharedAction, directory: Directory) => Entry[];
+
+const readers: Readonly<Record<string, Reader>> = {
+  // With a value that says nothing it was removed.
+  contact: ({ index: [, id = ''] }, directory) => fromAddressBook({ id }, directory),
+  clearChat: fromCleared,
+  deleteChat: fromDeleted,
+  note_edit: ({ value: { noteEditAction: note } }, directory) => {
+    const { id: chatId } = chatOf(directory, note?.chatJid);
+    if (chatId === '') return [];
+    const notes = note?.deleted ? '' : (note?.unstructuredContent ?? '');
+    return [{ kind: 'chat', chat: { chatId, notes }, create: false, tell: 'chats' }];
+  },
+  quick_reply: ({ index: [, id = ''], value: { quickReplyAction: reply } }) => {
+    if (id === '') return [];
+    const { shortcut, message, keywords, count, deleted } = reply ?? {};
+    const kept = { id, onPhone: true, shortcut: shortcut ?? '', type: 'text', text: message ?? '', file: '', docName: '' } as const;
+    const definition = { of: 'quickReply', value: { ...kept, keywords: keywords ?? [], count: count ?? 0 } } as const;
+    return [deleted ? { kind: 'definitionGone', definition } : { kind: 'definition', definition }];
+  },
+};
+
+export const fromSharedAction = (action: SharedAction, directory: Directory): Entry[] => {
+  const name = action.index[0] ?? '';
+  return Object.hasOwn(readers, name) ? (readers[name]?.(action, directory) ?? []) : [];
+};
+
+/** The ids of people in a record, whose other address has to be known before it is read. */
+export const jidsOfSharedAction = ({ index, value }: SharedAction): readonly string[] => [
+  index[1] ?? '',
+  value.noteEditAction?.chatJid ?? '',
+];

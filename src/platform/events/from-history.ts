@@ -1,13 +1,10 @@
 /** The past that a phone hands over: its chats, messages, calls and labels, as batches; each is stored as a whole and is one event. */
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
-import { numberOf } from './content-json.ts';
+import { type BaileysEvent, numberOf } from './library-values.ts';
 import { type Directory, chatOf } from '../wire/directory.ts';
-import type { BaileysEvent } from './baileys-event.ts';
 import { pastCall } from './from-calls.ts';
-import { contactPatch, conversationPatch } from './from-chats.ts';
-import { labelOf } from './from-labels.ts';
-import { fromSharedAction } from './from-shared-actions.ts';
+import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './from-chats.ts';
 import { type Converted, convertMessage } from './from-message.ts';
 import { isGroup, statusJid } from '../wire/jid.ts';
 import { unwrapped } from './message-kinds.ts';

@@ -1,7 +1,7 @@
 /** One message of the platform as the gateway keeps it; the same conversion for what arrives, for history and for what the API sends. */
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type ChatPatch, emptyMessage, type Message, type MessageStatus, parentCommunity } from '#actors/model.ts';
-import { contentJson, numberOf } from './content-json.ts';
+import { contentJson, numberOf } from './library-values.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../wire/directory.ts';
 import { bare, isGroup } from '../wire/jid.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';

@@ -1,7 +1,7 @@
 /** Messages that arrive: what people write, and what they change or take back. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Revision } from '#actors/model.ts';
-import { numberOf } from './content-json.ts';
+import { numberOf } from './library-values.ts';
 import { addressesOf, chatOf, type Directory } from '../wire/directory.ts';
 import { convertMessage, type Marks } from './from-message.ts';
 import { bare } from '../wire/jid.ts';

@@ -1,10 +1,16 @@
 /** Delivered, read, played: what contacts and members confirm, and what the account itself read on another device. */
-import { proto, type MessageUserReceiptUpdate, type WAMessageUpdate } from '@whiskeysockets/baileys';
-import type { Entry, MessageStatus } from '#actors/model.ts';
-import { numberOf } from './content-json.ts';
-import { addressesOf, chatOf, type Directory, isMe } from '../wire/directory.ts';
+import {
+  type BaileysEventMap,
+  type MessageUserReceiptUpdate,
+  type PresenceData,
+  proto,
+  type WAMessageUpdate,
+} from '@whiskeysockets/baileys';
+import type { Entry, MessageStatus, PresenceChange } from '#actors/model.ts';
+import { addressesOf, chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
 import { bare, isGroup, statusJid } from '../wire/jid.ts';
 import { statusOf } from './from-message.ts';
+import { numberOf } from './library-values.ts';
 
 const { Status } = proto.WebMessageInfo;
 
@@ -88,4 +94,31 @@ export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[],
     confirmations.push({ chat: key.remoteJid, sender, status, messageId: key.id, seconds });
   }
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
+};
+
+// Presence of people: online, typing, recording.
+
+/**
+ * The library says `available` both for a person who came online and for one who stopped typing. Only the first kind has a field for the time when the
+ * person was last seen.
+ */
+const stateOf = (presence: PresenceData): { readonly state: string; readonly recording: boolean } => {
+  const { lastKnownPresence: known } = presence;
+  if (known === 'recording') return { state: 'composing', recording: true };
+  return { state: known === 'available' && !Object.hasOwn(presence, 'lastSeen') ? 'paused' : known, recording: false };
+};
+
+export const fromPresence = ({ id, presences }: BaileysEventMap['presence.update'], directory: Directory): Entry[] => {
+  const chatId = chatOf(directory, id).id;
+  return Object.entries(presences).map(([participant, presence]): Entry => {
+    const change: PresenceChange = {
+      chatId,
+      isGroup: isGroup(chatId),
+      who: personOf(directory, participant),
+      fromMe: isMe(directory, participant),
+      ...stateOf(presence),
+      lastSeen: presence.lastSeen === undefined ? null : presence.lastSeen * 1000,
+    };
+    return { kind: 'news', lane: chatId, news: { type: 'presence', presence: change } };
+  });
 };

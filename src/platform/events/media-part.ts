@@ -2,7 +2,7 @@
 import { type MediaType, proto } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import type { MediaFacts } from '#actors/ports.ts';
-import { numberOf } from './content-json.ts';
+import { numberOf } from './library-values.ts';
 import { contextOf, kindOf, unwrapped } from './message-kinds.ts';
 
 /** The kind of key that opens the file, by the field of the protocol's `Message`. */

@@ -2,7 +2,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import { bare } from '../wire/jid.ts';
 import { answerOf } from '../wire/outcomes.ts';
-import type { BaileysEvent } from './baileys-event.ts';
+import type { BaileysEvent } from './library-values.ts';
 
 /** Milliseconds. */
 export interface PictureDelays {

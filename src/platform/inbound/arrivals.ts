@@ -1,6 +1,6 @@
 /** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
 import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
-import type { BaileysEvent } from '../events/baileys-event.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import type { Directory } from '../wire/directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';

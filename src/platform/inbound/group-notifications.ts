@@ -3,7 +3,7 @@
  * only, it loses parts of a list, and it reads older shapes of what happens in channels.
  */
 import { getBinaryNodeChild, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
-import type { BaileysEvent } from '../events/baileys-event.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import type { Handlers } from './inbound-gate.ts';
 
 const aboutChannels = /^NotificationNewsletter/;

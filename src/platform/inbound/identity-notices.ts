@@ -13,8 +13,8 @@ import {
   type BinaryNode,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/base/lru-map.ts';
-import type { BaileysEvent } from '../events/baileys-event.ts';
+import { createLruMap } from '#src/lru-map.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import type { Handlers } from './inbound-gate.ts';

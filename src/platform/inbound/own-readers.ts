@@ -8,7 +8,7 @@ import {
   type WAPatchName,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import type { BaileysEvent } from '../events/baileys-event.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import { type ContactToken, keepToken } from '../keys/contact-tokens.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
 import { bare, isChannel, isLid, isPerson, statusJid, userOf } from '../wire/jid.ts';

@@ -2,7 +2,7 @@
 import type { WASocket, WAVersion } from '@whiskeysockets/baileys';
 import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
-import type { StoredChannels } from '../events/channel-list.ts';
+import type { StoredChannels } from '../events/from-channels.ts';
 import type { StoredGroups } from '../events/group-cache.ts';
 import { OwnPicture, type PicturePace } from '../events/own-picture.ts';
 import type { AuthState } from '../keys/auth-state.ts';

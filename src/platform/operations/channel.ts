@@ -1,10 +1,9 @@
 /** Operations on channels, by queries of our own: the library's send old ids, leave fields out, or throw when the platform did what was asked. */
 import { channelOf, done, refuse, type Channel, type ChannelPatch, type Entry, type Result } from '#actors/model.ts';
 import type { ChannelOperations, ChannelWish, Outcome } from '#actors/ports.ts';
-import { acceptTerms, ask, metadataOf, type QueryName } from '../events/channel-queries.ts';
+import { acceptTerms, ask, channelIn, metadataOf, type QueryName } from '../events/channel-queries.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { objectOf, type Json } from '../wire/mex.ts';
-import { channelIn } from '../events/channel-json.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
 import { answered, noAdmin, noChannel, refused } from '../wire/outcomes.ts';

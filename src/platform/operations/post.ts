@@ -3,7 +3,7 @@ import { type BinaryNode, getBinaryNodeChild } from '@whiskeysockets/baileys';
 import { type ChangedPost, type Entry, type ListedPost, type PostName, refuse } from '#actors/model.ts';
 import type { Outcome, PostOperations, PostSearch } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { listedPosts, postContent } from '../events/post-nodes.ts';
+import { listedPosts, postContent } from '../events/from-posts.ts';
 import { personServer } from '../wire/jid.ts';
 import { answered, refused } from '../wire/outcomes.ts';
 import { newMessageId } from '../outbound/compose.ts';

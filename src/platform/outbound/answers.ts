@@ -7,7 +7,7 @@ import { aesEncryptGCM, hmacSign, proto } from '@whiskeysockets/baileys';
 import { done, type Message, refuse, type Result } from '#actors/model.ts';
 import type { Directory } from '../wire/directory.ts';
 import { unwrapped } from '../events/message-kinds.ts';
-import { pollOf } from '../events/polls.ts';
+import { pollOf } from '../events/answers.ts';
 import { type Tappable, tappablesOf } from '../events/taps.ts';
 import { bare, isGroup, isLid } from '../wire/jid.ts';
 

@@ -21,7 +21,7 @@ import {
   refuse,
   type Result,
 } from '#actors/model.ts';
-import { numberOf } from '../../events/content-json.ts';
+import { numberOf } from '../../events/library-values.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import { type Composer, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';

@@ -85,7 +85,7 @@ export const textComposer: Composer<TextContent> = {
   isComplete: isPlainText,
 };
 
-// Polls. Votes come back encrypted under the secret that every message carries: see `events/polls.ts`.
+// Polls. Votes come back encrypted under the secret that every message carries: see `events/answers.ts`.
 
 /** Phones show the third form as a poll of one answer, the first one as a poll of several. */
 const contentOf = ({ question, options, selectable }: PollContent): proto.IMessage => {
