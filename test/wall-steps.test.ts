@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { CampaignInput } from '#actors/gateway.ts';
 import { refuse } from '#actors/model.ts';
 import type { FakeTime } from '#test/fakes/time.ts';
-import { LastFrame } from '#src/platform/wire/last-frame.ts';
+import { LastFrame } from '#src/platform/wire/frames.ts';
 import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
 import { Bench } from '#test/actors/chatbot/setup.ts';
 import { options, refusalOf, staged, text } from '#test/actors/stage.ts';

@@ -43,7 +43,7 @@ import { draft } from './outbound/compose.ts';
 import type { MediaTrust, Trust } from './wire/trust.ts';
 import type { SmallPictures } from './link/small-pictures.ts';
 import type { PicturePace } from './events/own-picture.ts';
-import type { SharedTurns } from './wire/turns.ts';
+import type { SharedTurns } from './wire/frames.ts';
 import type { ClientVersions } from './link/client-versions.ts';
 import { CorruptCredentials, type Vault } from './wire/vault.ts';
 import { within } from '#actors/waiting.ts';

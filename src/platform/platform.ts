@@ -21,7 +21,7 @@ import { PlatformClock } from './link/platform-clock.ts';
 import { createTrust } from './wire/trust.ts';
 import { SmallPictures } from './link/small-pictures.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './events/own-picture.ts';
-import { type SharedTurns, Turns } from './wire/turns.ts';
+import { type SharedTurns, Turns } from './wire/frames.ts';
 import type { Downloads } from './outbound/media-stream.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
 import type { ProxyParts } from './proxy/route.ts';

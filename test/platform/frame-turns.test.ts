@@ -4,8 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
-import { takeTurns, type TurnSocket } from '#src/platform/wire/frames.ts';
-import { Turns } from '#src/platform/wire/turns.ts';
+import { takeTurns, Turns, type TurnSocket } from '#src/platform/wire/frames.ts';
 import { until } from '#test/support/until.ts';
 
 interface Told {

@@ -20,7 +20,7 @@ import { lostAnswer, notSent } from '#src/platform/wire/outcomes.ts';
 import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
 import { trustAddress } from '#src/platform/wire/trust.ts';
 import { createTtlCache } from '#src/platform/link/device-lists.ts';
-import { verifySignature } from '#src/platform/wire/xeddsa.ts';
+import { verifySignature } from '#src/platform/wire/signatures.ts';
 import { quietLog } from './setup.ts';
 
 const targets: readonly (readonly [string, string | RegExp])[] = [

@@ -1,7 +1,7 @@
 /** Work that comes by the hundred gets a few pieces done in each turn of the event loop, in the order in which it came. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { Turns } from '#src/platform/wire/turns.ts';
+import { Turns } from '#src/platform/wire/frames.ts';
 import { until } from '#test/support/until.ts';
 
 /** Counts the turns of the event loop. */

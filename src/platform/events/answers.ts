@@ -4,7 +4,7 @@ import { decryptEventResponse, decryptPollVote, proto, type WAMessage } from '@w
 import type { Message } from '#actors/model.ts';
 import { addressesOf, type Directory } from '../wire/directory.ts';
 import { bare } from '../wire/jid.ts';
-import { openEdit, type SecretContext } from '../wire/secret-edits.ts';
+import { openEdit, type SecretContext } from '../wire/stanza-codec.ts';
 import { contentJson } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 

@@ -2,7 +2,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type ChannelPatch, type ChannelPicture, type ChannelRole, channelRoles, type ChannelText } from '#actors/model.ts';
 import { personServer } from '../wire/jid.ts';
-import { askMex, type Json, objectOf } from '../wire/mex.ts';
+import { askMex, type Json, objectOf } from '../wire/outcomes.ts';
 
 // The queries about channels: id and field of the answer of each, as today's web client sends them. Source: vinikjkkj/wa-spec, packages/mex
 // (ids and captured answers, August 2026). The library's own ids are older, and its methods throw after some of these succeeded.

@@ -12,7 +12,7 @@ import type { LiveConnection, Previews } from '../outbound/live-connection.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import { chatOf, type Directory } from '../wire/directory.ts';
-import type { SharedTurns } from '../wire/turns.ts';
+import type { SharedTurns } from '../wire/frames.ts';
 import type { PairingOffer } from './pairing-offer.ts';
 import type { PlatformClock } from './platform-clock.ts';
 import type { SmallPictures } from './small-pictures.ts';

@@ -14,7 +14,7 @@ import { confirmReceived } from '../inbound/held-acks.ts';
 import { type Directory, mappingKeysOf } from '../wire/directory.ts';
 import { originalOf } from '../events/answers.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
-import { LastFrame } from '../wire/last-frame.ts';
+import { LastFrame } from '../wire/frames.ts';
 import { GroupCache } from '../events/group-cache.ts';
 import { GroupKeys } from '../keys/group-keys.ts';
 import { SpentKeys } from '../keys/spent-keys.ts';

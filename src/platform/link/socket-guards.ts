@@ -9,9 +9,8 @@ import type { Close } from '#actors/ports.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
 import { closeOf, ownCloses } from '../wire/close-cause.ts';
-import { type FrameSocket, gatherFrames, type Permission, takeTurns, type TurnSocket } from '../wire/frames.ts';
+import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
 import { bare, isGroup } from '../wire/jid.ts';
-import type { Turns } from '../wire/turns.ts';
 
 // Receipts of groups by which members say that they played a message: the library reports them as read.
 

@@ -3,10 +3,9 @@ import { channelOf, done, refuse, type Channel, type ChannelPatch, type Entry, t
 import type { ChannelOperations, ChannelWish, Outcome } from '#actors/ports.ts';
 import { acceptTerms, ask, channelIn, metadataOf, type QueryName } from '../events/channel-queries.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { objectOf, type Json } from '../wire/mex.ts';
+import { answered, type Json, noAdmin, noChannel, objectOf, refused } from '../wire/outcomes.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
-import { answered, noAdmin, noChannel, refused } from '../wire/outcomes.ts';
 import type { Handlers } from './requests.ts';
 import { type Meanings, meant, notAccepted } from './refusal-words.ts';
 import { lidOf } from './people.ts';

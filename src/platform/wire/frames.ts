@@ -1,9 +1,72 @@
 /**
- * Frames of one socket, both ways. Written frames of one turn of the event loop leave in one system call. Read frames wait for a turn that all
- * sessions share, so that a flooded session leaves turns to the others.
+ * Frames of one socket, both ways. Written frames of one turn of the event loop leave in one system call. Read frames wait for a turn that
+ * all sessions share, so that a flooded session leaves turns to the others.
  */
 import type { Socket } from 'node:net';
-import type { Turns } from './turns.ts';
+
+// Turns of the event loop, given out to pieces of work that come by the hundred: who came first goes first, whichever session it is of, and
+// everybody else gets on in between.
+
+export interface TurnLimits {
+  /** Pieces that a turn takes at least. */
+  readonly least: number;
+  /** Milliseconds of the thread that a piece takes, about. */
+  readonly cost: number;
+}
+
+/** Share of all sessions of the process. */
+export interface SharedTurns {
+  readonly frames: Turns;
+  readonly messages: Turns;
+}
+
+/** Share of the time since the last turn. If other work keeps the loop busy, each of its rounds takes longer, and these tasks must not starve. */
+const share = 0.25;
+
+export class Turns {
+  readonly #limits: TurnLimits;
+  readonly #waiting: (() => void)[] = [];
+  #left: number;
+  #coming = false;
+  #since = 0;
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+    this.#left = limits.least;
+  }
+
+  /** Does the work, now or in a later turn. */
+  take(work: () => void): void {
+    this.#next();
+    if (this.#left === 0 || this.#waiting.length > 0) return void this.#waiting.push(work);
+    this.#left -= 1;
+    work();
+  }
+
+  /** Resolves when it is the caller's turn. */
+  taken(): Promise<void> {
+    return new Promise((resolve) => this.take(resolve));
+  }
+
+  #next(): void {
+    if (this.#coming) return;
+    this.#coming = true;
+    this.#since = performance.now();
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    const { least, cost } = this.#limits;
+    this.#coming = false;
+    this.#left = Math.max(least, Math.floor(((performance.now() - this.#since) * share) / cost));
+    // Before the work, which may throw: that is not the next one's loss.
+    if (this.#waiting.length > 0) this.#next();
+    while (this.#left > 0 && this.#waiting.length > 0) {
+      this.#left -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+}
 
 /** The part of a `ws` socket that is used. */
 export interface FrameSocket {
@@ -118,3 +181,32 @@ export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): voi
       raw.on(event, inTurn(event, listener));
     }
 };
+
+/**
+ * The time of the last frame: by the wall clock for people, and by the monotonic clock for the watchdog. A step of the wall clock must not wake the
+ * watchdog.
+ */
+export class LastFrame {
+  readonly #now: () => number;
+  #at = 0;
+  #seen = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Unix milliseconds; 0 before the first frame. */
+  get at(): number {
+    return this.#at;
+  }
+
+  note(): void {
+    this.#at = this.#now();
+    this.#seen = performance.now();
+  }
+
+  /** True if the first frame came, and none for longer than this. In milliseconds. */
+  isOlderThan(ms: number): boolean {
+    return this.#at > 0 && performance.now() - this.#seen > ms;
+  }
+}

@@ -1,4 +1,5 @@
 /** Stanzas as the inbound log keeps them, and which texts the library's encoding of stanzas can carry. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import { refuse, type Result } from '#actors/model.ts';
@@ -34,3 +35,45 @@ export const encodeStanza = (node: BinaryNode): Uint8Array => (isFaithful(node) 
 
 export const decodeStanza = async (stanza: Uint8Array): Promise<BinaryNode> =>
   stanza[0] === serialized ? (deserialize(stanza) as BinaryNode) : decodeBinaryNode(Buffer.from(stanza));
+
+// The second encryption of messages about a message: under the secret of the first one, inside the Signal encryption.
+
+export interface SecretContext {
+  /** Platform id of the message that carries the secret. */
+  readonly messageId: string;
+  readonly secret: Uint8Array;
+  /** Jids without device: of the author of that message, and of the author of the change. */
+  readonly author: string;
+  readonly writer: string;
+}
+
+export interface Sealed {
+  readonly encPayload: Uint8Array;
+  readonly encIv: Uint8Array;
+}
+
+type Purpose = 'Event Edit' | 'Message Edit';
+
+const tagBytes = 16;
+
+const keyOf = ({ messageId, secret, author, writer }: SecretContext, purpose: Purpose): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, new Uint8Array(32), `${messageId}${author}${writer}${purpose}`, 32));
+
+/** AES-256-GCM without further authenticated data; the tag stands at the end. */
+export const sealEdit = (plain: Uint8Array, purpose: Purpose, context: SecretContext): Sealed => {
+  const encIv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', keyOf(context, purpose), encIv);
+  return { encPayload: Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]), encIv };
+};
+
+/** Null when it was sealed in another context. */
+export const openEdit = ({ encPayload, encIv }: Sealed, purpose: Purpose, context: SecretContext): Uint8Array | null => {
+  if (encPayload.length <= tagBytes || encIv.length === 0) return null;
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(context, purpose), encIv);
+  decipher.setAuthTag(encPayload.subarray(-tagBytes));
+  try {
+    return Buffer.concat([decipher.update(encPayload.subarray(0, -tagBytes)), decipher.final()]);
+  } catch {
+    return null;
+  }
+};

@@ -17,7 +17,7 @@ import {
 } from '#actors/model.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import { isLid, shortMessageId } from '../../wire/jid.ts';
-import { sealEdit } from '../../wire/secret-edits.ts';
+import { sealEdit } from '../../wire/stanza-codec.ts';
 import { type Composer, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 
