@@ -1,8 +1,10 @@
 /** The hook that looks at the credential of every request. */
+import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Gateway, PasskeyLink } from '#actors/gateway.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
-import { type Credential, type CredentialName, credentials, type Denial, demoText, forged, unknownInstance } from './credentials.ts';
+import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, unknownInstance } from './credentials.ts';
+import { sendRefusal } from './errors.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
 
@@ -172,5 +174,35 @@ export const guardRoutes = (
     request.instanceId = guess.found;
     request.instanceToken = token;
     return undefined;
+  });
+};
+
+// Refuses work before the event loop is lost: 503 with `Retry-After`, while the loop is later than the limit on the average of three
+// seconds. Rows that say `relieves` are always answered: they take load away, or show where it comes from.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route is answered also while the server is overloaded. */
+    relieves?: boolean;
+  }
+}
+
+/** Milliseconds over which delays are averaged, long enough that one long pause, such as that of the start, is no overload. A client may come back after it. */
+const sampleInterval = 3_000;
+
+export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, overloadSampleMs }: HttpOptions): Promise<void> => {
+  await app.register(underPressure, {
+    maxEventLoopDelay: overloadLagMs,
+    sampleInterval: overloadSampleMs ?? sampleInterval,
+    exposeStatusRoute: false,
+    // A handler that answers nothing lets the request pass.
+    pressureHandler: (request, reply) => {
+      if (request.routeOptions.config.relieves === true) return;
+      sendRefusal(reply, {
+        reason: 'unavailable',
+        message: 'the server is overloaded: try again later',
+        retryAfter: sampleInterval / 1_000,
+      });
+    },
   });
 };

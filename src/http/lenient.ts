@@ -98,3 +98,10 @@ const readerFor = (shape: Shape): Reader | null =>
   ]);
 
 export const lenientReader = (schema: TSchema | undefined): Reader | null => (schema === undefined ? null : readerFor(schema as Shape));
+
+/** A list that clients write as one text: its entries without spaces around them, without empty ones. */
+export const commaList = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');

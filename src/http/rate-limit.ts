@@ -1,10 +1,99 @@
 /** Rate limits: requests per second of one instance token, and wrong tokens per minute of one address. */
-import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit';
+import { isIPv6 } from 'node:net';
+import rateLimit from '@fastify/rate-limit';
+import type { CreateRateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from './client-address.ts';
 import { sendRefusal } from './errors.ts';
-import { GuessLimit } from './guess-limit.ts';
-import type { HttpOptions } from './options.ts';
+import type { HttpLog, HttpOptions } from './options.ts';
+
+// The address of a client, as rate limits count it.
+
+/** Groups of an IPv6 address that name a network of one customer (/64). */
+const networkGroups = 4;
+
+const groupsOf = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
+
+/** The address; of IPv6 its /64, since whoever has one address there has 2^64. */
+export const networkOf = (ip: string): string => {
+  const address = ip.split('%')[0] ?? '';
+  if (!isIPv6(address)) return ip;
+  // The parser writes the shortest form, and mapped addresses as hexadecimal groups.
+  const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  if (short.startsWith('::ffff:')) return short;
+  const [head = '', tail] = short.split('::');
+  const [first, last] = [groupsOf(head), groupsOf(tail ?? '')];
+  const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
+  return `${[...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, networkGroups).join(':')}::/64`;
+};
+
+/** True if the request names a client that no trusted proxy vouches for. */
+const isFromUnknownProxy = ({ headers, ips }: FastifyRequest): boolean =>
+  headers['x-forwarded-for'] !== undefined && (ips === undefined || ips.length < 2);
+
+/** Warns once: behind a proxy that is not trusted all clients have one address, and anybody locks the administrator out with wrong tokens. */
+export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => {
+  let isTold = false;
+  app.addHook('onRequest', (request, _reply, next) => {
+    if (!isTold && isFromUnknownProxy(request)) {
+      isTold = true;
+      log.warn(
+        {
+          address: request.socket.remoteAddress,
+          error: 'a proxy that TRUSTED_PROXIES does not name: all its clients count as one address',
+        },
+        'http.unknownProxy',
+      );
+    }
+    next();
+  });
+};
+
+// Limits wrong codes and tokens by the network that they come from. A try is taken before anything is looked up, and given back for what
+// was right: otherwise each of many requests at once would find the limit free.
+
+const windowMs = 60_000;
+/** Networks that are remembered, the latest ones: some 100 bytes each. */
+const remembered = 20_000;
+
+interface Guesses {
+  taken: number;
+  /** On the monotonic clock, in milliseconds. */
+  readonly until: number;
+}
+
+export class GuessLimit {
+  readonly #most: number;
+  readonly #networks = new Map<string, Guesses>();
+
+  /** `most`: wrong guesses of one network within a minute, together with those that are being looked up. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Takes a try. Returns null, or the seconds until there is another one. */
+  take(network: string, now: number): number | null {
+    const known = this.#networks.get(network);
+    const tries = known !== undefined && known.until > now ? known : this.#begin(network, now);
+    if (tries.taken >= this.#most) return Math.ceil((tries.until - now) / 1000);
+    tries.taken += 1;
+    return null;
+  }
+
+  /** The guess was right, or could not be looked up. */
+  giveBack(network: string): void {
+    const tries = this.#networks.get(network);
+    if (tries !== undefined && tries.taken > 0) tries.taken -= 1;
+  }
+
+  #begin(network: string, now: number): Guesses {
+    const tries = { taken: 0, until: now + windowMs };
+    this.#networks.delete(network);
+    this.#networks.set(network, tries);
+    const [oldest] = this.#networks.keys();
+    if (this.#networks.size > remembered && oldest !== undefined) this.#networks.delete(oldest);
+    return tries;
+  }
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -71,9 +160,6 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
     return state.isAllowed || !state.isExceeded ? null : state.ttlInSeconds;
   };
 };
-
-/** Tokens whose counts are kept, the latest ones first. Each takes some 100 bytes. */
-const remembered = 20_000;
 
 /**
  * Must be called before `guardRoutes`, which takes tries. Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of

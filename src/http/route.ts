@@ -1,10 +1,17 @@
 /** The type of a route: one row with its credential, its shapes, its answers and refusals, and one call into the gateway. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema, TUnknown } from 'typebox';
-import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
+import { type Gateway, type InstanceId, type Reason, type Refusal, type Result, unknownInstance } from '#actors/gateway.ts';
 import type { CredentialName } from './credentials.ts';
 import type { InvalidTexts } from './invalid-text.ts';
-import { unknownInstance } from './outcome.ts';
+
+// Results on their way out: how routes make and turn them.
+
+export { done, refuse, unknownInstance } from '#actors/gateway.ts';
+
+/** Turns the value of a result and leaves a refusal as it is. */
+export const mapResult = <Value, Answer>(result: Result<Value>, view: (value: Value) => Answer): Result<Answer> =>
+  result.ok ? { ok: true, value: view(result.value) } : result;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,7 +1,7 @@
 /** Tests which callers from a browser may use the routes of a passkey code: extensions, and no page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GuessLimit } from '#src/http/guess-limit.ts';
+import { GuessLimit } from '#src/http/rate-limit.ts';
 import { asBrowser, setUp } from './setup.ts';
 
 const extension = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';

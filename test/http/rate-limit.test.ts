@@ -1,7 +1,7 @@
 /** Tests the rate limits, on a clock of the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { networkOf } from '#src/http/client-address.ts';
+import { networkOf } from '#src/http/rate-limit.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 import { until } from '#test/support/until.ts';
 import { asAdmin, asInstance, setUp } from './setup.ts';

@@ -1,6 +1,5 @@
 /** The account at the platform: its profile, and who may see or do what. */
-import { mapResult, refuse } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
 import * as shape from '../schemas/account.ts';
 

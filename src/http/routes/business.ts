@@ -1,7 +1,6 @@
 /** Profiles of businesses, and the catalog of the account. Collections have rows of their own. */
 import { catalogView, categoryView, productView, productWish, profileView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { answered, platformRefusals, type Route, route } from '../route.ts';
+import { answered, done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/business.ts';
 import { collectionRoutes, mayBeGone } from './collection.ts';
 import { pictureBodyLimit, pictureRefusals } from './picture.ts';

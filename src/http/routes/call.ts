@@ -1,6 +1,5 @@
 /** Calls: refused when they ring; none can be placed. */
-import { mapResult } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
 const common = { credential: 'instance', tag: 'call' } as const;

@@ -3,8 +3,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { type Gateway, type InstanceId, type Result, channelViews, reactionCodes } from '#actors/gateway.ts';
 import { channelCodeOf, channelIdOf, channelView } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
-import { mapResult, refuse } from '../outcome.ts';
-import { type Address, type BodyLimit, platformRefusals, type Refusals, type Route, route } from '../route.ts';
+import { type Address, type BodyLimit, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/channel.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
 

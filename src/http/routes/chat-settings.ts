@@ -2,8 +2,7 @@
 import { type TProperties, Type } from 'typebox';
 import type { Chat as Stored, ChatChange, ChatRemoval, Gateway, InstanceId, Result } from '#actors/gateway.ts';
 import { chatView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import {
   BlockAnswer,
   BlockBody,

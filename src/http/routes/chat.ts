@@ -2,8 +2,7 @@
 import type { ChatFilter, ChatQuery, Result } from '#actors/gateway.ts';
 import { type ChatField, chatFields, chatStatsView, chatView, compactChatView, type FieldType } from '#src/contract/views.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
-import { done, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, refuse, type Route, route } from '../route.ts';
 import { ChatCounts, chatPage, ChatsAnswer, compactPage, FindChatsBody } from '../schemas/chat.ts';
 
 type Body = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -2,8 +2,7 @@
 import type { Static } from 'typebox';
 import type { AgentEdit, InstancePatch, TriggerEdit } from '#actors/gateway.ts';
 import { agentView, givenKey, instanceView, triggerTypeNames, triggerView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { answered, type Route, route } from '../route.ts';
+import { answered, done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/chatbot.ts';
 import { ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';

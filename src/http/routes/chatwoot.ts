@@ -1,7 +1,6 @@
 /** Routes of the connector to Chatwoot. */
 import { chatwootView } from '#src/contract/views.ts';
-import { done, mapResult } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, mapResult, type Route, route } from '../route.ts';
 import * as shape from '../schemas/chatwoot.ts';
 
 const common = { credential: 'instance', tag: 'chatwoot' } as const;

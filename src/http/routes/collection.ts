@@ -1,7 +1,6 @@
 /** Collections of products of the account's catalog. */
 import { collectionPageView, collectionView } from '#src/contract/views.ts';
-import { mapResult, refuse } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/business.ts';
 
 const common = { credential: 'instance', tag: 'business', refusals: platformRefusals } as const;

@@ -1,7 +1,6 @@
 /** Communities: made, and which groups belong to them. */
 import { groupView } from '#src/contract/views.ts';
-import { mapResult } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { CreateCommunityAnswer, CreateCommunityBody, EditGroupsAnswer, EditGroupsBody } from '../schemas/community.ts';
 import { accountOf } from './group.ts';
 

@@ -1,8 +1,7 @@
 /** The address book, which the phone shares with its devices. */
 import { bookView, removedContactView, savedContactView } from '#src/contract/views.ts';
-import { done, mapResult } from '../outcome.ts';
+import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
 import {
   ContactPageAnswer,
   ContactsAnswer,

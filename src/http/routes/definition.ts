@@ -1,8 +1,7 @@
 /** Labels and quick replies. */
 import type { LabelChange, Result } from '#actors/gateway.ts';
 import { givenLabelId, keptLabelView, quickReplyView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/definition.ts';
 
 const common = { credential: 'instance', tag: 'label' } as const;

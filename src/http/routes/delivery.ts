@@ -11,8 +11,7 @@ import {
 } from '#actors/gateway.ts';
 import { deliveryPageView, webhookTestView } from '#src/contract/views.ts';
 import type { CredentialName } from '../credentials.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/delivery.ts';
 
 const tag = 'webhook';

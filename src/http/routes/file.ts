@@ -1,8 +1,6 @@
 /** Files by their unguessable names. A name is the right to read its file; there is no list of them. */
-import { isKnown, rangeHeader, sendFile, sendUnchanged } from '../file-answer.ts';
-import { refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
-import { rangeOf } from '../byte-range.ts';
+import { isKnown, rangeHeader, rangeOf, sendFile, sendUnchanged } from '../file-answer.ts';
+import { refuse, type Route, route } from '../route.ts';
 import { FileBytes, FileParams } from '../schemas/file.ts';
 
 const noFile = refuse('notFound', 'there is no such file; it may have been removed, ask POST /message/download for it again');

@@ -1,9 +1,8 @@
 /** Groups: made, listed, joined, left, and their members. Their settings have rows of their own. */
 import type { Gateway, Group as Stored, GroupQuery, InstanceId, Result } from '#actors/gateway.ts';
 import { failedView, groupInfoView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
+import { done, instanceRefusals, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../page.ts';
-import { instanceRefusals, platformRefusals, type Refusals, type Route, route } from '../route.ts';
 import { ref } from '../schemas/common.ts';
 import {
   ChangedGroup,

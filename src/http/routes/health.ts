@@ -3,8 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { serverStatusView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../options.ts';
-import { done, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, refuse, type Route, route } from '../route.ts';
 import { HealthAnswer, ReadyAnswer, ReadyReasons, ServerStatusAnswer } from '../schemas/server.ts';
 
 const common = { credential: 'none', tag: 'server', relieves: true } as const;

@@ -1,7 +1,6 @@
 /** Older messages, which only the phone has. */
 import { historyRequestView, historyStatusView } from '#src/contract/views.ts';
-import { done, mapResult } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { HistoryAnswer, HistoryBody, historyPage, HistoryStatus } from '../schemas/history.ts';
 
 const tag = 'message';

@@ -1,17 +1,35 @@
 /** Routes that look inside: the charts, and where every instance is in them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.ts';
 import { actorView } from '#src/contract/views.ts';
-import { commaList } from '../comma-list.ts';
-import { layoutsOf } from '../layouts.ts';
-import { done, mapResult, refuse, unknownInstance } from '../outcome.ts';
+import { commaList } from '../lenient.ts';
 import { pageSize } from '../page.ts';
-import { instanceRefusals, platformRefusals, type Route, route } from '../route.ts';
+import { done, instanceRefusals, mapResult, platformRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { FileBytes } from '../schemas/file.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/inspector-hub.ts';
+
+// Positions of the states and arrows of the charts, which are made in development and read once.
+
+const folder = new URL('../../web/charts/', import.meta.url);
+
+/** Layouts by the name of the shape (`wide`, `tall`); empty if none was made for the machine. */
+export type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Files are named `<machine>.<shape>.json`. */
+const layoutsOf = (machine: string): Layouts => {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const [of, shape, end] = name.split('.');
+      if (of !== machine || shape === undefined || end !== 'json') return [];
+      return [[shape, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Readonly<Record<string, unknown>>]];
+    }),
+  );
+};
 
 /** Answered also while the server is overloaded: that is when somebody has to look. */
 const common = { credential: 'admin', tag: 'inspector', relieves: true } as const;

@@ -2,8 +2,17 @@
 import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
 import { passkeyNotice } from '#src/contract/passkey.ts';
 import { instanceView, limitsView } from '#src/contract/views.ts';
-import { done, mapResult, refuse, unknownInstance } from '../outcome.ts';
-import { instanceRefusals, platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
+import {
+  done,
+  instanceRefusals,
+  mapResult,
+  platformRefusals,
+  type RefusalAnswer,
+  refuse,
+  type Route,
+  route,
+  unknownInstance,
+} from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { type RegionBody, regionOf } from '../schemas/proxy.ts';
 import { LimitsAnswer } from '../schemas/limits.ts';

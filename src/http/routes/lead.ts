@@ -1,7 +1,6 @@
 /** Leads: what integrators keep about a chat. Nothing of it leaves this server. */
 import { chatFields, chatView, emptyValueOf, instanceView, leadFields, leadTagView } from '#src/contract/views.ts';
-import { done, mapResult } from '../outcome.ts';
-import { instanceRefusals, type Route, route } from '../route.ts';
+import { done, instanceRefusals, mapResult, type Route, route } from '../route.ts';
 import { Chat } from '../schemas/chat.ts';
 import { numberExample, ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';

@@ -1,8 +1,7 @@
 /** Files of messages. */
 import { type Static, Type } from 'typebox';
 import type { DownloadWish, Gateway, KeptFile } from '#actors/gateway.ts';
-import { done, refuse } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { done, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { Flag, optional, Text } from '../schemas/common.ts';
 import { MessageId } from '../schemas/message.ts';
 

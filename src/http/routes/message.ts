@@ -2,9 +2,8 @@
 import { type Static, Type } from 'typebox';
 import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { messageView, receiptsView } from '#src/contract/views.ts';
-import { done, mapResult } from '../outcome.ts';
+import { done, instanceRefusals, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
-import { instanceRefusals, platformRefusals, type Route, route } from '../route.ts';
 import { like, LooseText, optional, ref, Text } from '../schemas/common.ts';
 import {
   ClearedAnswer,

@@ -1,8 +1,7 @@
 /** Routes of the administrator for sessions that come from other gateways, or leave. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { mapResult, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/moving.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;

@@ -2,10 +2,9 @@
 import { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import type { Gateway, InstanceId, ListedPost, PostName, Result } from '#actors/gateway.ts';
 import { changedPostView, channelIdOf, durationText, postView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
+import { type AnswerOf, done, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { channelHint } from './channel.ts';
-import { type AnswerOf, platformRefusals, type Refusals, type Route, route } from '../route.ts';
 import {
   ChangedPostAnswer,
   DeletePostBody,

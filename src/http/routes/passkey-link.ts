@@ -2,8 +2,7 @@
 import type { Gateway, InstanceId, PasskeyView, Result } from '#actors/gateway.ts';
 import { passkeyNotice } from '#src/contract/passkey.ts';
 import { wrongCodeText } from '../credentials.ts';
-import { done } from '../outcome.ts';
-import { instanceRefusals, type Route, route } from '../route.ts';
+import { done, instanceRefusals, type Route, route } from '../route.ts';
 import { FollowedAnswer, PasskeyBody, UsedCodeAnswer } from '../schemas/passkey.ts';
 
 const common = { credential: 'passkeyCode', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;

@@ -2,8 +2,7 @@
 import type { PasskeyView, Result } from '#actors/gateway.ts';
 import { passkeyNotice } from '#src/contract/passkey.ts';
 import { timeText } from '#src/contract/time.ts';
-import { mapResult } from '../outcome.ts';
-import { instanceRefusals, type Route, route } from '../route.ts';
+import { instanceRefusals, mapResult, type Route, route } from '../route.ts';
 import type { HttpOptions } from '../options.ts';
 import { CancelledAnswer, PasskeyAnswer, PasskeyBody, PasskeyCodeAnswer } from '../schemas/passkey.ts';
 

@@ -1,8 +1,7 @@
 /** People and groups: who exists, and what is known of them. */
 import type { PictureKind } from '#actors/gateway.ts';
 import { avatarView, chatDetailsView, checkedNumberView } from '#src/contract/views.ts';
-import { mapResult } from '../outcome.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { tooMany } from './send/row.ts';
 import { AvatarAnswer, AvatarBody, CheckAnswer, CheckBody, DetailsAnswer, DetailsBody } from '../schemas/people.ts';
 

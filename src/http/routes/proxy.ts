@@ -1,8 +1,7 @@
 /** Routes of proxies: of an instance, and the places that managed ones may have. */
 import type { Gateway } from '#actors/gateway.ts';
 import { citiesView, countriesView, proxyView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { instanceRefusals, type Route, route } from '../route.ts';
+import { done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/proxy.ts';
 
 const tag = 'proxy';

@@ -1,6 +1,5 @@
 /** Routes of entries that the database refused, for administrators. */
-import { done, mapResult } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, mapResult, type Route, route } from '../route.ts';
 import { RefusedAnswer, RefusedDone, RefusedParams, RefusedQuery } from '../schemas/refused.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;

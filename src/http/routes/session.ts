@@ -3,8 +3,7 @@ import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/g
 import type { AdminSessions } from '../admin-sessions.ts';
 import { sessionCookie, sessionNameOf } from '../admin-sessions.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
-import { done, refuse, unknownInstance } from '../outcome.ts';
-import { instanceRefusals, type Route, route } from '../route.ts';
+import { done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
 
 const tag = 'admin';

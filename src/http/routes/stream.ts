@@ -1,9 +1,8 @@
 /** The event stream of an instance. */
-import { refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { refuse, type Route, route } from '../route.ts';
 import { StreamAnswer, StreamQuery } from '../schemas/server.ts';
 import type { Hub } from '../stream/hub.ts';
-import { subscriptionOf } from '../stream/subscription.ts';
+import { subscriptionOf } from '../stream/subscriber.ts';
 
 /** Seconds after which a broken connection is known to be gone. */
 const retryAfterSeconds = 15;

@@ -3,8 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import type { ErrorHistory, SavedWebhooks, WebhookInput } from '#actors/gateway.ts';
 import { deliveryErrorView, savedWebhooksView, webhookView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';

@@ -3,10 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { InstanceStream } from './instance-stream.ts';
-import { comment } from './frame.ts';
+import { comment, createSubscriber, type Subscription } from './subscriber.ts';
 import { createInspectorHub, type InspectorHub } from './inspector-hub.ts';
-import { createSubscriber } from './subscriber.ts';
-import type { Subscription } from './subscription.ts';
 
 export interface Hub {
   /** Returns why no further stream of the instance may be opened; null if one may. */

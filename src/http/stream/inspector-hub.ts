@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId, Result, Step } from '#actors/gateway.ts';
 import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
-import { done } from '../outcome.ts';
-import { comment, plainFrame } from './frame.ts';
-import { createSink, type Sink } from './subscriber.ts';
+import { done } from '../route.ts';
+import { comment, createSink, plainFrame, type Sink } from './subscriber.ts';
 
 export interface InspectorHub {
   /** Returns why no further stream may be opened; null if one may. */

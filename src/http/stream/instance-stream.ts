@@ -1,10 +1,8 @@
 /** The events of one instance, serialised once and given to everyone who listens. */
 import { streamTypes, type Gateway, type GatewayEvent, type InstanceId } from '#actors/gateway.ts';
 import type { StreamLimits } from '../options.ts';
-import { comment, frameOf } from './frame.ts';
+import { comment, frameOf, type Subscriber, wants } from './subscriber.ts';
 import { createRing, type Framed, type Ring } from './ring.ts';
-import type { Subscriber } from './subscriber.ts';
-import { wants } from './subscription.ts';
 
 const gap = comment('gap: the events after the given Last-Event-ID are not kept any more');
 const lost = comment('gap: some events were lost on their way from the node that has the instance');

@@ -1,7 +1,52 @@
 /** One open stream: writes what it is given, and cuts a reader that does not keep up. */
 import type { ServerResponse } from 'node:http';
+import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
+import { commaList } from '../lenient.ts';
 import type { StreamLimits, StreamMeter } from '../options.ts';
-import type { Subscription } from './subscription.ts';
+import { done, refuse } from '../route.ts';
+
+// Reads the query of one subscriber of the stream and makes a filter of it.
+
+const known: ReadonlySet<string> = new Set(streamTypes);
+
+export interface Subscription {
+  readonly types: ReadonlySet<string>;
+  readonly filters: readonly MessageFilter[];
+  /** Message types in lower case. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+type Names = string | readonly string[] | undefined;
+
+/** Comma-separated and repeated parameters mean the same. */
+const namesOf = (value: Names = []): readonly string[] => [value].flat().flatMap(commaList);
+
+const isFilter = (name: string): name is MessageFilter => (messageFilters as readonly string[]).includes(name);
+
+export const subscriptionOf = (events: Names, excludeMessages: Names): Result<Subscription> => {
+  const types = namesOf(events);
+  if (types.length === 0) return refuse('invalid', 'events is required');
+  const unknown = types.find((name) => !known.has(name));
+  if (unknown !== undefined) return refuse('invalid', `events must be some of ${streamTypes.join(', ')}; ${unknown.slice(0, 64)} is not`);
+  const excluded = namesOf(excludeMessages);
+  const kinds = excluded.filter((name) => !isFilter(name)).map((name) => name.toLowerCase());
+  return done({ types: new Set(types), filters: excluded.filter(isFilter), kinds: new Set(kinds) });
+};
+
+/** A message goes by three names: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
+const kindNames = ['type', 'mediaType', 'messageType'] as const;
+
+const isExcludedKind = (kinds: Subscription['kinds'], { messageType, payload }: GatewayEvent): boolean => {
+  const message = (payload['message'] ?? {}) as Readonly<Record<string, unknown>>;
+  return kinds.has(messageType.toLowerCase()) || kindNames.some((name) => kinds.has(String(message[name] ?? '').toLowerCase()));
+};
+
+export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEvent): boolean => {
+  if (!types.has(event.type)) return false;
+  if (event.type !== 'messages') return true;
+  if (isExcluded(filters, event.message)) return false;
+  return kinds.size === 0 || !isExcludedKind(kinds, event);
+};
 
 export interface Sink {
   /** Writes a frame; a reader that is too far behind loses its connection instead. */
@@ -79,3 +124,21 @@ export const createSink = (
     },
   };
 };
+
+// One event as it goes over the wire, made once and shared by all subscribers.
+
+/** A new message is sent as itself, with its chat beside its fields; the other types keep their own keys. */
+const dataOf = ({ type, payload }: GatewayEvent): unknown => {
+  const message = payload['message'];
+  if (type !== 'messages' || typeof message !== 'object' || message === null) return payload;
+  return { ...message, chat: payload['chat'] };
+};
+
+export const frameOf = (event: GatewayEvent): Buffer =>
+  Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ type: event.type, data: dataOf(event) })}\nid: ${event.id}\n\n`);
+
+/** Any event; `id` is left out when it is ''. */
+export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
+  Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
+
+export const comment = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);

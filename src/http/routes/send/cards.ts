@@ -1,7 +1,7 @@
 /** Contacts, places, invitations to groups. */
 import { Type } from 'typebox';
 import { done, refuse, type Result } from '#actors/gateway.ts';
-import { commaList } from '../../comma-list.ts';
+import { commaList } from '../../lenient.ts';
 import { optional, Text } from '../../schemas/common.ts';
 import { sendRow } from './row.ts';
 

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { allDone, type Card, type Head, refuse, type Result } from '#actors/gateway.ts';
 import { buttonOf, buttonTypes } from '#src/contract/choices.ts';
-import { mapResult } from '../../outcome.ts';
+import { mapResult } from '../../route.ts';
 import { OneOf, optional, Text } from '../../schemas/common.ts';
 import { headOf } from './head.ts';
 import { bodyLimitOf, fileRefusals, isBare } from './media.ts';

@@ -1,6 +1,6 @@
 /** Example answers of the sends in the documents: the stored form of each example body. A test sends these bodies and compares. */
 import type { TSchema } from 'typebox';
-import { exampleOf } from '../../examples.ts';
+import { exampleOf } from '../../openapi.ts';
 import type { AnswerOf } from '../../route.ts';
 import { Message } from '../../schemas/message.ts';
 

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { done, type Result, type SendContent } from '#actors/gateway.ts';
 import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/choices.ts';
-import { mapResult } from '../../outcome.ts';
+import { mapResult } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { headOf } from './head.ts';
 import { bodyLimitOf, fileRefusals, isBare } from './media.ts';

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { done, isWebAddress, type PixKey, refuse, type Result, type SendContent } from '#actors/gateway.ts';
 import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/pix.ts';
-import { mapResult } from '../../outcome.ts';
+import { mapResult } from '../../route.ts';
 import { optional, Text } from '../../schemas/common.ts';
 import { headOf } from './head.ts';
 import { fileRefusals } from './media.ts';

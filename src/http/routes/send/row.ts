@@ -3,12 +3,20 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { buttonsWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
-import { commaList } from '../../comma-list.ts';
+import { commaList } from '../../lenient.ts';
 import { platformFields } from '../../errors.ts';
 import type { InvalidTexts } from '../../invalid-text.ts';
-import { mapResult } from '../../outcome.ts';
+import {
+  type BodyLimit,
+  type Call,
+  mapResult,
+  platformRefusals,
+  type RefusalAnswer,
+  type Refusals,
+  type Route,
+  route,
+} from '../../route.ts';
 import { platformErrorFields } from '../../schemas/errors.ts';
-import { type BodyLimit, type Call, platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 import { type SendPath, sentExample } from './examples.ts';
 

@@ -12,8 +12,7 @@ import {
   type SendContent,
 } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
-import { mapResult } from '../../outcome.ts';
-import { type Route, route } from '../../route.ts';
+import { mapResult, type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions } from '../../schemas/send.ts';
 import { StatusAnswer } from '../../schemas/status.ts';

@@ -1,7 +1,6 @@
 /** Making campaigns: one message for many, or messages of their own. */
 import { type CampaignInput, type CampaignSend, type CreatedCampaign, done, refuse, type Result } from '#actors/gateway.ts';
-import { mapResult } from '../../outcome.ts';
-import { type BodyLimit, type Route, route } from '../../route.ts';
+import { type BodyLimit, mapResult, type Route, route } from '../../route.ts';
 import { AdvancedBody, type CampaignType, CreatedAnswer, SimpleBody, usualDelay } from '../../schemas/campaign.ts';
 import { campaignHeaders } from '../../schemas/send.ts';
 import { fileRefusals } from '../send/media.ts';

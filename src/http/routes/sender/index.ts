@@ -2,8 +2,7 @@
 import { done, type RecipientState } from '#actors/gateway.ts';
 import { campaignRecipientView, folderView, optOutView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../../options.ts';
-import { mapResult } from '../../outcome.ts';
-import { type Route, route } from '../../route.ts';
+import { mapResult, type Route, route } from '../../route.ts';
 import {
   CampaignStatsAnswer,
   ClearAllAnswer,

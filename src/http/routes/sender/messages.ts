@@ -1,10 +1,10 @@
 /** Messages of campaigns, read and checked as the bodies of the sends: what a send refuses, a campaign refuses with the same text. */
 import { type TSchema, Type } from 'typebox';
 import { type CampaignSend, done, refuse, type Result } from '#actors/gateway.ts';
-import { type InputCheck, inputCheck } from '../../input-rules.ts';
+import { type InputCheck, inputCheck } from '../../body.ts';
 import { invalidInput } from '../../invalid-text.ts';
 import { lenientReader } from '../../lenient.ts';
-import { mapResult } from '../../outcome.ts';
+import { mapResult } from '../../route.ts';
 import { type CampaignType, campaignTypes } from '../../schemas/campaign.ts';
 import type { SendRoute } from '../send/row.ts';
 
