@@ -18,7 +18,7 @@ import {
   RemoveChatBody,
   TimerAnswer,
   TimerBody,
-} from '../schemas/chat-settings.ts';
+} from '../schemas/chat.ts';
 import { Flag } from '../schemas/common.ts';
 
 const tag = 'chat';

@@ -1,7 +1,7 @@
 /** Routes of the connector to Chatwoot. */
 import { chatwootView } from '#src/contract/views.ts';
 import { done, mapResult, type Route, route } from '../route.ts';
-import * as shape from '../schemas/chatwoot.ts';
+import * as shape from '../schemas/webhook.ts';
 
 const common = { credential: 'instance', tag: 'chatwoot' } as const;
 

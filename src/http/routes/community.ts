@@ -1,7 +1,7 @@
 /** Communities: made, and which groups belong to them. */
 import { groupView } from '#src/contract/views.ts';
 import { mapResult, platformRefusals, type Route, route } from '../route.ts';
-import { CreateCommunityAnswer, CreateCommunityBody, EditGroupsAnswer, EditGroupsBody } from '../schemas/community.ts';
+import { CreateCommunityAnswer, CreateCommunityBody, EditGroupsAnswer, EditGroupsBody } from '../schemas/group.ts';
 import { accountOf } from './group.ts';
 
 const tag = 'community';

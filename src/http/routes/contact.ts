@@ -3,17 +3,17 @@ import { bookView, removedContactView, savedContactView } from '#src/contract/vi
 import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import {
+  contactPage,
   ContactPageAnswer,
   ContactsAnswer,
   ContactsQuery,
-  contactPage,
   ListContactsBody,
   mostContacts,
   RemoveContactBody,
   RemovedContactAnswer,
   SaveContactBody,
   SavedContactAnswer,
-} from '../schemas/contact.ts';
+} from '../schemas/people.ts';
 
 const tag = 'contact';
 

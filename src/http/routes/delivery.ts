@@ -12,7 +12,7 @@ import {
 import { deliveryPageView, webhookTestView } from '#src/contract/views.ts';
 import type { CredentialName } from '../credentials.ts';
 import { done, mapResult, refuse, type Route, route } from '../route.ts';
-import * as shape from '../schemas/delivery.ts';
+import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';
 const [usualPage, largestPage, usualReplay] = [100, 500, 1000];

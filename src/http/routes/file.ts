@@ -1,7 +1,7 @@
 /** Files by their unguessable names. A name is the right to read its file; there is no list of them. */
 import { isKnown, rangeHeader, rangeOf, sendFile, sendUnchanged } from '../file-answer.ts';
 import { refuse, type Route, route } from '../route.ts';
-import { FileBytes, FileParams } from '../schemas/file.ts';
+import { FileBytes, FileParams } from '../schemas/common.ts';
 
 const noFile = refuse('notFound', 'there is no such file; it may have been removed, ask POST /message/download for it again');
 

@@ -1,7 +1,7 @@
 /** Older messages, which only the phone has. */
 import { historyRequestView, historyStatusView } from '#src/contract/views.ts';
 import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
-import { HistoryAnswer, HistoryBody, historyPage, HistoryStatus } from '../schemas/history.ts';
+import { HistoryAnswer, HistoryBody, historyPage, HistoryStatus } from '../schemas/message.ts';
 
 const tag = 'message';
 

@@ -8,7 +8,7 @@ import { actorView } from '#src/contract/views.ts';
 import { commaList } from '../lenient.ts';
 import { pageSize } from '../page.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
-import { FileBytes } from '../schemas/file.ts';
+import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/inspector-hub.ts';
 

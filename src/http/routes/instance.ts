@@ -15,7 +15,7 @@ import {
 } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { type RegionBody, regionOf } from '../schemas/proxy.ts';
-import { LimitsAnswer } from '../schemas/limits.ts';
+import { LimitsAnswer } from '../schemas/account.ts';
 
 const common = { credential: 'instance', tag: 'instance', refusals: instanceRefusals } as const;
 

@@ -1,10 +1,9 @@
 /** Leads: what integrators keep about a chat. Nothing of it leaves this server. */
 import { chatFields, chatView, emptyValueOf, instanceView, leadFields, leadTagView } from '#src/contract/views.ts';
 import { done, instanceRefusals, mapResult, type Route, route } from '../route.ts';
-import { Chat } from '../schemas/chat.ts';
+import { Chat, EditLeadBody, EditLeadTagAnswer, EditLeadTagBody, FieldsMapBody, LeadTagsAnswer, namesOf } from '../schemas/chat.ts';
 import { numberExample, ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';
-import { EditLeadBody, EditLeadTagAnswer, EditLeadTagBody, FieldsMapBody, LeadTagsAnswer, namesOf } from '../schemas/lead.ts';
 
 /** An empty value is not kept: the field goes. */
 const kept = (name: string, value: unknown): unknown => {

@@ -7,7 +7,9 @@ import { pageSize, pageWithin, withPage } from '../page.ts';
 import { channelHint } from './channel.ts';
 import {
   ChangedPostAnswer,
+  type channelFields,
   DeletePostBody,
+  DoneAnswer,
   DurationAnswer,
   EditPostBody,
   FollowUpdatesBody,
@@ -19,8 +21,7 @@ import {
   searchPage,
   searchPages,
   ViewedBody,
-} from '../schemas/newsletter-posts.ts';
-import { type channelFields, DoneAnswer } from '../schemas/channel.ts';
+} from '../schemas/channel.ts';
 
 interface Asking {
   readonly gateway: Gateway;

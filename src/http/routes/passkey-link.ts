@@ -3,7 +3,7 @@ import type { Gateway, InstanceId, PasskeyView, Result } from '#actors/gateway.t
 import { passkeyNotice } from '#src/contract/passkey.ts';
 import { wrongCodeText } from '../credentials.ts';
 import { done, instanceRefusals, type Route, route } from '../route.ts';
-import { FollowedAnswer, PasskeyBody, UsedCodeAnswer } from '../schemas/passkey.ts';
+import { FollowedAnswer, PasskeyBody, UsedCodeAnswer } from '../schemas/instance.ts';
 
 const common = { credential: 'passkeyCode', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;
 

@@ -4,7 +4,7 @@ import { passkeyNotice } from '#src/contract/passkey.ts';
 import { timeText } from '#src/contract/time.ts';
 import { instanceRefusals, mapResult, type Route, route } from '../route.ts';
 import type { HttpOptions } from '../options.ts';
-import { CancelledAnswer, PasskeyAnswer, PasskeyBody, PasskeyCodeAnswer } from '../schemas/passkey.ts';
+import { CancelledAnswer, PasskeyAnswer, PasskeyBody, PasskeyCodeAnswer } from '../schemas/instance.ts';
 
 const common = { credential: 'instance', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;
 

@@ -1,6 +1,6 @@
 /** Routes of entries that the database refused, for administrators. */
 import { done, mapResult, type Route, route } from '../route.ts';
-import { RefusedAnswer, RefusedDone, RefusedParams, RefusedQuery } from '../schemas/refused.ts';
+import { RefusedAnswer, RefusedDone, RefusedParams, RefusedQuery } from '../schemas/server.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
 const unknown = { example: 'there is no such entry' } as const;

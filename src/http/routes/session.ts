@@ -4,7 +4,7 @@ import type { AdminSessions } from '../admin-sessions.ts';
 import { sessionCookie, sessionNameOf } from '../admin-sessions.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
 import { done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
-import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
+import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
 const tag = 'admin';
 

@@ -1,7 +1,7 @@
 /** Shapes of chats; fields and filters come from the contract's table, so that a new field is known here at once. */
-import { type TSchema, Type } from 'typebox';
-import { chatFields, type chatView, compactFields, type FieldType } from '#src/contract/views.ts';
-import { Count, fields, Flag, OneOf, optional, Text } from './common.ts';
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { chatFields, type chatView, compactFields, type FieldType, leadFields } from '#src/contract/views.ts';
+import { Count, fields, Flag, like, LooseText, numberExample, NumberText, OneOf, optional, ref, Text } from './common.ts';
 
 const shapes: Readonly<Record<FieldType, TSchema>> = {
   text: Type.String(),
@@ -113,3 +113,130 @@ export const ChatsAnswer = Type.Object({
     hasMore: Type.Boolean({ description: 'Go on at nextOffset; a page may end before its limit when it is large' }),
   }),
 });
+
+// Shapes of what the owner of an account does with a chat.
+
+export const number = { number: NumberText('The chat: its number, or its id') };
+
+export const ofChat = <T extends TProperties>(fields: T) => Type.Object({ ...number, ...fields });
+
+/** Hours; −1 is for ever, 0 ends it. */
+export const muteHours = [0, 8, 168, -1] as const;
+
+export const MuteBody = ofChat({
+  muteEndTime: Type.Unsafe<(typeof muteHours)[number]>({
+    type: 'integer',
+    enum: [...muteHours],
+    description: 'Hours: 8, 168 (a week), -1 for ever, 0 to end it',
+  }),
+});
+
+export const RemoveChatBody = ofChat({
+  deleteChatDB: optional(Flag('Remove the chat here')),
+  deleteMessagesDB: optional(Flag('Remove the stored messages of the chat here')),
+  deleteChatWhatsApp: optional(Flag('Delete the chat on the phone and its other devices')),
+  clearChatWhatsApp: optional(Flag('Empty the chat on the phone and its other devices')),
+});
+
+export const RemoveChatAnswer = Type.Object({
+  response: Type.String({ examples: ['Chat deletion process completed'] }),
+  actions: Type.Array(Type.String(), { description: 'What was done' }),
+  errors: Type.Array(Type.String(), { description: 'What was not done, and why' }),
+});
+
+export const TimerBody = ofChat({
+  duration: Type.Unsafe<string | number>({
+    type: ['string', 'integer'],
+    maxLength: 20,
+    description: 'off, 1d, 7d or 90d; or the same in seconds',
+    examples: ['7d'],
+  }),
+});
+
+export const TimerAnswer = Type.Object({
+  response: Type.String({ examples: ['Ephemeral timer updated successfully'] }),
+  chat: ref(Chat),
+  ephemeral: Type.Object({ enabled: Type.Boolean(), seconds: Type.Integer(), label: Type.String({ examples: ['7d'] }) }),
+});
+
+const noteFields = { chat: ref(Chat), wa_notes: Type.String(), source: Type.String({ examples: ['local'] }) };
+
+export const NoteAnswer = Type.Object(noteFields);
+export const EditedNoteAnswer = Type.Object({ response: Type.String(), ...noteFields });
+export const ReloadNotesBody = ofChat({ force: optional(Flag('Ignored: the notes are always read anew')) });
+export const EditNoteBody = ofChat({ notes: like(Text(5_000, 'The note; an empty text removes it'), 'Calls back on Monday') });
+
+const blockList = Type.Array(Type.String(), { description: 'Ids of all blocked people', examples: [['5511999999999@s.whatsapp.net']] });
+
+export const BlockBody = ofChat({ block: Flag('False ends it') });
+export const BlockAnswer = Type.Object({ response: Type.String({ examples: ['Blocked successfully'] }), blockList });
+export const BlocklistAnswer = Type.Object({ blockList });
+
+// Shapes of leads: the fields that integrators keep about a chat.
+
+/** Characters: a field is a line, notes are a page. */
+const longest = { line: 2_000, notes: 20_000 };
+const tags = { most: 100, longest: 100 };
+
+const leadShapes: Readonly<Record<FieldType, (name: string) => TSchema>> = {
+  text: (name) => Text(name === 'lead_notes' ? longest.notes : longest.line, 'An empty text takes the field away'),
+  number: () => Count(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 'A whole number; 0 takes the field away'),
+  boolean: () => Flag('False takes the field away'),
+  list: () =>
+    Type.Array(Text(tags.longest, 'A tag'), { maxItems: tags.most, description: 'All tags of the lead; an empty list takes them away' }),
+};
+
+export const EditLeadBody = Type.Unsafe<{ readonly id: string | number } & Readonly<Record<string, unknown>>>(
+  Type.Object({
+    id: like(LooseText(100, 'The chat: its jid, its LID or its number', 1), numberExample),
+    ...Object.fromEntries(leadFields.map((name) => [name, optional(leadShapes[chatFields[name]?.type ?? 'text'](name))])),
+  }),
+);
+
+const customFields = leadFields.filter((name) => /^lead_field\d\d$/.test(name));
+
+export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefined>>>(
+  Type.Object(
+    Object.fromEntries(
+      customFields.map((name) => [name, optional(Text(255, 'What this field is called; an empty text takes the name away'))]),
+    ),
+  ),
+);
+
+/** Other keys of a body are ignored. */
+export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
+
+export const LeadTag = Type.Object(
+  {
+    ...fields('id name owner created updated', Type.String()),
+    kanban: Type.Boolean({ description: 'A column of the board' }),
+    kanbanOrder: Type.Integer({ description: 'Place among the columns' }),
+  },
+  {
+    $id: 'LeadTag',
+    examples: [
+      {
+        id: 'r1a2b3c4d5e6f70',
+        name: 'negotiation',
+        owner: '5511988887777',
+        created: '2026-08-19 17:36:34.345Z',
+        updated: '2026-08-19 17:36:34.345Z',
+        kanban: true,
+        kanbanOrder: 2,
+      },
+    ],
+  },
+);
+
+export const LeadTagsAnswer = Type.Array(ref(LeadTag));
+
+export const EditLeadTagBody = Type.Object({
+  id: optional(Text(40, 'The tag; without it one is made')),
+  name: optional(Text(tags.longest, 'What it is called; required for a new one')),
+  kanban: optional(Flag('Whether it is a column of the board')),
+  kanbanOrder: optional(Count(0, Number.MAX_SAFE_INTEGER, 'Place among the columns')),
+  delete: optional(Flag('Deletes the tag; leads keep its name')),
+});
+
+export const EditLeadTagAnswer = Type.Object({ response: Type.String(), tags: LeadTagsAnswer });

@@ -59,3 +59,11 @@ export const fields = <const Names extends string, T extends TSchema>(names: Nam
       .split(/\s+/)
       .map((name) => [name, schema]),
   ) as { [Name in Words<Names>]: T };
+
+// Shapes of files.
+
+export const FileParams = Type.Object({
+  name: Type.String({ maxLength: 100, description: 'The last part of the `fileURL` of a message' }),
+});
+
+export const FileBytes = Type.String({ description: 'The bytes of the file', format: 'binary' });

@@ -1,6 +1,6 @@
 /** Bodies of errors. */
 import { Type } from 'typebox';
-import { Capping, Timelock } from './limits.ts';
+import { Capping, Timelock } from './account.ts';
 
 export const ErrorBody = Type.Object({ error: Type.String({ examples: ['number is required'] }) }, { $id: 'Error' });
 

@@ -1,9 +1,9 @@
 /** Shapes of groups (contract: Group, GroupParticipant). */
-import { PictureSource } from './account.ts';
 import { Type } from 'typebox';
 import { addModes } from '#src/contract/views.ts';
-import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
+import { PictureSource } from './account.ts';
 import { Chat } from './chat.ts';
+import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
 const DateText = Type.String({ format: 'date-time' });
 
@@ -29,7 +29,7 @@ const flags = fields(
   optional(Type.Boolean()),
 );
 
-export const groupExample = '120363153742561022@g.us';
+const groupExample = '120363153742561022@g.us';
 
 /** A group. All fields are optional, because an answer leaves out the fields that the platform did not report. */
 export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
@@ -78,7 +78,7 @@ export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
   ),
 );
 
-export const groupPattern = String.raw`^\d+(-\d+)?@g\.us$`;
+const groupPattern = String.raw`^\d+(-\d+)?@g\.us$`;
 
 export const GroupJid = Type.String({
   pattern: groupPattern,
@@ -199,4 +199,38 @@ export const MembersAnswer = Type.Object({
 export const PictureBody = Type.Object({
   groupjid: GroupJid,
   image: PictureSource,
+});
+
+// Shapes of communities.
+
+export const CreateCommunityBody = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: String.raw`\S`,
+    description: 'The name of the community',
+    examples: ['Neighbours'],
+  }),
+});
+
+export const CreateCommunityAnswer = Type.Object({
+  group: ref(Group),
+  failed: Type.Array(Type.String(), { description: 'People who could not be added; empty, since nobody is' }),
+});
+
+export const EditGroupsBody = Type.Object({
+  community: Type.String({
+    pattern: groupPattern,
+    maxLength: 64,
+    description: 'Id of the community',
+    examples: [groupExample],
+  }),
+  action: OneOf(['add', 'remove'], { description: 'What becomes of the groups', examples: ['add'] }),
+  groupjids: Type.Array(GroupJid, { minItems: 1, maxItems: 100, description: 'Ids of groups' }),
+});
+
+export const EditGroupsAnswer = Type.Object({
+  message: Type.String(),
+  success: Type.Array(Type.String(), { description: 'Groups that were added or removed' }),
+  failed: Type.Array(Type.String(), { description: 'Groups that the platform refused' }),
 });

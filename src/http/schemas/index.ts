@@ -2,16 +2,14 @@
 import type { TSchema } from 'typebox';
 import { Channel } from './channel.ts';
 import { Folder } from './campaign.ts';
-import { Chat } from './chat.ts';
+import { Chat, LeadTag } from './chat.ts';
 import { ChatbotAgent, ChatbotTrigger } from './chatbot.ts';
 import { Label, QuickReply } from './definition.ts';
 import { Group } from './group.ts';
-import { Delivery } from './delivery.ts';
+import { Delivery, Webhook } from './webhook.ts';
 import { ErrorBody, PlatformErrorBody } from './errors.ts';
 import { Instance } from './instance.ts';
-import { LeadTag } from './lead.ts';
 import { Message } from './message.ts';
-import { Webhook } from './webhook.ts';
 
 export const sharedSchemas: readonly TSchema[] = [
   ErrorBody,

@@ -1,7 +1,7 @@
 /** Shapes of the stream and of the server's own state. */
 import { Type } from 'typebox';
 import { leaseCauses } from '#actors/gateway.ts';
-import { fields, OneOf, optional } from './common.ts';
+import { Count, fields, Flag, OneOf, optional, Text } from './common.ts';
 
 const names = (description: string) =>
   Type.Unsafe<string | readonly string[]>({
@@ -91,7 +91,7 @@ const workerCrashes = Type.Record(Type.String(), count, {
   description: 'Crashes of background workers by name; each was restarted by itself. Empty when none crashed',
 });
 
-export const ClientVersion = Type.Object(
+const ClientVersion = Type.Object(
   {
     version: Type.String({ examples: ['2.3000.1043857760'] }),
     source: Type.String({
@@ -144,3 +144,51 @@ export const NumbersAnswer = Type.Object({
     }),
   ),
 });
+
+// Shapes of the dashboard's session.
+
+export const SessionAnswer = Type.Object({
+  signedIn: Flag('A session of the dashboard came with the request'),
+  demo: Flag('The server is a public demo, where nobody can sign in'),
+  sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
+  sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),
+  version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
+  clientVersion: Type.Optional(ClientVersion),
+  cluster: Type.Optional(Flag('This gateway is one of several nodes; only for a session')),
+  eventTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that webhooks can have; only for a session' })),
+  streamTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that streams can have; only for a session' })),
+  messageFilters: Type.Optional(Type.Array(Type.String(), { description: 'Messages that webhooks can leave out; only for a session' })),
+});
+
+export const TokenAnswer = Type.Object({ token: Type.String({ description: 'Of the instance' }) });
+
+export const ScanAnswer = Type.Object({ scanned: Flag('The phone has read the code; the session connects now') });
+
+// Shapes of entries that the database refused.
+
+export const RefusedQuery = Type.Object({
+  instance: optional(Text(64, 'Id of an instance; all when it is left out')),
+  limit: optional(Count(1, 1000, 'Entries at most; 100 when it is left out')),
+  offset: optional(Count(0, 1_000_000, 'Entries to skip')),
+});
+
+export const RefusedParams = Type.Object({
+  instance: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the instance' }),
+  id: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the entry' }),
+});
+
+export const RefusedAnswer = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      instanceId: Type.String(),
+      id: Type.String(),
+      kind: Type.String({ description: 'What the session reported, such as `message` or `status`' }),
+      error: Type.String({ description: 'SQLSTATE of the database, or the name of the error' }),
+      tries: Type.Integer(),
+      at: Type.Number({ description: 'When it was refused first, in Unix milliseconds' }),
+    }),
+  ),
+  more: Type.Boolean({ description: 'There are entries behind these' }),
+});
+
+export const RefusedDone = Type.Object({ message: Type.String() });

@@ -1,7 +1,7 @@
 /** Shapes of webhooks and of their error history. */
 import { Type } from 'typebox';
-import { eventNames, eventTypes, messageFilters } from '#actors/gateway.ts';
-import { fields, Flag, OneOf, optional, ref, Text } from './common.ts';
+import { deliveryStates, eventNames, eventTypes, messageFilters } from '#actors/gateway.ts';
+import { Count, fields, Flag, FreeObject, OneOf, optional, ref, Text } from './common.ts';
 
 const names = (known: readonly string[], description: string) =>
   Type.Array(Type.String({ maxLength: 64, examples: [known[0]] }), { maxItems: 64, description: `${description}: ${known.join(', ')}` });
@@ -113,3 +113,167 @@ export const ErrorsAnswer = Type.Array(
     payload: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description: 'The body that was posted' }),
   }),
 );
+
+// Shapes of deliveries: what is asked about them, and what is answered.
+
+const WebhookId = Text(64, 'Id of a webhook; all of the owner when absent');
+
+export const DeliveryQuery = Type.Object({
+  webhook: optional(WebhookId),
+  state: optional(OneOf(deliveryStates, { description: 'Only deliveries in this state' })),
+  limit: optional(Count(0, 999_999, 'At most 500; 100 when absent')),
+  offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
+});
+
+/** One word or several. */
+const oneOrMore = <T extends string>(item: object, maxItems: number, description: string) =>
+  Type.Unsafe<T | readonly T[]>({
+    type: ['string', 'array'],
+    ...item,
+    items: { type: 'string', ...item },
+    minItems: 1,
+    maxItems,
+    description,
+  });
+
+const Moment = (description: string) =>
+  Type.Unsafe<string | number>({ type: ['string', 'integer'], minimum: 0, maximum: 8_640_000_000_000_000, maxLength: 40, description });
+
+export const ReplayBody = Type.Object({
+  id: optional(oneOrMore({ minLength: 1, maxLength: 64 }, 1000, 'Of an event, as in the header `webhook-id`; or a list of them')),
+  event: optional(
+    Type.Unsafe<string | readonly string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      maxItems: 64,
+      description: `Event types: ${eventTypes.join(', ')}`,
+    }),
+  ),
+  from: optional(Moment('Time of the event: ISO 8601 or Unix milliseconds')),
+  to: optional(Moment('The same; both are included')),
+  state: optional(
+    Type.Unsafe<string | readonly string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      maxItems: 8,
+      description: 'dead, delivered, parked; all of them when absent',
+    }),
+  ),
+  webhook: optional(WebhookId),
+  limit: optional(Type.Integer({ minimum: 1, maximum: 10_000, description: '1000 when absent; the oldest first' })),
+});
+
+export const TestBody = Type.Object({
+  id: optional(Text(64, 'Of the webhook; the one of simple mode when absent')),
+  event: optional(
+    Type.String({ enum: [...eventTypes, 'test'], description: 'Event type that the test pretends to be; `test` when absent' }),
+  ),
+});
+
+const Queue = Type.Object({
+  webhook: Type.String(),
+  ...fields('waiting parked bytes', Type.Integer()),
+  dropped: Type.Record(Type.String(), Type.Integer(), { description: 'By event type, since the start: too much waited' }),
+});
+
+export const Delivery = Type.Object(
+  {
+    ...fields('id webhook state event message_type created', Type.String()),
+    attempts: Type.Integer(),
+    instance: optional(Type.String({ description: 'Of the global webhook only' })),
+    ...fields('next_attempt ended reason', optional(Type.String())),
+    status_code: optional(Type.Integer()),
+  },
+  {
+    $id: 'Delivery',
+    examples: [
+      {
+        id: '8b1a9953c4611296a827abf8c47804d7',
+        webhook: 'r99887766554433',
+        state: 'parked',
+        event: 'messages',
+        message_type: 'text',
+        attempts: 4,
+        created: '2026-08-19T17:36:34.345Z',
+        next_attempt: '2026-08-19T17:38:34.345Z',
+        status_code: 502,
+        reason: 'webhook returned non-success status: 502 Bad Gateway',
+      },
+    ],
+  },
+);
+
+export const DeliveriesAnswer = Type.Object({
+  deliveries: Type.Array(ref(Delivery)),
+  ...fields('limit offset', Type.Integer()),
+  hasMore: Type.Boolean(),
+  queues: Type.Array(Queue),
+});
+
+export const ReplayAnswer = Type.Object({ replayed: Type.Integer() });
+
+export const TestAnswer = Type.Object({
+  ok: Type.Boolean(),
+  ...fields('id url', Type.String()),
+  ms: Type.Integer(),
+  status_code: optional(Type.Integer()),
+  error: optional(Type.String()),
+});
+
+// Shapes of the connector to Chatwoot.
+
+const most = Number.MAX_SAFE_INTEGER;
+
+const token = {
+  description: 'Access token of an agent or administrator; answers show *** in its place, which sent back keeps the stored one',
+  examples: ['pXXGHHHyJPYHYgWHJHYHgJjj'],
+};
+
+export const ChatwootSettings = Type.Object({
+  chatwoot_enabled: Flag('Messages become messages in the inbox'),
+  chatwoot_url: Type.String({ examples: ['https://app.chatwoot.com'] }),
+  chatwoot_account_id: Type.Integer({ examples: [1] }),
+  chatwoot_inbox_id: Type.Integer({ examples: [5] }),
+  chatwoot_access_token: Type.String({ ...token, examples: ['***'] }),
+  chatwoot_ignore_groups: Type.Boolean(),
+  chatwoot_sign_messages: Type.Boolean(),
+  chatwoot_create_new_conversation: Type.Boolean(),
+});
+
+export const ChatwootBody = Type.Object({
+  enabled: Flag('Messages become messages in the inbox'),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Address of the server, http or https',
+    examples: ['https://app.chatwoot.com'],
+  }),
+  access_token: Type.String({ minLength: 1, maxLength: 500, ...token }),
+  account_id: Count(1, most, 'The number in the addresses of the dashboard of Chatwoot'),
+  inbox_id: Count(1, most, 'An inbox of the type API'),
+  ignore_groups: optional(Flag('Messages of groups stay out')),
+  sign_messages: optional(Flag('What agents write begins with their name')),
+  create_new_conversation: optional(
+    Flag('After a conversation was resolved the next message begins a new one, instead of opening it again'),
+  ),
+});
+
+export const ChatwootSaved = Type.Object({
+  message: Type.String({ examples: ['Chatwoot settings saved'] }),
+  chatwoot_inbox_webhook_url: Type.String({
+    description: 'To be entered as the webhook of the inbox; everybody who knows it can write in the name of the instance',
+    examples: ['https://api.example.com/chatwoot/webhook/yIDBe3RNJyRhqZ0vRkIqKcs0KNSWvW4r'],
+  }),
+});
+
+export const HookParams = Type.Object({
+  hook: Type.String({
+    maxLength: 64,
+    description: 'The end of the address that PUT /chatwoot/config answered',
+    examples: ['yIDBe3RNJyRhqZ0vRkIqKcs0KNSWvW4r'],
+  }),
+});
+
+export const HookBody = FreeObject('An event of Chatwoot, such as message_created');
+
+export const HookAnswer = Type.Object({ message: Type.String({ examples: ['accepted'] }) });

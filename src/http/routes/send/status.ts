@@ -14,8 +14,7 @@ import {
 import { messageView } from '#src/contract/views.ts';
 import { mapResult, type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
-import { sendHeaders, sendOptions } from '../../schemas/send.ts';
-import { StatusAnswer } from '../../schemas/status.ts';
+import { sendHeaders, sendOptions, StatusAnswer } from '../../schemas/send.ts';
 import { sentExample } from './examples.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
 import { queued, sendRefusals, sendThrough } from './row.ts';
