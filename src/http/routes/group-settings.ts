@@ -1,13 +1,23 @@
 /** Settings of groups: one row each, all of them the same request with another field. */
 import { type Static, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
-import { addModes, chatView, timerOf } from '#src/contract/views.ts';
+import { addModes, chatView, groupView, timerOf } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
-import { type Address, done, mapResult, refuse, type Route, route } from '../route.ts';
-import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
+import { type Address, done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { Flag, OneOf } from '../schemas/common.ts';
-import { ChangedGroup, EphemeralAnswer, EphemeralBody, GroupJid, PictureBody } from '../schemas/group.ts';
-import { adminRefusals, changedView, noGroup, tag } from './group.ts';
+import {
+  ChangedGroup,
+  CreateCommunityAnswer,
+  CreateCommunityBody,
+  EditGroupsAnswer,
+  EditGroupsBody,
+  EphemeralAnswer,
+  EphemeralBody,
+  GroupJid,
+  PictureBody,
+} from '../schemas/group.ts';
+import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
+import { accountOf, adminRefusals, changedView, noGroup, tag } from './group.ts';
 
 interface SettingRow<Fields extends TProperties> {
   readonly on: Address;
@@ -165,6 +175,53 @@ export const groupSettingRoutes: readonly Route[] = [
       return mapResult(await gateway.setGroupPicture(id, body.groupjid, source), (group) => ({
         response: source === '' ? 'Group image removed successfully' : 'Group image updated successfully',
         ...changedView(gateway, id, group),
+      }));
+    },
+  }),
+];
+
+// Communities: made, and which groups belong to them.
+
+const communityTag = 'community';
+
+export const communityRoutes: readonly Route[] = [
+  route({
+    on: ['POST /community/create'],
+    operationId: 'createCommunity',
+    credential: 'instance',
+    tag: communityTag,
+    summary: 'Make a community; the platform makes its group of announcements',
+    body: CreateCommunityBody,
+    answer: CreateCommunityAnswer,
+    invalidTexts: { '*': 'invalid payload' },
+    refusals: { ...platformRefusals, forbidden: {} },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.perform(id, 'community.create', { name: body.name }), ({ group }) => ({
+        group: groupView(group, { me: accountOf(gateway, id) }),
+        failed: [],
+      })),
+  }),
+  route({
+    on: ['POST /community/editgroups'],
+    operationId: 'editCommunityGroups',
+    credential: 'instance',
+    tag: communityTag,
+    summary: 'Put groups into a community, or take them out of it; each group is in one of the two lists of the answer',
+    body: EditGroupsBody,
+    answer: EditGroupsAnswer,
+    refusals: {
+      ...platformRefusals,
+      invalid: { example: 'The group is not a community' },
+      forbidden: { example: 'User is not an admin of this community' },
+      notFound: { example: 'Community not found' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const { community: communityId, action, groupjids } = body;
+      const groupIds = [...new Set(groupjids)];
+      return mapResult(await gateway.perform(id, 'community.edit', { communityId, action, groupIds }), ({ done, failed }) => ({
+        message: 'community updated',
+        success: done,
+        failed,
       }));
     },
   }),

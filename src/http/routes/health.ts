@@ -4,7 +4,17 @@ import type { Gateway } from '#actors/gateway.ts';
 import { serverStatusView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../options.ts';
 import { done, refuse, type Route, route } from '../route.ts';
-import { HealthAnswer, ReadyAnswer, ReadyReasons, ServerStatusAnswer } from '../schemas/server.ts';
+import {
+  HealthAnswer,
+  MetricsAnswer,
+  ReadyAnswer,
+  ReadyReasons,
+  ServerStatusAnswer,
+  StreamAnswer,
+  StreamQuery,
+} from '../schemas/server.ts';
+import type { Hub } from '../stream/hub.ts';
+import { subscriptionOf } from '../stream/subscriber.ts';
 
 const common = { credential: 'none', tag: 'server', relieves: true } as const;
 
@@ -65,6 +75,56 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
       const details = mayKnow(options, gateway, request);
       if (reasons.length === 0) return done({ ready: true, ...(details ? { ...gateway.ready(), ...warningsOf(gateway) } : {}) });
       return refuse('unavailable', details ? reasons.join('; ') : 'not ready', details ? { causes: reasons } : {});
+    },
+  }),
+];
+
+/** Metrics as Prometheus reads them. */
+export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
+  metrics === undefined
+    ? []
+    : [
+        route({
+          on: ['GET /metrics'],
+          operationId: 'getMetrics',
+          credential: 'metrics',
+          tag: 'server',
+          relieves: true,
+          summary: 'Show metrics in the text format of Prometheus; the admin token may also come as `Authorization: Bearer`',
+          answer: MetricsAnswer,
+          produces: 'text/plain',
+          run: async ({ reply }) => {
+            void reply.type(metrics.contentType).send(await metrics.text());
+            return null;
+          },
+        }),
+      ];
+
+// The event stream of an instance.
+
+/** Seconds after which a broken connection is known to be gone. */
+const retryAfterSeconds = 15;
+
+export const streamRoutes = (hub: Hub): readonly Route[] => [
+  route({
+    on: ['GET /sse'],
+    operationId: 'streamEvents',
+    credential: 'stream',
+    tag: 'events',
+    summary: 'Stream events as they happen; with the header Last-Event-ID the stream goes on where it was cut',
+    query: StreamQuery,
+    answer: StreamAnswer,
+    produces: 'text/event-stream',
+    refusals: { capped: { example: 'Maximum number of open streams per token reached (20)' } },
+    run: ({ id, query, request, reply }) => {
+      const subscription = subscriptionOf(query.events, query.excludeMessages);
+      if (!subscription.ok) return subscription;
+      const objection = hub.objection(id);
+      if (objection !== null) return refuse('capped', objection, { retryAfter: retryAfterSeconds });
+      reply.hijack();
+      const lastEventId = request.headers['last-event-id'];
+      hub.open(id, subscription.value, typeof lastEventId === 'string' ? lastEventId : '', reply.raw);
+      return null;
     },
   }),
 ];

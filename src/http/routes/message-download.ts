@@ -1,9 +1,11 @@
 /** Files of messages. */
 import { type Static, Type } from 'typebox';
 import type { DownloadWish, Gateway, KeptFile } from '#actors/gateway.ts';
-import { done, platformRefusals, refuse, type Route, route } from '../route.ts';
-import { Flag, optional, Text } from '../schemas/common.ts';
-import { MessageId } from '../schemas/message.ts';
+import { historyRequestView, historyStatusView } from '#src/contract/views.ts';
+import { isKnown, rangeHeader, rangeOf, sendFile, sendUnchanged } from '../file-answer.ts';
+import { done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
+import { FileBytes, FileParams, Flag, OneOf, optional, Text } from '../schemas/common.ts';
+import { HistoryAnswer, HistoryBody, historyPage, HistoryStatus, MessageId } from '../schemas/message.ts';
 
 const DownloadBody = Type.Object({
   id: MessageId,
@@ -85,5 +87,119 @@ export const downloadRoutes = (base64Bytes: number): readonly Route[] => [
         ...(transcription === undefined ? {} : { transcription }),
       });
     },
+  }),
+];
+
+// Files by their unguessable names. A name is the right to read its file; there is no list of them.
+
+const noFile = refuse('notFound', 'there is no such file; it may have been removed, ask POST /message/download for it again');
+
+export const fileRoutes: readonly Route[] = [
+  route({
+    on: ['GET /files/:name'],
+    operationId: 'readFile',
+    credential: 'none',
+    tag: 'message',
+    summary: 'Read a file; ranges and conditions of HTTP are understood',
+    params: FileParams,
+    answer: FileBytes,
+    produces: 'application/octet-stream',
+    headers: { ETag: 'The hash of the bytes' },
+    refusals: {
+      notFound: { text: noFile.refusal.message },
+      invalid: { status: 416, example: 'the range is outside of the file' },
+    },
+    run: async ({ gateway, params, request, reply }) => {
+      const file = await gateway.file(params.name);
+      if (file === null) return noFile;
+      if (isKnown(request.headers, file)) {
+        sendUnchanged(reply, file);
+        return null;
+      }
+      const range = rangeOf(rangeHeader(request.headers, file), file.size);
+      if (range === 'unsatisfiable') {
+        void reply.header('content-range', `bytes */${file.size}`);
+        return refuse('invalid', 'the range is outside of the file');
+      }
+      const bytes = request.method === 'HEAD' ? null : await gateway.readFile(file, range ?? undefined);
+      if (bytes === null && request.method !== 'HEAD') return noFile;
+      await sendFile(reply, { file, range, bytes });
+      return null;
+    },
+  }),
+];
+
+// Older messages, which only the phone has.
+
+const tag = 'message';
+
+/** Seconds, as the platform counts, or milliseconds. */
+const milliseconds = (time: number): number => (time < 1e11 ? time * 1000 : time);
+
+export const historyRoutes: readonly Route[] = [
+  route({
+    on: ['POST /message/history-sync'],
+    operationId: 'requestHistory',
+    credential: 'instance',
+    tag,
+    summary: 'Ask the phone for older messages of a chat; they are stored and arrive as history events',
+    body: HistoryBody,
+    answer: HistoryAnswer,
+    refusals: {
+      ...platformRefusals,
+      invalid: { example: 'number is required' },
+      notFound: { text: 'message not found' },
+      conflict: { example: 'this requestId was used before' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const { mode = 'history', count = historyPage.usual, timestamp, sync = false, timeoutMs = historyPage.wait } = body;
+      const ask = {
+        number: String(body.number),
+        messageId: String(body.messageid ?? ''),
+        at: timestamp === undefined ? null : milliseconds(timestamp),
+        fromMe: body.fromMe ?? false,
+        count: Math.min(count, historyPage.most),
+        requestId: body.requestId ?? '',
+        exact: mode === 'exact',
+        alternates: body.fallbackMode !== 'exact',
+        wait: sync ? timeoutMs : 0,
+      };
+      return mapResult(await gateway.requestHistory(id, ask), (request) => historyRequestView(request, { mode, count: ask.count }));
+    },
+  }),
+  route({
+    on: ['GET /instance/history-sync/status'],
+    operationId: 'showHistory',
+    credential: 'instance',
+    tag,
+    summary: 'Show how far the phone has handed over its past, and what it was asked for',
+    answer: HistoryStatus,
+    run: async ({ gateway, id }) => done(historyStatusView(await gateway.histories(id))),
+  }),
+];
+
+// The status of a payment that a message asked for.
+
+const orderStatuses = ['payment_requested', 'preparing_to_ship', 'shipped', 'delivered', 'completed', 'canceled'] as const;
+
+const reason = 'the status of a payment cannot be sent: this build has no message for it';
+
+export const paymentRoutes: readonly Route[] = [
+  route({
+    on: ['POST /message/payment/status'],
+    operationId: 'setPaymentStatus',
+    credential: 'instance',
+    tag: 'message',
+    summary:
+      'Tell how far an order is whose payment was asked for. Not supported: answered with 501, because this build has no message for it',
+    body: Type.Object({
+      id: MessageId,
+      status: OneOf(orderStatuses, { description: 'How far the order is' }),
+      paid: optional(Flag('True once it is paid; unchanged when left out')),
+      note: optional(Text(500, 'A remark for the customer')),
+    }),
+    answer: Type.Object({ response: Type.String() }),
+    refusals: { notSupported: { example: reason } },
+    run: async () => refuse('notSupported', reason),
   }),
 ];

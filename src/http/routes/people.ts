@@ -1,9 +1,27 @@
 /** People and groups: who exists, and what is known of them. */
 import type { PictureKind } from '#actors/gateway.ts';
-import { avatarView, chatDetailsView, checkedNumberView } from '#src/contract/views.ts';
-import { mapResult, platformRefusals, type Route, route } from '../route.ts';
+import { avatarView, bookView, chatDetailsView, checkedNumberView, removedContactView, savedContactView } from '#src/contract/views.ts';
+import { pageSize, pageWithin, withPage } from '../page.ts';
+import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
+import {
+  AvatarAnswer,
+  AvatarBody,
+  CheckAnswer,
+  CheckBody,
+  contactPage,
+  ContactPageAnswer,
+  ContactsAnswer,
+  ContactsQuery,
+  DetailsAnswer,
+  DetailsBody,
+  ListContactsBody,
+  mostContacts,
+  RemoveContactBody,
+  RemovedContactAnswer,
+  SaveContactBody,
+  SavedContactAnswer,
+} from '../schemas/people.ts';
 import { tooMany } from './send/row.ts';
-import { AvatarAnswer, AvatarBody, CheckAnswer, CheckBody, DetailsAnswer, DetailsBody } from '../schemas/people.ts';
 
 const common = { credential: 'instance', tag: 'chat' } as const;
 
@@ -62,6 +80,94 @@ export const peopleRoutes: readonly Route[] = [
       return mapResult(await gateway.picture(id, plainNumber(body.number), kind, body.force ?? false), (picture) =>
         avatarView(picture, kind),
       );
+    },
+  }),
+];
+
+// The address book, which the phone shares with its devices.
+
+const tag = 'contact';
+
+/** The words of the interface. */
+const texts = {
+  saved: 'Contact added successfully',
+  removed: 'Contact removed successfully',
+  notSaved: 'Erro ao adicionar contato',
+  notRemoved: 'Erro ao remover contato',
+} as const;
+
+/** `phone` is the name of the number in what `/chat/find` and contacts of other services answer. */
+const withNumber = ({ phone, ...body }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  phone === undefined ? body : { number: phone, ...body };
+
+export const contactRoutes: readonly Route[] = [
+  route({
+    on: ['GET /contacts'],
+    operationId: 'allContacts',
+    credential: 'instance',
+    tag,
+    summary: 'List the people in the address book, or those outside of it, at once; use the pages for long lists',
+    query: ContactsQuery,
+    answer: ContactsAnswer,
+    run: async ({ gateway, answerBytes, id, query }) => {
+      const { contacts } = await gateway.contacts(id, { scope: query.contactScope ?? 'address_book', limit: mostContacts, offset: 0 });
+      return done(pageWithin(contacts, bookView, answerBytes).views);
+    },
+  }),
+  route({
+    on: ['POST /contacts/list'],
+    operationId: 'listContacts',
+    credential: 'instance',
+    tag,
+    summary: 'List the people in the address book, or those outside of it, in pages',
+    body: ListContactsBody,
+    answer: ContactPageAnswer,
+    run: async ({ gateway, answerBytes, id, body }) => {
+      const { contactScope: scope = 'address_book', offset = 0 } = body;
+      const limit = pageSize(body.limit ?? 0, contactPage);
+      const { contacts, total, saved } = await gateway.contacts(id, { scope, limit, offset });
+      const page = pageWithin(contacts, bookView, answerBytes);
+      const nextOffset = offset + page.views.length;
+      const pagination = { totalRecords: total, limit, offset, nextOffset, hasMore: nextOffset < total };
+      return done(withPage('contacts', page, { totalDeviceContacts: saved, pagination }));
+    },
+  }),
+  route({
+    on: ['POST /contact/add'],
+    operationId: 'saveContact',
+    credential: 'instance',
+    tag,
+    summary: 'Save a person in the address book of the phone, or change the name',
+    relevantFields: withNumber,
+    body: SaveContactBody,
+    answer: SavedContactAnswer,
+    refusals: { ...platformRefusals, limited: {}, notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' } },
+    failure: { text: texts.notSaved },
+    run: async ({ gateway, id, body }) => {
+      return mapResult(await gateway.saveContact(id, String(body.number), body.name.trim()), (contact) => ({
+        success: true,
+        message: texts.saved,
+        contact: savedContactView(contact),
+      }));
+    },
+  }),
+  route({
+    on: ['POST /contact/remove'],
+    operationId: 'removeContact',
+    credential: 'instance',
+    tag,
+    summary: 'Take a person out of the address book of the phone',
+    relevantFields: withNumber,
+    body: RemoveContactBody,
+    answer: RemovedContactAnswer,
+    refusals: { ...platformRefusals, notFound: { example: 'contact not found' } },
+    failure: { text: texts.notRemoved },
+    run: async ({ gateway, id, body }) => {
+      return mapResult(await gateway.removeContact(id, String(body.number)), (contact) => ({
+        success: true,
+        message: texts.removed,
+        removed_contact: removedContactView(contact),
+      }));
     },
   }),
 ];

@@ -1,12 +1,17 @@
 /** Menus: buttons, lists, polls and carousels, written as a list of choices. */
 import { Type } from 'typebox';
-import { done, type Result, type SendContent } from '#actors/gateway.ts';
-import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/choices.ts';
+import { allDone, type Card, done, type Head, refuse, type Result, type SendContent } from '#actors/gateway.ts';
+import { buttonOf, buttonsIn, buttonTypes, cardsIn, sectionsIn } from '#src/contract/choices.ts';
 import { mapResult } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
-import { headOf } from './head.ts';
 import { bodyLimitOf, fileRefusals, isBare } from './media.ts';
 import { sendRow } from './row.ts';
+
+// Pictures, videos and documents above the text of a message or card, as clients write them.
+
+/** `source`: URL, data URL or base64; null for an empty one. */
+export const headOf = (as: Head['as'], source = '', filename = ''): Head | null =>
+  source.trim() === '' ? null : { as, file: { source, as, thumbnail: '', mimetype: '', filename: filename.trim() } };
 
 const missing = 'Missing required fields or invalid menu type';
 
@@ -93,5 +98,97 @@ export const menuRows = (fileBytes: number) => [
         .concat([['type:enum', missing]]),
     ),
     content: (body) => contents[body.type](body),
+  }),
+];
+
+// A button by which the other side sends the place where it is.
+
+const noPlaceFields = 'Missing required fields or invalid coordinates';
+
+export const locationButtonRows = [
+  sendRow({
+    on: 'POST /send/location-button',
+    operationId: 'sendLocationButton',
+    summary:
+      'Ask for the place with a button; the answer is a location that quotes the message. Not guaranteed: the platform may refuse or hide it',
+    sent: 'Location sent successfully',
+    fields: {
+      text: Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description: 'Text above the button, with placeholders',
+        examples: ['Where shall we deliver?'],
+      }),
+    },
+    invalidTexts: {
+      'number:required': noPlaceFields,
+      'number:minLength': noPlaceFields,
+      'text:required': noPlaceFields,
+      'text:minLength': noPlaceFields,
+    },
+    content: ({ text }) => done({ kind: 'placeRequest', text }),
+  }),
+];
+
+// Carousels, written card by card.
+
+const badCards = 'Missing required fields or invalid card format';
+
+const CardButton = Type.Object({
+  id: optional(Text(8_192, 'What a tap answers, the address, the number, or the code to copy')),
+  text: optional(Type.String({ maxLength: 1024, description: 'Label', examples: ['Order'] })),
+  type: optional(OneOf(buttonTypes, { description: '`REPLY` when left out' })),
+});
+
+const CardField = Type.Object({
+  text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the card', examples: ['A mug of two colours'] }),
+  image: optional(Type.String({ description: 'Picture above the text: URL, data URL or base64' })),
+  video: optional(Type.String({ description: 'Video in its place' })),
+  document: optional(Type.String({ description: 'Document in its place' })),
+  filename: optional(Text(255, 'Name of the document')),
+  buttons: Type.Array(CardButton, { minItems: 1, maxItems: 3, description: 'Below the text' }),
+});
+
+type CardFields = Type.Static<typeof CardField>;
+
+const headIn = ({ image, video, document, filename }: CardFields): Head | null =>
+  headOf('image', image) ?? headOf('video', video) ?? headOf('document', document, filename);
+
+const cardOf = (card: CardFields): Result<Card> => {
+  const { text, image = '', video = '', document = '', buttons } = card;
+  if ([image, video, document].filter((source) => source !== '').length > 1)
+    return refuse('invalid', 'a card has one picture, video or document');
+  const made = allDone(buttons.map(({ type = 'REPLY', text: label = '', id = '' }) => buttonOf(type, label, id.trim())));
+  return mapResult(made, (labelled) => ({ head: headIn(card), text, buttons: labelled }));
+};
+
+/** `fileBytes`: of the largest file. */
+export const carouselRows = (fileBytes: number) => [
+  sendRow({
+    on: 'POST /send/carousel',
+    operationId: 'sendCarousel',
+    summary:
+      'Send cards side by side, each with buttons. Not guaranteed: the platform may refuse or hide it for accounts that are no business',
+    sent: 'Carousel sent successfully',
+    bodyLimit: bodyLimitOf(fileBytes),
+    unstored: ({ carousel }) =>
+      carousel.some(({ image = '', video = '', document = '' }) => [image, video, document].some(isBare)) ? ['carousel'] : [],
+    refusals: fileRefusals,
+    fields: {
+      text: Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description: 'Text above the cards, with placeholders',
+        examples: ['New this week'],
+      }),
+      carousel: Type.Array(CardField, { minItems: 1, maxItems: 10, description: 'The cards, from left to right' }),
+    },
+    invalidTexts: Object.fromEntries(
+      ['number', 'text', 'carousel'].flatMap((field) =>
+        ['required', 'minLength', 'minItems'].map((rule) => [`${field}:${rule}`, badCards]),
+      ),
+    ),
+    content: ({ text, carousel }) =>
+      mapResult(allDone(carousel.map(cardOf)), (cards) => ({ kind: 'carousel' as const, text, footer: '', cards })),
   }),
 ];

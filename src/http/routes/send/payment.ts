@@ -4,7 +4,7 @@ import { done, isWebAddress, type PixKey, refuse, type Result, type SendContent 
 import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/pix.ts';
 import { mapResult } from '../../route.ts';
 import { optional, Text } from '../../schemas/common.ts';
-import { headOf } from './head.ts';
+import { headOf } from './menu.ts';
 import { fileRefusals } from './media.ts';
 import { sendRow } from './row.ts';
 

@@ -1,8 +1,15 @@
 /** Texts, with the preview of a link. */
 import { Type } from 'typebox';
 import { done, type TextContent } from '#actors/gateway.ts';
+import type { HttpOptions } from '../../options.ts';
+import type { Route } from '../../route.ts';
 import { Flag, optional, Text } from '../../schemas/common.ts';
-import { sendRow } from './row.ts';
+import { cardRows, eventRows } from './cards.ts';
+import { mediaRows } from './media.ts';
+import { carouselRows, locationButtonRows, menuRows } from './menu.ts';
+import { paymentRows } from './payment.ts';
+import { type SendRoute, sendRow } from './row.ts';
+import { statusRows } from './status.ts';
 
 const missing = 'Missing number or text';
 
@@ -21,7 +28,7 @@ const previewOf = (body: PreviewFields): TextContent['preview'] => {
   return title === '' && description === '' && image === '' && !large ? 'auto' : { title, description, image, large };
 };
 
-export const textRows = [
+const textRows = [
   sendRow({
     on: 'POST /send/text',
     operationId: 'sendText',
@@ -45,4 +52,23 @@ export const textRows = [
     invalidTexts: { 'number:required': missing, 'number:minLength': missing, 'text:required': missing, 'text:minLength': missing },
     content: (body) => done({ kind: 'text', text: body.text, preview: previewOf(body) }),
   }),
+];
+
+// Every send of the interface.
+
+/** The sends that go to a chat. */
+export const chatSendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): readonly SendRoute[] => [
+  ...textRows,
+  ...mediaRows(mediaBytes),
+  ...cardRows,
+  ...eventRows,
+  ...menuRows(mediaBytes),
+  ...carouselRows(mediaBytes),
+  ...locationButtonRows,
+  ...paymentRows,
+];
+
+export const sendRoutes = (options: Pick<HttpOptions, 'mediaBytes'>): readonly Route[] => [
+  ...chatSendRoutes(options),
+  ...statusRows(options.mediaBytes),
 ];
