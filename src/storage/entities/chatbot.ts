@@ -1,5 +1,9 @@
-/** The tables of the chatbot. Its agents and triggers are definitions. */
+/** The tables of definitions (labels, quick replies, agents, triggers), and of the chatbot. */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { Definition } from '#actors/model.ts';
+import { time } from './instance.ts';
+
+// The tables of the chatbot. Its agents and triggers are definitions.
 
 /** The key of an agent, sealed. */
 export const ChatbotKeyEntity = defineEntity({
@@ -24,5 +28,22 @@ export const ChatbotUsageEntity = defineEntity({
     instanceId: p.text().primary(),
     day: p.text().primary(),
     tokens: p.bigint('number'),
+  },
+});
+
+// The table of what is defined once for an instance.
+
+/** Without a foreign key, as chats are. */
+export const DefinitionEntity = defineEntity({
+  name: 'Definition',
+  tableName: 'definition',
+  properties: {
+    instanceId: p.text().primary(),
+    /** `label`, `quickReply`, `leadTag`, `channel`, `channelListing`. */
+    kind: p.text().primary(),
+    id: p.text().primary(),
+    value: p.json<Definition['value']>(),
+    created: time(),
+    updated: time(),
   },
 });

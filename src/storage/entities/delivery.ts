@@ -1,7 +1,6 @@
 /** Tables of deliveries: those that wait, and past ones. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { time } from './instance.ts';
-import { WebhookEntity } from './webhook.ts';
+import { time, WebhookEntity } from './instance.ts';
 
 /** One waiting delivery a row. `notBefore` is 0 while it waits in its lane. */
 export const OutboxEntity = defineEntity({

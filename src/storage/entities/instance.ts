@@ -1,5 +1,7 @@
-/** The table of instances, and how other tables refer to it. */
-import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+/** The tables of instances and webhooks, of server-wide values, and of what belongs to an instance; and how other tables refer to it. */
+import { ArrayType, defineEntity, type InferEntity, p } from '@mikro-orm/core';
+
+// The table of instances, and how other tables refer to it.
 
 /** Unix milliseconds. */
 export const time = () => p.bigint('number');
@@ -57,3 +59,76 @@ export const ofInstance = () =>
   p.manyToOne(InstanceEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('instance_id');
 
 export type InstanceRow = InferEntity<typeof InstanceEntity>;
+
+/** The table of server-wide values. */
+export const SettingEntity = defineEntity({
+  name: 'Setting',
+  tableName: 'setting',
+  properties: { name: p.text().primary(), value: p.text() },
+});
+
+/** The table of the last steps of each session. */
+export const StepLogEntity = defineEntity({
+  name: 'StepLog',
+  tableName: 'step_log',
+  properties: {
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
+    /** An array, the oldest step first. */
+    steps: p.json(),
+  },
+});
+
+/** The table of one-time codes for passkeys. */
+export const PasskeyCodeEntity = defineEntity({
+  name: 'PasskeyCode',
+  tableName: 'passkey_code',
+  properties: {
+    instance: ofInstance().primary(),
+    /** A hash of the code, or of the ticket that took its place. */
+    hash: p.text().unique(),
+    /** The code was used. The row stands for its ticket. */
+    used: p.boolean(),
+    /** Expiry by the database's clock. */
+    until: time(),
+  },
+});
+
+// A column of texts.
+
+const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
+
+/** Every text is quoted: the library leaves the quotes out where white space, a line break or the word NULL would need them. */
+class TextList extends ArrayType<string> {
+  override convertToDatabaseValue(texts: string[] | null): string | null {
+    return texts === null ? null : `{${texts.map(quoted).join(',')}}`;
+  }
+}
+
+// The table of webhooks.
+
+export const WebhookEntity = defineEntity({
+  name: 'Webhook',
+  tableName: 'webhook',
+  properties: {
+    id: p.text().primary(),
+    instance: () => ofInstance().nullable().index('webhook_instance'),
+    enabled: p.boolean(),
+    url: p.text(),
+    events: p.type(TextList).$type<string[]>(),
+    excludeMessages: p.type(TextList).$type<string[]>(),
+    addUrlEvents: p.boolean(),
+    addUrlTypesMessages: p.boolean(),
+    managed: p.boolean(),
+    created: time(),
+    /** Secret and headers, sealed; null when there is neither. */
+    private: p.blob().nullable(),
+    /** Version of the last change; a trigger sets it. */
+    changed: p.bigint('number').default(0).index('webhook_changed'),
+    /** Marked: gone for everybody, while its deliveries are removed in pieces. */
+    removed: p.boolean().default(false),
+  },
+  indexes: [{ name: 'webhook_removed', expression: `create index "webhook_removed" on "webhook" ("id") where removed` }],
+});
+
+export type WebhookRow = InferEntity<typeof WebhookEntity>;

@@ -1,6 +1,8 @@
-/** The table of messages. */
+/** The tables of messages, of what members of groups confirmed, of the keys of sends, and of entries that the database refused. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { time } from './instance.ts';
+
+// The table of messages.
 
 /** `id` is too short to be unique; `seq` is the order of arrival, since the platform's times are whole seconds. */
 export const MessageEntity = defineEntity({
@@ -90,4 +92,78 @@ export const MessageEntity = defineEntity({
       expression: `create index "message_unread" on "message" ("instance_id", "chat_id", "timestamp", "seq") where unread`,
     },
   ],
+});
+
+// The table of what members of groups confirmed of own messages.
+
+/** Receipts of old messages, as counts. They go with their message too. */
+export const ReceiptCountEntity = defineEntity({
+  name: 'ReceiptCount',
+  tableName: 'receipt_count',
+  properties: {
+    instanceId: p.text().primary(),
+    messageId: p.text().primary(),
+    delivered: p.integer(),
+    read: p.integer(),
+    played: p.integer(),
+  },
+});
+
+/** Up to which message the receipts of an instance are counts. */
+export const ReceiptMarkEntity = defineEntity({
+  name: 'ReceiptMark',
+  tableName: 'receipt_mark',
+  properties: { instanceId: p.text().primary(), at: time(), seq: time() },
+});
+
+/** Rows go with their message: a trigger of the message table removes them. */
+export const ReceiptEntity = defineEntity({
+  name: 'Receipt',
+  tableName: 'receipt',
+  properties: {
+    instanceId: p.text().primary(),
+    messageId: p.text().primary(),
+    member: p.text().primary(),
+    memberPn: p.text(),
+    /** Times are 0 for what was not confirmed. */
+    deliveredAt: time(),
+    readAt: time(),
+    playedAt: time(),
+  },
+});
+
+// The table of the keys under which sends are repeated.
+
+/** `hash` and `request` are digests; `answer` is null while nobody knows what became of the message. */
+export const SendKeyEntity = defineEntity({
+  name: 'SendKey',
+  tableName: 'send_key',
+  properties: {
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
+    hash: p.text().primary(),
+    request: p.text(),
+    messageId: p.text(),
+    at: time(),
+    answer: p.json<unknown>().nullable(),
+  },
+  indexes: [{ name: 'send_key_at', properties: ['at'] }],
+});
+
+// The table of entries that the database refused for their data.
+
+/** `id` grows with time. `sealed` is the entry, which may hold message texts. */
+export const RefusedEntryEntity = defineEntity({
+  name: 'RefusedEntry',
+  tableName: 'refused_entry',
+  properties: {
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
+    id: p.text().primary(),
+    kind: p.text(),
+    error: p.text(),
+    tries: p.integer(),
+    at: time(),
+    sealed: p.blob(),
+  },
 });
