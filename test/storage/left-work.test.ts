@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Message } from '#actors/model.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { leftWorkStatements, makeLeftWorkStore } from '#src/storage/stores/left-work.ts';
+import { leftWorkStatements, makeLeftWorkStore } from '#src/storage/stores/leases.ts';
 import { instance, message, owner, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';

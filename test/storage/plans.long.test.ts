@@ -1,24 +1,24 @@
 /** The cost of a question does not grow with the data of other instances: every plan goes by an index that begins with the instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { campaignStatements, recipientsStatement } from '#src/storage/stores/campaigns.ts';
+import { campaignStatements, optOutStatements, recipientsStatement } from '#src/storage/stores/campaigns.ts';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import { chatwootStatements } from '#src/storage/stores/chatwoot.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
-import { definitionStatements } from '#src/storage/stores/definitions.ts';
-import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
+import {
+  contactStatements,
+  definitionStatements,
+  groupStatements,
+  pictureStatements,
+  recipientStatements,
+} from '#src/storage/stores/people.ts';
+import { expiryStatements } from '#src/storage/stores/expiry.ts';
 import { chatbotStatements } from '#src/storage/stores/chatbots.ts';
-import { contactStatements } from '#src/storage/stores/contacts.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
-import { groupStatements } from '#src/storage/stores/groups.ts';
-import { optOutStatements } from '#src/storage/stores/opt-outs.ts';
-import { pictureStatements } from '#src/storage/stores/pictures.ts';
-import { recipientStatements } from '#src/storage/stores/recipients.ts';
-import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
+import { findStatement, messageStatements, receiptStatement, sendKeyStatements } from '#src/storage/stores/messages.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
-import { findStatement, messageStatements, receiptStatement } from '#src/storage/stores/messages.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
 import { removalStatements } from '#src/storage/stores/removals.ts';
 import { tallyStatements } from '#src/storage/journal/tallies.ts';

@@ -1,17 +1,140 @@
 /** Questions about stored chats: pages by the filters and fields of the interface, one chat by any of its names, counts. */
 import type { Chat, ChatStats, KnownContact } from '#actors/model.ts';
-import type { ChatQuery, ChatStore, ChatTimer } from '#actors/ports.ts';
-import { chatStatsStatement, statsOfRow, type ChatCounts, type CountedRow } from '../journal/chat-counts.ts';
-import { chatFields } from '../journal/columns.ts';
+import type { ChatFilter, ChatQuery, ChatStore, ChatTimer } from '#actors/ports.ts';
+import { chatFields, chatIdsOf, type FieldType, isWholeChatId } from '#src/contract/views.ts';
+import { type ChatCounts, chatStatsStatement, type CountedRow, statsOfRow } from '../journal/chat-counts.ts';
+import { chatFields as selectedFields, columnOf } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { columnFor, conditionOf, dependenciesOf } from './chat-filters.ts';
-import { chatNames, isSameChat } from './same-chat.ts';
+import { keyText } from '../postgres/texts.ts';
+
+// One chat by any of its names: a person's messages may be kept under the phone number, the LID, or (from before the number was known)
+// both.
+
+/** The parameter of `sameChatIds`. */
+export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);
+
+/** A query for the ids of a chat, each found by an index: as it is named in parameter `n`, and the other address that a stored chat has for it. */
+export const sameChatIds = (n: number): string => `select unnest($${n}::text[]) as address
+  union select chat.chat_id from chat where chat.instance_id = $1 and chat.chat_lid = any($${n}::text[]) and chat.chat_lid <> ''
+  union select chat.chat_lid from chat where chat.instance_id = $1 and chat.chat_id = any($${n}::text[]) and chat.chat_lid <> ''`;
+
+/** A condition on chats; `$?` stands for the parameter. */
+const isSameChat = `(chat_id = any($?::text[]) or (chat_lid = any($?::text[]) and chat_lid <> ''))`;
+
+// Filters of `/chat/find` as conditions of SQL. Only what stands here reaches the text of a statement; values are parameters.
+
+interface ChatColumn {
+  readonly type: FieldType;
+  /** Expression that is never null. */
+  readonly sql: string;
+}
+
+/** Lead and chatbot fields are kept in `extra`; one that is absent there, or of another type, counts as empty. */
+const extraSql: Readonly<Record<FieldType, (name: string) => string>> = {
+  text: (name) => `coalesce(extra->>'${name}', '')`,
+  number: (name) => `case when jsonb_typeof(extra->'${name}') = 'number' then (extra->>'${name}')::float8 else 0 end`,
+  boolean: (name) => `coalesce(extra->'${name}' = 'true'::jsonb, false)`,
+  list: (name) =>
+    `case when jsonb_typeof(extra->'${name}') = 'array' then array(select jsonb_array_elements_text(extra->'${name}')) else '{}'::text[] end`,
+};
+
+const owner = `(select owner from instance where instance.id = $1)`;
+
+const chatColumns: ReadonlyMap<string, ChatColumn> = new Map([
+  ...Object.entries(chatFields).map(
+    ([name, { type, key }]) => [name, { type, sql: key === null ? extraSql[type](name) : columnOf(key) }] as const,
+  ),
+  ['owner', { type: 'text', sql: owner }] as const,
+  ['wa_fastid', { type: 'text', sql: `(${owner} || ':' || split_part(chat_id, '@', 1))` }] as const,
+]);
+
+const columnFor = (field: string): ChatColumn => {
+  const column = chatColumns.get(field);
+  if (!column) throw new TypeError('a chat has no such field');
+  return column;
+};
+
+export interface Condition {
+  /** `$?` stands for the parameter. */
+  readonly sql: string;
+  readonly value: unknown;
+}
+
+/** Signs of PostgreSQL; `~` and `!~` are "contains" and its opposite. */
+const comparisons = { '=': '=', '!=': '<>', '>=': '>=', '>': '>', '<=': '<=', '<': '<', '~': '~', '!~': '!~' } as const;
+
+const isNegative = ({ operator }: ChatFilter): boolean => operator === '!~' || operator === '!=';
+const isContaining = ({ operator }: ChatFilter): boolean => operator === '~' || operator === '!~';
+const isRange = ({ operator }: ChatFilter): boolean => operator.includes('<') || operator.includes('>');
+
+const containing = (value: string): string => `%${value.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+
+/** A value that is no number fits nothing. */
+const numberCondition = ({ operator, value }: ChatFilter, sql: string): Condition => {
+  const text = String(value).trim();
+  const number = text === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(number)) return { sql: `$?::text is null`, value: '' };
+  const sign = operator === '~' ? '=' : operator === '!~' ? '<>' : comparisons[operator];
+  return { sql: `${sql} ${sign} $?::float8`, value: number };
+};
+
+const flagCondition = (filter: ChatFilter, sql: string): Condition => {
+  const isTrue = filter.value === true || ['true', '1'].includes(String(filter.value).toLowerCase());
+  return { sql: `${sql} ${isNegative(filter) ? '<>' : '='} $?::boolean`, value: isTrue };
+};
+
+/** A label is kept as `<owner>:<labelid>`, and is found by its bare id too. */
+const labelEntry = `(one = $?::text or split_part(one, ':', 2) = $?::text)`;
+
+const listCondition = (filter: ChatFilter, sql: string): Condition => {
+  const text = String(filter.value);
+  const entry = isContaining(filter) ? `one ilike $?` : filter.field === 'wa_label' ? labelEntry : `one = $?::text`;
+  const found = `exists (select from unnest(${sql}) as one where ${entry})`;
+  return { sql: isNegative(filter) ? `not ${found}` : found, value: isContaining(filter) ? containing(text) : text };
+};
+
+/** Fields that name a chat: a whole id is looked up in all its forms, by an index. */
+const naming: ReadonlySet<string> = new Set(['wa_chatid', 'wa_chatlid', 'wa_fastid']);
+
+/** Telephone numbers are compared by their digits, however they are written. */
+const digitsOf = (sql: string): string => `regexp_replace(${sql}, '\\D', '', 'g')`;
+
+const textCondition = (filter: ChatFilter, sql: string): Condition => {
+  const text = String(filter.value);
+  if (naming.has(filter.field) && !isRange(filter) && isWholeChatId(text)) {
+    return { sql: isNegative(filter) ? `not ${isSameChat}` : isSameChat, value: chatNames(text) };
+  }
+  const isNumber = filter.field === 'phone' && !isRange(filter) && /\d/.test(text) && /^[+\d\s().-]+$/.test(text);
+  const [left, right] = isNumber ? [digitsOf(sql), text.replaceAll(/\D/g, '')] : [sql, text];
+  if (isContaining(filter)) return { sql: `${left} ${isNegative(filter) ? 'not ilike' : 'ilike'} $?`, value: containing(right) };
+  return { sql: `${left} ${comparisons[filter.operator]} $?`, value: right };
+};
+
+const conditions: Readonly<Record<FieldType, (filter: ChatFilter, sql: string) => Condition>> = {
+  text: textCondition,
+  number: numberCondition,
+  boolean: flagCondition,
+  list: listCondition,
+};
+
+const conditionOf = (filter: ChatFilter): Condition => {
+  const { type, sql } = columnFor(filter.field);
+  return conditions[type](filter, sql);
+};
+
+/** The fields of the model, or names in `extra`, that an answer to the filters depends on; null when on more than the chats themselves. */
+const dependenciesOf = (filters: readonly ChatFilter[]): readonly string[] | null => {
+  const fields = filters.map(({ field }) => (Object.hasOwn(chatFields, field) ? (chatFields[field]?.key ?? field) : null));
+  if (fields.includes(null)) return null;
+  const named = filters.some(({ field }) => naming.has(field)) ? ['chatLid'] : [];
+  return [...fields.filter((field) => field !== null), ...named];
+};
 
 export const chatStatements = {
   /** The chat under the name itself comes before one that has the name as its other address. */
   get: {
     name: 'chat-get',
-    text: `select ${chatFields} from chat where instance_id = $1 and ${isSameChat.replaceAll('$?', '$2')}
+    text: `select ${selectedFields} from chat where instance_id = $1 and ${isSameChat.replaceAll('$?', '$2')}
       order by array_position($2::text[], chat_id) nulls last limit 1`,
   },
   contacts: {
@@ -56,7 +179,7 @@ export const findStatements = (
   return {
     page: {
       name: '',
-      text: `select ${chatFields} from chat where ${where(4)} order by ${columnFor(field).sql} ${direction}, chat_id ${direction} limit $2 offset $3`,
+      text: `select ${selectedFields} from chat where ${where(4)} order by ${columnFor(field).sql} ${direction}, chat_id ${direction} limit $2 offset $3`,
     },
     count: { name: '', text: `select count(*)::int as total from chat where ${where(2)}` },
     values: conditions.map(({ value }) => value),

@@ -1,5 +1,8 @@
-/** Removes old rows of tables that have an index on `at`. */
+/** Removes old rows in pieces: messages, the single receipts of old messages, and the rows of tables that have an index on `at`. */
+import type { MessageExpiry, ReceiptExpiry } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+
+// Removes old rows of tables that have an index on `at`.
 
 /** Removes rows of `table` whose `at` is before $1 (Unix milliseconds), at most $2 of them, oldest first. */
 export const expireStatement = (name: string, table: string): Statement => ({
@@ -14,3 +17,113 @@ export const expireRows =
   (database: Database, statement: Statement) =>
   async (before: number, limit: number): Promise<number> =>
     (await database.rows<{ count: number }>(statement, [before, limit]))[0]?.count ?? 0;
+
+// Removes old messages: instance after instance, by the index in which each has its messages in the order of time.
+
+export const expiryStatements = {
+  instances: { name: 'expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
+  /** $1 instance, $2 time, $3 rows. What waits to be sent stays. */
+  messages: {
+    name: 'expiry-messages',
+    text: `with gone as (
+        delete from message where ctid = any(array(
+          select ctid from message where instance_id = $1 and timestamp < $2 and status <> 'Queued' order by timestamp, seq limit $3))
+        returning 1)
+      select count(*)::int as count from gone`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Instances that are looked up at once. */
+const page = 500;
+
+export const makeMessageExpiry = (database: Database): MessageExpiry => {
+  /** The last instance that has no old messages; a piece may end in the middle of the next one. */
+  let done = '';
+  const remove = async (instance: string, before: number, limit: number): Promise<number> => {
+    const [gone] = await database.rows<{ count: number }>(expiryStatements.messages, [instance, before, limit]);
+    return gone?.count ?? 0;
+  };
+  return {
+    async expire(before, limit) {
+      let removed = 0;
+      for (;;) {
+        const ids = await database.rows<{ id: string }>(expiryStatements.instances, [done, page]);
+        for (const { id } of ids) {
+          removed += await remove(id, before, limit - removed);
+          if (removed === limit) return removed;
+          done = id;
+        }
+        if (ids.length < page) break;
+      }
+      done = '';
+      return removed;
+    },
+  };
+};
+
+// Makes counts of the receipts of old messages: one row instead of one for each member of the group.
+
+export const receiptExpiryStatements = {
+  /** $1: the instance before, $2 how many. */
+  instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
+  /**
+   * $1 instance, $2 time, $3 messages that are looked at, $4 messages whose receipts become counts. It goes on where the last piece ended. A receipt
+   * that comes later stays as it is, and goes with its message.
+   */
+  piece: {
+    name: 'receipt-expiry-piece',
+    text: `with mark as (
+        select coalesce(max(at), -1) as at, coalesce(max(seq), -1) as seq from receipt_mark where instance_id = $1),
+      looked as materialized (
+        select message_id, timestamp, message.seq, is_group and from_me as told from message, mark
+        where instance_id = $1 and (timestamp, message.seq) > (mark.at, mark.seq) and timestamp < $2 order by timestamp, message.seq limit $3),
+      chosen as materialized (
+        select * from looked
+        where told and exists (select from receipt where receipt.instance_id = $1 and receipt.message_id = looked.message_id)
+        order by timestamp, seq limit $4),
+      reached as (
+        select timestamp, seq from looked
+        where (select count(*) from chosen) < $4 or (timestamp, seq) <= (select timestamp, seq from chosen order by timestamp desc, seq desc limit 1)
+        order by timestamp desc, seq desc limit 1),
+      moved as (
+        insert into receipt_mark (instance_id, at, seq) select $1, timestamp, seq from reached
+        on conflict (instance_id) do update set at = excluded.at, seq = excluded.seq),
+      gone as (
+        delete from receipt where instance_id = $1 and message_id = any(array(select message_id from chosen))
+        returning message_id, read_at, played_at),
+      counted as (
+        insert into receipt_count (instance_id, message_id, delivered, read, played)
+        select $1, message_id, count(*), count(*) filter (where read_at > 0 or played_at > 0), count(*) filter (where played_at > 0)
+        from gone group by message_id
+        on conflict (instance_id, message_id) do update set delivered = receipt_count.delivered + excluded.delivered,
+          read = receipt_count.read + excluded.read, played = receipt_count.played + excluded.played)
+      select (select count(*)::int from gone) as count, exists (select from reached) as more`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Messages of one statement. Groups have up to 1,024 members: 50 of them are 51,200 receipts, which go in a tenth of DATABASE_STATEMENT_MS. */
+const looked = 2_000;
+const counted = 50;
+
+/** Statements of one piece of work: instances without old receipts take less than a millisecond each. */
+const statements = 20;
+
+export const makeReceiptExpiry = (database: Database): ReceiptExpiry => {
+  /** The instance before the next one that is looked at. */
+  let done = '';
+  const next = async (): Promise<readonly string[]> =>
+    (await database.rows<{ id: string }>(receiptExpiryStatements.instances, [done, statements])).map(({ id }) => id);
+  return {
+    async expire(before) {
+      const ids = await next();
+      for (const id of ids) {
+        const [piece] = await database.rows<{ count: number; more: boolean }>(receiptExpiryStatements.piece, [id, before, looked, counted]);
+        if (piece?.more === true) return { removed: piece.count, more: true };
+        done = id;
+      }
+      const more = ids.length === statements;
+      if (!more) done = '';
+      return { removed: 0, more };
+    },
+  };
+};

@@ -1,13 +1,13 @@
 /** Registered instances: read once at start, thousands of them perhaps, and changed one by one in plain units of work. */
-import { unreadableFields, type InstancePatch, type InstanceRecord, type ProxySettings } from '#actors/model.ts';
-import type { InstanceStore } from '#actors/ports.ts';
+import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields } from '#actors/model.ts';
+import type { InstanceStore, StepStore } from '#actors/ports.ts';
+import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
-import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
-import { asText, type Opener } from '../vault/opener.ts';
-import { placeOf, tokenHash, type Place } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
+import { asText, type Opener } from '../vault/opener.ts';
+import { type Place, placeOf, tokenHash } from '../vault/sealing.ts';
 
 const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
 const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
@@ -150,5 +150,31 @@ export const makeInstanceStore = (database: UnitDatabase, opener: Opener, now: (
   async remove(id, epoch) {
     const marked = await database.rows(mark, [id, epoch]);
     if (marked.length === 0) await checkGone(database, [id]);
+  },
+});
+
+// The last steps of sessions, one row an instance.
+
+export const stepStatements = {
+  /** $1 instances, $2 steps as text, $3 how many are kept. A path that begins before the first element begins with it. */
+  append: {
+    name: 'steps-append',
+    text: `insert into step_log (instance_id, steps)
+      select given.id, given.steps::jsonb from unnest($1::text[], $2::text[]) as given (id, steps)
+      join instance on instance.id = given.id and not instance.removed
+      on conflict (instance_id) do update set steps = jsonb_path_query_array(
+        step_log.steps || excluded.steps, '$[last - $most to last]', jsonb_build_object('most', $3::int - 1))`,
+  },
+  read: { name: 'steps-read', text: 'select steps from step_log where instance_id = $1' },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeStepStore = (database: Database): StepStore => ({
+  async append(batch, most) {
+    const steps = batch.map((one) => JSON.stringify(one.steps.slice(-most)));
+    await database.rows(stepStatements.append, [batch.map(({ instanceId }) => instanceId), steps, most]);
+  },
+  async read(instance) {
+    const [row] = await database.rows<{ steps: readonly unknown[] }>(stepStatements.read, [instance]);
+    return row?.steps ?? [];
   },
 });

@@ -1,10 +1,23 @@
 /**
- * The leases of a cluster. A lease is valid while its node is, so one renewed row renews all leases of a node. A lease is valid until another node
- * ends it. The clock of the database may step, so it decides only the age of a row whose name is asked for.
+ * The leases of a cluster. A lease is valid while its node is, so one renewed row renews all leases of a node. A lease is valid until
+ * another node ends it. The clock of the database may step, so it decides only the age of a row whose name is asked for.
  */
 import type { Claim } from '#actors/model.ts';
-import type { KnownNode, Lease, LeaseStore, LiveNode, NameHolder, TakenLease } from '#actors/ports.ts';
+import type {
+  Change,
+  ChangeLook,
+  ChangeStore,
+  KnownNode,
+  Lease,
+  LeaseStore,
+  LeftWork,
+  LeftWorkStore,
+  LiveNode,
+  NameHolder,
+  TakenLease,
+} from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { isActive } from './campaigns.ts';
 
 /** Read when the rows are locked: a statement may have waited for them. */
 const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
@@ -185,4 +198,67 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
     const [row] = await database.rows<{ count: number }>(leaseStatements.admit, [asked, burst, 1000 / perSecond]);
     return row?.count ?? 0;
   },
+});
+
+// Changes of what every node remembers, found by their versions.
+
+export const changeStatements = {
+  /** A sequence that nobody has used has a last value all the same. */
+  since: {
+    name: 'change-since',
+    text: `with look as materialized (
+        select (last_value - case when is_called then 0 else 1 end)::float8 as latest,
+          pg_snapshot_xmin(pg_current_snapshot())::text::float8 as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next
+        from change_version),
+      found as (
+        select 'instance' as kind, id, changed::float8 as version, removed from instance where changed > $1
+        union all select 'webhook', id, changed::float8, removed from webhook where changed > $1)
+      select look.*, found.* from look left join found on true order by version`,
+  },
+  ids: {
+    name: 'change-ids',
+    text: `select 'instance' as kind, id from instance where not removed union all select 'webhook', id from webhook where not removed`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+type LookRow = Omit<ChangeLook, 'changes'> & (Change | { readonly kind: null });
+
+export const makeChangeStore = (database: Database): ChangeStore => ({
+  async since(version) {
+    const rows = await database.rows<LookRow>(changeStatements.since, [version]);
+    const { latest = 0, oldest = 0, next = 0 } = rows[0] ?? {};
+    const changes = rows.flatMap((row) =>
+      row.kind === null ? [] : [{ kind: row.kind, id: row.id, version: row.version, removed: row.removed }],
+    );
+    return { changes, latest, oldest, next };
+  },
+  async ids() {
+    const rows = await database.rows<Pick<Change, 'kind' | 'id'>>(changeStatements.ids, []);
+    const of = (kind: Change['kind']): readonly string[] => rows.filter((row) => row.kind === kind).map(({ id }) => id);
+    return { instances: of('instance'), webhooks: of('webhook') };
+  },
+});
+
+// Finds what earlier owners left of the instances that a node has just taken.
+
+/** Each kind of row has an index of its own, which begins with the webhook and the instance. */
+const hasRow = (kind: string): string => `exists (select from outbox where webhook_id = webhook.id and instance_id = asked.id and ${kind})`;
+const webhooksOf = (owner: string): string => `select webhook.id from webhook
+        where ${owner} and not webhook.removed and (${hasRow('not_before = 0')} or ${hasRow('not_before > 0')})`;
+
+export const leftWorkStatements = {
+  /** $1 instances. */
+  of: {
+    name: 'left-work',
+    text: `select asked.id, waiting.queued, waiting.others > 0 as "isInterrupted",
+        array(${webhooksOf('webhook.instance_id = asked.id')} union all ${webhooksOf('webhook.instance_id is null')}) as webhooks,
+        exists (select from campaign where campaign.instance_id = asked.id and ${isActive}) as "hasCampaign"
+      from unnest($1::text[]) as asked (id), lateral (
+        select count(queued_send)::int as queued, (count(*) - count(queued_send))::int as others from message
+        where message.instance_id = asked.id and message.status = 'Queued') as waiting`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeLeftWorkStore = (database: Database): LeftWorkStore => ({
+  of: (ids) => database.rows<LeftWork>(leftWorkStatements.of, [ids]),
 });

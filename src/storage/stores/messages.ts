@@ -1,11 +1,13 @@
 /** Questions about stored messages. */
-import type { InstanceId, Message, Receipt, ReceiptCounts, ReceiptState } from '#actors/model.ts';
-import type { MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
+import type { Claim, InstanceId, Message, Receipt, ReceiptCounts, ReceiptState, UsedSendKey } from '#actors/model.ts';
+import type { MessageQuery, MessageStore, NamedMessage, ReadKey, SendKeyStore } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
-import type { Database, Statement } from '../postgres/database.ts';
-import { checkGone, owned, type Owned } from '../ownership.ts';
+import { sendKeyRows } from '../journal/send-key-rows.ts';
+import { changeOwned, checkGone, owned, type Owned, whileOwned } from '../ownership.ts';
+import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/texts.ts';
-import { chatNames, sameChatIds } from './same-chat.ts';
+import { chatNames, sameChatIds } from './chats.ts';
+import { expireRows, expireStatement } from './expiry.ts';
 
 /** Named by their table: the select list has another `timestamp`, which no index knows. */
 const newest = `order by message.timestamp desc, message.seq desc`;
@@ -177,3 +179,27 @@ export const makeMessageStore = (database: Database): MessageStore => {
     interrupted: (instance, before, limit) => database.rows<Message>(messageStatements.interrupted, [instance, limit, before]),
   };
 };
+
+// Keys of sends and of campaigns. Those of sends are written by the journal, in the transaction of the message.
+
+/** $1 instance, $2 epoch. */
+const rows = sendKeyRows(3);
+
+export const sendKeyStatements = {
+  put: whileOwned('send-key-put', `${rows.sql} returning 1`),
+  find: {
+    name: 'send-key-find',
+    text: `select hash, request, message_id as "messageId", at::float8 as at, answer from send_key where instance_id = $1 and hash = $2`,
+  },
+  expire: expireStatement('send-key-expire', 'send_key'),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** In the transaction of what is done under the key. Rejects with `EpochLost` for a former owner. */
+export const putSendKey = async (runner: Runner, { instanceId, epoch }: Claim, key: UsedSendKey): Promise<void> => {
+  await changeOwned(runner, sendKeyStatements.put, [instanceId, epoch, ...rows.parameters([key])]);
+};
+
+export const makeSendKeyStore = (database: Database): SendKeyStore => ({
+  find: async (instance, hash) => (await database.rows<UsedSendKey>(sendKeyStatements.find, [instance, hash]))[0] ?? null,
+  expire: expireRows(database, sendKeyStatements.expire),
+});
