@@ -1,7 +1,7 @@
 /** Campaigns in memory, by the same rules as in PostgreSQL. */
 import type { Campaign, CampaignStatus, Claim, OptOut, RecipientState, UsedSendKey } from '#actors/model.ts';
 import type { CampaignStore, NewCampaign, NewRecipient, OptOutStore, RecipientQuery } from '#actors/ports.ts';
-import type { CampaignOutcome } from '#src/storage/journal/campaign-ledger.ts';
+import type { CampaignOutcome } from '#src/storage/journal/campaigns.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import type { CampaignRow, RecipientRow as Recipient } from './records.ts';
 import type { FakeDatabase } from './storage.ts';

@@ -35,8 +35,8 @@ import {
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
-import type { DefinitionOutcome } from '#src/storage/journal/definition-ledger.ts';
-import type { GroupOutcome } from '#src/storage/journal/group-ledger.ts';
+import type { DefinitionOutcome } from '#src/storage/journal/definitions.ts';
+import type { GroupOutcome } from '#src/storage/journal/groups.ts';
 import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
 
 /** Returns a delivery as couriers see it: without the last attempt and the end. */

@@ -7,7 +7,7 @@
  */
 import type { Chat, Entry } from '#actors/model.ts';
 import type { StoredMessage } from './columns.ts';
-import { concernedBy } from './concerned.ts';
+import { concernedBy } from './known-rows.ts';
 import type { Known, Outcome } from './outcome.ts';
 
 export interface JournalCache {

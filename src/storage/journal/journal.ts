@@ -2,12 +2,22 @@
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
-import { campaignRows, countedCampaigns, optOutRows, recipientRows } from './campaign-rows.ts';
+import { campaignRows, countedCampaigns, optOutRows, recipientRows } from './campaigns.ts';
 import type { ChatCounts } from './chat-counts.ts';
-import { chatChangeRows, columnOf, composedColumns, makeRowSet, messageRows, newChatRows, receiptRows, revisedColumns } from './columns.ts';
-import { contactRows, goneContactRows } from './contact-rows.ts';
-import { definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
-import { goneGroupRows, groupListRows, groupRows, unlistedGroupRows } from './group-rows.ts';
+import {
+  chatChangeRows,
+  columnOf,
+  composedColumns,
+  makeRowSet,
+  messageRows,
+  newChatRows,
+  receiptRows,
+  revisedColumns,
+  sendKeyRows,
+} from './columns.ts';
+import { contactRows, goneContactRows } from './contacts.ts';
+import { definitionRows, goneDefinitionRows, rowOfDefinition } from './definitions.ts';
+import { goneGroupRows, groupListRows, groupRows, unlistedGroupRows } from './groups.ts';
 import { checkGone, exists, owned, ownedIf, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
@@ -19,7 +29,6 @@ import { createJournalCache, type JournalCache } from './journal-cache.ts';
 import { knownStatements, readKnown } from './known-rows.ts';
 import { changedInPieces, pieceStatements } from './pieces.ts';
 import { render, type Rendered } from './rendering.ts';
-import { sendKeyRows } from './send-key-rows.ts';
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
 export interface JournalChance {

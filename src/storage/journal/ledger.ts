@@ -14,10 +14,24 @@ import {
   type UsedSendKey,
 } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
-import { callChat, callContent, callMessage } from './call-message.ts';
-import { CampaignLedger } from './campaign-ledger.ts';
+import {
+  callChat,
+  callContent,
+  callMessage,
+  editedContent,
+  type Erasure,
+  isAuthor,
+  isInSameChat,
+  isProgress,
+  type KeptMessage,
+  MessageLedger,
+  rank,
+  ReceiptLedger,
+  withShortKeys,
+} from './message-ledger.ts';
+import { CampaignLedger } from './campaigns.ts';
 import { ChatLedger } from './chat-ledger.ts';
-import { ContactLedger } from './contact-ledger.ts';
+import { ContactLedger } from './contacts.ts';
 import type { StoredMessage } from './columns.ts';
 import {
   campaignDraft,
@@ -34,21 +48,9 @@ import {
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
-import { DefinitionLedger } from './definition-ledger.ts';
-import { GroupLedger } from './group-ledger.ts';
-import {
-  editedContent,
-  type Erasure,
-  isAuthor,
-  isInSameChat,
-  isProgress,
-  type KeptMessage,
-  MessageLedger,
-  rank,
-  withShortKeys,
-} from './message-ledger.ts';
+import { DefinitionLedger } from './definitions.ts';
+import { GroupLedger } from './groups.ts';
 import type { Known, Outcome } from './outcome.ts';
-import { ReceiptLedger } from './receipt-ledger.ts';
 
 export { isProgress } from './message-ledger.ts';
 

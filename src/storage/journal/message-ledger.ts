@@ -1,6 +1,21 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Entry, messageStatuses, newPost, type Message, type MessageStatus, type PostCounts, type Revision } from '#actors/model.ts';
+import {
+  type Call,
+  type Chat,
+  type ChatPatch,
+  emptyMessage,
+  type Entry,
+  type Message,
+  type MessageStatus,
+  messageStatuses,
+  newPost,
+  type PostCounts,
+  type Receipt,
+  receiptStates,
+  type Revision,
+} from '#actors/model.ts';
+import { callView } from '#src/contract/views.ts';
 import { keyText } from '../postgres/texts.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
@@ -164,3 +179,73 @@ export class MessageLedger {
     else this.#messages.set(value.messageId, [{ value, mark }]);
   }
 }
+
+// The rules of receipts: of own messages in groups, what each member confirmed first.
+
+type StatusEntry = Extract<Entry, { kind: 'status' }>;
+
+const timeOf = { Delivered: 'deliveredAt', Read: 'readAt', Played: 'playedAt' } as const;
+
+/** The receipts of one commit. */
+export class ReceiptLedger {
+  readonly #receipts = new Map<string, Receipt>();
+
+  note({ messageId, isGroup, fromMe }: Message, entry: StatusEntry): void {
+    const state = receiptStates.find((one) => one === entry.status);
+    const member = entry.senderLid || entry.senderPn || entry.sender;
+    if (state === undefined || !isGroup || !fromMe || entry.fromMe || member === '') return;
+    const key = `${messageId} ${member}`;
+    const nothing = { messageId, member, memberPn: entry.senderPn, deliveredAt: 0, readAt: 0, playedAt: 0 };
+    const known = this.#receipts.get(key) ?? nothing;
+    const time = timeOf[state];
+    if (known[time] === 0) this.#receipts.set(key, { ...known, [time]: Math.max(1, entry.at) });
+  }
+
+  outcome(): readonly Receipt[] {
+    return [...this.#receipts.values()];
+  }
+}
+
+// Calls as messages of their chat (specification 2.5, `messageType` of `call`): one message a call, which keeps how the call ended.
+
+/** The weight of each step of a call: a later step overrides the outcome of a lighter one. The phone's memory of a past call weighs most. */
+const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, timeout: 2, reject: 2, accept: 2 };
+const weightOf = (status: unknown): number => (typeof status === 'string' ? (weights[status] ?? 3) : -1);
+
+/** A call stands in its chat like a message without a text. */
+export const callChat = (call: Call): ChatPatch => ({
+  chatId: call.chatId,
+  isGroup: call.isGroup,
+  lastMessageText: '',
+  lastMessageType: 'call',
+  lastMessageSender: call.caller.id,
+  lastMessageTimestamp: call.at,
+});
+
+/** `chat` is the one of the call, as it is known by now. */
+export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
+  ...emptyMessage,
+  id,
+  messageId: call.id,
+  chatId: call.chatId,
+  chatLid,
+  sender: call.caller.id,
+  senderPn: call.caller.pn,
+  senderLid: call.caller.lid,
+  senderName: call.isGroup || call.fromMe === true ? '' : pushName,
+  groupName: call.isGroup ? name : '',
+  isGroup: call.isGroup,
+  fromMe: call.fromMe ?? false,
+  messageType: 'call',
+  type: 'call',
+  timestamp: call.at,
+  content: callView(call),
+  peer: { chatId: call.chatId, name, image: imagePreview },
+});
+
+/** The content after a further step of the call; null when the step says no more than what is known. The time stays that of the beginning. */
+export const callContent = (known: unknown, call: Call): Message['content'] | null => {
+  const content = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : {};
+  if (weightOf(call.status) <= weightOf(content['status'])) return null;
+  return { ...content, ...callView(call), timestamp: content['timestamp'] ?? call.at };
+};

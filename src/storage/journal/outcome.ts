@@ -1,12 +1,12 @@
 /** The input of the ledger, and the outcome that the journal writes. */
 import type { Chat, Contact, Definition, EventType, Group, Receipt, UsedSendKey } from '#actors/model.ts';
-import type { CampaignOutcome } from './campaign-ledger.ts';
+import type { CampaignOutcome } from './campaigns.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 import type { StoredMessage } from './columns.ts';
-import type { ContactOutcome } from './contact-ledger.ts';
-import type { DefinitionOutcome } from './definition-ledger.ts';
+import type { ContactOutcome } from './contacts.ts';
+import type { DefinitionOutcome } from './definitions.ts';
 import type { EventDraft } from './event-drafts.ts';
-import type { GroupOutcome } from './group-ledger.ts';
+import type { GroupOutcome } from './groups.ts';
 import type { Erasure } from './message-ledger.ts';
 
 export interface Known {

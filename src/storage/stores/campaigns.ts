@@ -1,7 +1,7 @@
 /** Campaigns: making them at once, whose turn it is, and questions about them. What happens to recipients is written by the journal. */
 import type { Campaign, CampaignSend, CampaignStatus, InstanceId, Message, OptOut } from '#actors/model.ts';
 import type { CampaignStore, CampaignTurn, NewRecipient, OptOutStore, RecipientRow, RemovedCampaigns } from '#actors/ports.ts';
-import { countedCampaigns } from '../journal/campaign-rows.ts';
+import { countedCampaigns } from '../journal/campaigns.ts';
 import { shownMessageFields } from '../journal/columns.ts';
 import { changeOwned, checkOwned, owned, type Owned, whileOwned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';

@@ -1,8 +1,7 @@
 /** Questions about stored messages. */
 import type { Claim, InstanceId, Message, Receipt, ReceiptCounts, ReceiptState, UsedSendKey } from '#actors/model.ts';
 import type { MessageQuery, MessageStore, NamedMessage, ReadKey, SendKeyStore } from '#actors/ports.ts';
-import { messageFields } from '../journal/columns.ts';
-import { sendKeyRows } from '../journal/send-key-rows.ts';
+import { messageFields, sendKeyRows } from '../journal/columns.ts';
 import { changeOwned, checkGone, owned, type Owned, whileOwned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/texts.ts';

@@ -10,8 +10,8 @@ import type {
   RecipientStore,
   StoredRecipient,
 } from '#actors/ports.ts';
-import { contactFields } from '../journal/contact-rows.ts';
-import { groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hashesOf } from '../journal/group-rows.ts';
+import { contactFields } from '../journal/contacts.ts';
+import { groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hashesOf } from '../journal/groups.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/texts.ts';

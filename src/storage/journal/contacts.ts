@@ -1,6 +1,7 @@
 /** The rules of the address book: what entries about chats say of the people behind them. */
 import type { ChatPatch, Contact, Entry } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
+import { makeRowSet } from './columns.ts';
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];
@@ -75,3 +76,22 @@ export class ContactLedger {
     this.#gone.add(contactId);
   }
 }
+
+// The columns of contacts, and the part of a commit that writes them.
+
+/** Select list whose rows are `Contact`. */
+export const contactFields = 'contact_id as "contactId", lid, name, push_name as "pushName"';
+
+export const contactRows = (first: number) => {
+  const rows = makeRowSet({ contactId: 'text', lid: 'text', name: 'text', pushName: 'text' }, first);
+  const sql = `insert into contact (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}
+    on conflict (instance_id, contact_id) do update set lid = excluded.lid, name = excluded.name, push_name = excluded.push_name`;
+  return { ...rows, sql };
+};
+
+export const goneContactRows = (first: number) => {
+  const rows = makeRowSet({ contactId: 'text' }, first);
+  const sql = `delete from contact using ${rows.from}
+    where instance_id = $1 and contact.contact_id = any(${rows.array('contactId')}) and contact.contact_id = fresh.contact_id`;
+  return { ...rows, sql };
+};
