@@ -25,7 +25,7 @@ import { makeRemovalStore } from './stores/removals.ts';
 import { makePasskeyCodeStore, makeSignInStore } from './stores/sign-ins.ts';
 import { makeSessionStore } from './stores/sessions.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
-import { makeOpener } from './vault/opener.ts';
+import { makeOpener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { fairShare } from '#src/storage/postgres/fair-share.ts';
+import { fairShare } from '#src/storage/postgres/pools.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
 const { url } = await testDatabase();

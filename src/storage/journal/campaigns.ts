@@ -1,6 +1,6 @@
 /** The rules of campaigns: what happens to a message says what became of its recipient, and how far the messages of a campaign got. */
 import type { CampaignChange, Entry, Message, MessageStatus, RecipientChange } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 import { rank } from './message-ledger.ts';
 

@@ -1,7 +1,7 @@
 /** The columns of messages and chats: one list for each table, from which the statements are made. */
 import type { Message } from '#actors/model.ts';
 import { chatColumns as chatTable, type FieldType } from '#src/contract/views.ts';
-import { jsonText } from '../postgres/texts.ts';
+import { jsonText } from '../postgres/parameters.ts';
 
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 

@@ -1,7 +1,7 @@
 /** The rules of definitions: which of them a commit writes or removes, and which labels are gone from all chats. */
 import { type Channel, channelOf, type ChannelPatch, type Definition, type DefinitionKind, type Entry, type Label } from '#actors/model.ts';
 import { fullLabelId } from '#src/contract/views.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 
 export interface DefinitionOutcome {

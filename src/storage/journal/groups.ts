@@ -1,6 +1,6 @@
 /** The rules of groups: what of a group is written after its changes, in the order in which they happened. */
 import { type Entry, type Group, groupAfter, type GroupChange, type GroupFacts, type GroupMember } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 
 type Listed = Extract<Entry, { kind: 'groupsListed' }>;

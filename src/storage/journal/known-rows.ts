@@ -1,7 +1,7 @@
 /** Reads the stored rows that the entries of one commit concern. */
 import type { Call, Chat, ChatPatch, Contact, Definition, Entry, Message, Past } from '#actors/model.ts';
 import type { Runner, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { chatFields, type StoredMessage, storedMessageFields } from './columns.ts';
 import { contactFields, contactsIn } from './contacts.ts';
 import { definedIn, definitionFields } from './definitions.ts';

@@ -13,7 +13,7 @@ import {
   type Revision,
   type UsedSendKey,
 } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import {
   callChat,
   callContent,

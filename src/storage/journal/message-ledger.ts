@@ -16,7 +16,7 @@ import {
   type Revision,
 } from '#actors/model.ts';
 import { callView } from '#src/contract/views.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
 /** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */

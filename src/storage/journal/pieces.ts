@@ -6,7 +6,7 @@
 import type { Journal } from '#actors/ports.ts';
 import { owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Rows of one piece: some 100 ms of work for the database (measured). */

@@ -5,7 +5,7 @@
 import type { Entry, Message, UsedSendKey } from '#actors/model.ts';
 import type { RenamedMessage } from '#actors/ports.ts';
 import type { Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import type { StoredMessage } from './columns.ts';
 
 /** The write found ids taken. It wrote nothing. */

@@ -5,9 +5,8 @@ import { chown, copyFile, mkdir, mkdtemp, readFile, readlink, realpath, rename, 
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { run, serverBinaries, serverEnvironment, sweep, type Binaries } from './server-files.ts';
+import { type Binaries, initUser, run, serverBinaries, serverEnvironment, serverUser, type ServerUser, sweep } from './server-files.ts';
 import { guardServer } from './server-password.ts';
-import { initUser, serverUser, type ServerUser } from './server-user.ts';
 
 export interface EmbeddedServer {
   /** Connection string of its maintenance database, valid in this process. */

@@ -5,7 +5,7 @@ import { countedCampaigns } from '../journal/campaigns.ts';
 import { shownMessageFields } from '../journal/columns.ts';
 import { changeOwned, checkOwned, owned, type Owned, whileOwned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { jsonText } from '../postgres/texts.ts';
+import { jsonText } from '../postgres/parameters.ts';
 import { expireRows } from './expiry.ts';
 import { chatNames, sameChatIds } from './chats.ts';
 import { putSendKey } from './messages.ts';

@@ -2,8 +2,7 @@
 import type { AgentService, ChatbotStore, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { asText, type Opener } from '../vault/opener.ts';
-import { placeOf, type Place } from '../vault/sealing.ts';
+import { asText, type Opener, type Place, placeOf } from '../vault/sealing.ts';
 
 interface KeyRow {
   readonly agentId: string;

@@ -5,7 +5,7 @@ import { chatFields, chatIdsOf, type FieldType, isWholeChatId } from '#src/contr
 import { type ChatCounts, chatStatsStatement, type CountedRow, statsOfRow } from '../journal/chat-counts.ts';
 import { chatFields as selectedFields, columnOf } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 
 // One chat by any of its names: a person's messages may be kept under the phone number, the LID, or (from before the number was known)
 // both.

@@ -3,7 +3,7 @@ import type { ChatwootChat, ChatwootMessage, ChatwootReply } from '#actors/model
 import type { ChatwootStore } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { jsonText } from '../postgres/texts.ts';
+import { jsonText } from '../postgres/parameters.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 const chatFields = `chat_id as "chatId", contact_id::float8 as "contactId", source_id as "sourceId",

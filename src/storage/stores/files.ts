@@ -1,7 +1,7 @@
 /** Rows of the files that instances keep. The bytes are elsewhere, once for each hash. */
 import type { Blob, FileKey, FileRow, FileRows } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 
 const fields = `name, instance_id as "instanceId", hash, size::float8 as size, mimetype, filename, message_id as "messageId",
   made_of as "madeOf", created::float8 as created, used::float8 as used`;

@@ -5,9 +5,8 @@ import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
-import { storable } from '../postgres/texts.ts';
-import { asText, type Opener } from '../vault/opener.ts';
-import { type Place, placeOf, tokenHash } from '../vault/sealing.ts';
+import { storable } from '../postgres/parameters.ts';
+import { asText, type Opener, type Place, placeOf, tokenHash } from '../vault/sealing.ts';
 
 const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
 const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');

@@ -4,7 +4,7 @@ import type { MessageQuery, MessageStore, NamedMessage, ReadKey, SendKeyStore } 
 import { messageFields, sendKeyRows } from '../journal/columns.ts';
 import { changeOwned, checkGone, owned, type Owned, whileOwned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { chatNames, sameChatIds } from './chats.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 

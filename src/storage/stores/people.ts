@@ -14,7 +14,7 @@ import { contactFields } from '../journal/contacts.ts';
 import { groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hashesOf } from '../journal/groups.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 // Questions about the address book: pages, counts, one contact by its ids.

@@ -4,9 +4,8 @@ import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import type { Opener } from '../vault/opener.ts';
-import { privatePlace } from '../vault/sealing.ts';
-import { storable } from '../postgres/texts.ts';
+import { type Opener, privatePlace } from '../vault/sealing.ts';
+import { storable } from '../postgres/parameters.ts';
 
 /** The sealed part of a webhook. */
 type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;

@@ -1,9 +1,10 @@
 /**
- * Encryption at rest: AES-256-GCM, each value bound to the place where it is stored. Nonces are random, so that one key is good for some 2^32 values:
- * the values of each instance have a key of their own, and so have those outside instances.
+ * Encryption at rest: AES-256-GCM, each value bound to the place where it is stored. Nonces are random, so that one key is good for some
+ * 2^32 values: the values of each instance have a key of their own, and so have those outside instances.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { createLruMap } from '#src/base/lru-map.ts';
+import type { Log } from '#actors/ports.ts';
+import { createLruMap } from '#src/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/wire/vault.ts';
 
 /** The place where a value is stored. */
@@ -135,3 +136,37 @@ export const openSealed = (sealer: Sealer, place: Place, sealed: Uint8Array): Bu
 };
 
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+// Opens the sealed values of rows. A value that does not open sets its row aside, so that one damaged row does not stop all others.
+
+/** The owner and the field of a value, for the log. */
+export interface Named {
+  readonly id: string;
+  readonly field: string;
+}
+
+export interface Opener {
+  readonly seal: Sealer['seal'];
+  /** Returns null if the value does not open, or if `read` throws. Logs `storage.unreadable` once for each place. */
+  open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null;
+}
+
+export const asText = (text: string): string => text;
+
+/** `sealer` opens under the key of now, and under the key before during a change. */
+export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
+  const reported = new Set<string>();
+  return {
+    seal: (place, value) => sealer.seal(place, value),
+    open(place, sealed, read, named) {
+      try {
+        return read(sealer.open(place, sealed));
+      } catch {
+        // The error says nothing: it may quote the value.
+        if (!reported.has(place.name)) log.error({ ...named }, 'storage.unreadable');
+        reported.add(place.name);
+        return null;
+      }
+    },
+  };
+};
