@@ -1,5 +1,21 @@
-/** Campaigns with their recipients, the messages that belong to them, and contacts that get none. */
+/** Migrations of campaigns, in the order of their numbers. */
 import { Migration } from '@mikro-orm/migrations';
+
+// The pace at which the asynchronous queue of an instance sends.
+
+const columns = ['msg_delay_min', 'msg_delay_max'] as const;
+
+export class SendPace extends Migration {
+  override up(): void {
+    for (const column of columns) this.addSql(`alter table instance add column ${column} int not null default 0`);
+  }
+
+  override down(): void {
+    for (const column of columns) this.addSql(`alter table instance drop column ${column}`);
+  }
+}
+
+// Campaigns with their recipients, the messages that belong to them, and contacts that get none.
 
 const statements = [
   `create table campaign (
@@ -66,5 +82,16 @@ export class Campaigns extends Migration {
     this.addSql('drop index message_by_folder');
     this.addSql('alter table message drop column send_folder_id, drop column send_position');
     for (const table of ['opt_out', 'campaign_recipient', 'campaign']) this.addSql(`drop table ${table}`);
+  }
+}
+
+/** Campaigns that were paused long ago are found by their age. */
+export class PausedCampaigns extends Migration {
+  override up(): void {
+    this.addSql(`create index campaign_paused on campaign (updated) where status = 'paused'`);
+  }
+
+  override down(): void {
+    this.addSql('drop index campaign_paused');
   }
 }

@@ -1,0 +1,96 @@
+/** Migrations of deliveries, in the order of their numbers. */
+import { Migration } from '@mikro-orm/migrations';
+import { ConcurrentIndexes } from './concurrent.ts';
+
+// Deliveries that can be looked at and sent again; webhooks with a secret and headers of their own.
+
+const deliveryStatements = [
+  `alter table webhook add column private bytea null`,
+  `alter table outbox add column status int not null default 0`,
+  `alter table outbox add column error text not null default ''`,
+  `alter table outbox add column size int not null default 0`,
+  `update outbox set size = octet_length(body)`,
+  `drop index outbox_lane`,
+  `create index outbox_lane on outbox (webhook_id, instance_id, seq) include (not_before, size, at)`,
+  `create table archive (
+    webhook_id text not null,
+    dead boolean not null,
+    at bigint not null,
+    seq bigint not null,
+    instance_id text not null,
+    event_id text not null,
+    type text not null,
+    message_type text not null,
+    lane text not null,
+    body text not null,
+    attempts int not null,
+    status int not null,
+    error text not null,
+    ended_at bigint not null,
+    primary key (webhook_id, dead, at, seq)
+  ) with (toast_tuple_target = 8160)`,
+  `alter table archive alter column body set storage external`,
+];
+
+export class Deliveries extends Migration {
+  override up(): void {
+    for (const statement of deliveryStatements) this.addSql(statement);
+  }
+
+  override down(): void {
+    this.addSql('drop table archive');
+    this.addSql('drop index outbox_lane');
+    this.addSql('alter table outbox drop column size, drop column error, drop column status');
+    this.addSql('create index outbox_lane on outbox (webhook_id, instance_id, seq) include (not_before)');
+    this.addSql('alter table webhook drop column private');
+  }
+}
+
+// Deliveries are counted where they change, and found by indexes that begin with what is asked for.
+
+const tallyStatements = [
+  `create table outbox_tally (
+    id bigserial primary key,
+    webhook_id text not null,
+    waiting bigint not null default '0',
+    parked bigint not null default '0',
+    bytes bigint not null default '0',
+    delivered bigint not null default '0',
+    dead bigint not null default '0'
+  ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`,
+  `insert into outbox_tally (webhook_id, waiting, parked, bytes)
+    select webhook_id, count(*) filter (where not_before = 0), count(*) filter (where not_before > 0), sum(size) from outbox group by webhook_id`,
+  `insert into outbox_tally (webhook_id, delivered, dead)
+    select webhook_id, count(*) filter (where not dead), count(*) filter (where dead) from archive group by webhook_id`,
+  // Each write of an instance checks its epoch. A foreign key would look up the instance once more for each row.
+  `alter table outbox drop constraint outbox_instance_id_foreign`,
+  `drop index outbox_instance`,
+  `drop index outbox_lane`,
+  `create index outbox_waiting on outbox (webhook_id, instance_id, seq) where not_before = 0`,
+  `create index outbox_type on outbox (webhook_id, type, at, seq)`,
+];
+
+export class Tallies extends Migration {
+  override up(): void {
+    for (const statement of tallyStatements) this.addSql(statement);
+  }
+
+  override down(): void {
+    this.addSql('drop index outbox_type');
+    this.addSql('drop index outbox_waiting');
+    this.addSql('create index outbox_lane on outbox (webhook_id, instance_id, seq) include (not_before, size, at)');
+    this.addSql('create index outbox_instance on outbox (instance_id)');
+    this.addSql('delete from outbox where instance_id not in (select id from instance)');
+    this.addSql(
+      'alter table outbox add constraint outbox_instance_id_foreign foreign key (instance_id) references instance (id) on update no action on delete cascade',
+    );
+    this.addSql('drop table outbox_tally');
+  }
+}
+
+/** Finds the parked rows of a lane, which hold the rows behind them. */
+export class HeldLanes extends ConcurrentIndexes {
+  protected override readonly indexes = [
+    'outbox_held on outbox (webhook_id, instance_id, lane, not_before desc, seq) where not_before > 0',
+  ];
+}
