@@ -1,9 +1,60 @@
-/** A chat as the interface spells it (specification 2.4). */
-import { identityChangedAt, parentCommunity, type Chat, type ChatStats, type ChatTally, type ParentCommunity } from '#actors/model.ts';
+/**
+ * Chats and the people in them as the interface spells them (specification 2.4): chats, their details and ids, the address book, checked
+ * numbers.
+ */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import {
+  type Chat,
+  type ChatStats,
+  type ChatTally,
+  type Contact,
+  identityChangedAt,
+  parentCommunity,
+  type ParentCommunity,
+  type Picture,
+  type PictureKind,
+} from '#actors/model.ts';
+import type { ChatDetails, CheckedNumber } from '#actors/views.ts';
+import { chatFields, type ChatKey, emptyChat, emptyValueOf } from './chat-fields.ts';
+import { bareLabelId } from './definitions.ts';
 
-import { chatFields, emptyValueOf, type ChatKey } from './chat-fields.ts';
-import { fastChatId } from './chat-id.ts';
-import { bareLabelId } from './label.ts';
+// Ids of chats in every form in which the interface gives them back (specification 2.8, contract/behaviour.md "Ids").
+
+/** `<owner>:<number>`, which is `wa_fastid`; the number of a group is its id without the suffix. */
+export const fastChatId = (owner: string, chatId: string): string =>
+  `${owner}:${chatId.slice(0, (chatId.indexOf('@') + 1 || Infinity) - 1)}`;
+
+/** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
+const servers: Readonly<Record<string, string>> = { 'c.us': 's.whatsapp.net', hosted: 's.whatsapp.net', 'hosted.lid': 'lid' };
+
+/** A written phone number: no person has more than 15 digits (E.164), and ids of groups have more. */
+const writtenNumber = /^\+?[\d\s().-]+$/;
+const mostDigits = 15;
+const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
+/** In front of a colon stands the owner, unless what is behind it is the number of a device. */
+const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
+const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
+
+/** A quick id does not tell what kind of chat it names. */
+const ofAnyKind = (number: string): readonly string[] =>
+  ['s.whatsapp.net', 'g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`);
+
+/** The ids that a chat may have which a client names like this, the most likely one first. */
+export const chatIdsOf = (name: string): readonly string[] => {
+  const written = name.trim();
+  const owned = withOwner.exec(written)?.[1];
+  if (owned !== undefined) return owned.includes('@') ? chatIdsOf(owned) : ofAnyKind(owned);
+  const [, user, server] = withDevice.exec(written) ?? [];
+  if (user !== undefined && server !== undefined) return [`${user}@${servers[server] ?? server}`];
+  if (groupNumber.test(written)) return ofAnyKind(written);
+  const digits = written.replaceAll(/\D/g, '');
+  return writtenNumber.test(written) && digits !== '' && digits.length <= mostDigits ? [`${digits}@s.whatsapp.net`] : [written];
+};
+
+/** Returns true if a text names one chat, and is not a part of an id to search for. Digits alone may be either. */
+export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
+
+// A chat as the interface spells it (specification 2.4).
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -105,4 +156,68 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
   phone: chat.phone,
   contact_name: chat.contactName,
   wa_name: chat.pushName,
+});
+
+// Telephone numbers as the interface shows them: international and grouped (contract/behaviour.md, "Ids").
+
+const suffix = '@s.whatsapp.net';
+
+/** The number of a person, '' for any other chat. Takes some ten microseconds: done once a chat, not once a message. */
+export const phoneOf = (chatId: string): string => {
+  if (!chatId.endsWith(suffix)) return '';
+  const number = `+${chatId.slice(0, -suffix.length)}`;
+  return parsePhoneNumberFromString(number)?.formatInternational() ?? number;
+};
+
+// The answers of `/chat/details` and `/chat/avatar`.
+
+const named = ({ id, name }: ChatDetails['commonGroups'][number]): string => `(${name})${id}`;
+
+/** A whole chat, with what was looked up now. `is_business` and `business_name` are left out when they are not known. */
+export const chatDetailsView = ({ chatId, lid, chat, picture, businessName, commonGroups }: ChatDetails, owner: string) => {
+  const phone = phoneOf(chatId);
+  const known = chat ?? { ...emptyChat, chatId, chatLid: lid, phone, name: phone, isGroup: chatId.endsWith('@g.us') };
+  return {
+    ...chatView(known, owner),
+    common_groups: commonGroups.map(named).join(','),
+    ...(businessName === null ? {} : { is_business: businessName !== '', business_name: businessName }),
+    ...(picture === null ? {} : pictureField(picture.kind, picture.url)),
+  };
+};
+
+const pictureField = (kind: PictureKind, url: string) => (kind === 'image' ? { image: url } : { imagePreview: url });
+
+/** The picture that was not asked for is ''. */
+export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
+  image: '',
+  imagePreview: '',
+  ...pictureField(kind, url),
+  status: state,
+});
+
+// The address book as the interface spells it.
+
+/** People outside of the address book are called what they call themselves. */
+export const bookView = ({ contactId, name, pushName }: Contact) => {
+  const shown = name || pushName;
+  return { jid: contactId, contact_name: shown, contact_FirstName: shown.trim().split(/\s+/, 1)[0] ?? '' };
+};
+
+const digitsOf = (contactId: string): string => contactId.slice(0, contactId.indexOf('@'));
+
+export const savedContactView = ({ contactId, name }: Contact) => ({ jid: contactId, name, phone: digitsOf(contactId) });
+
+export const removedContactView = ({ contactId }: Contact) => ({ jid: contactId, phone: digitsOf(contactId) });
+
+// The answer of `/chat/check` for a number or group.
+
+/** `isInWhatsapp` is left out when the platform did not say: `error` tells so. */
+export const checkedNumberView = ({ query, chatId, lid, exists, businessName, groupName, error }: CheckedNumber) => ({
+  query,
+  jid: chatId,
+  lid,
+  ...(exists === null ? {} : { isInWhatsapp: exists }),
+  verifiedName: businessName,
+  groupName,
+  error,
 });

@@ -1,8 +1,48 @@
-/** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
-import type { CallPeer, Chat, Message, PostMarks } from '#actors/model.ts';
+/**
+ * Messages as the interface spells them: their content, whole ones in answers (specification 2.5) and in events, posts of channels, and
+ * what became of them.
+ */
+import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
-import { contentView } from './content.ts';
+
+// The content of a message in the spelling that clients of the interface read (contract/events.md): `URL`, `fileSHA256`, `stanzaID`.
+
+/** Words of field names that the interface writes in capitals. */
+const capitals = new Set(['url', 'sha256', 'jid', 'id', 'ms', 'ptt', 'iv', 'jpeg', 'png', 'json']);
+
+const spell = (name: string): string =>
+  name
+    .split(/(?=[A-Z])/)
+    .map((word) => (capitals.has(word.toLowerCase()) ? word.toUpperCase() : word))
+    .join('');
+
+/** Field names are few hundred at most, all from the schema of the protocol. */
+const spellings = new Map<string, string>();
+
+export const spelled = (name: string): string => {
+  let known = spellings.get(name);
+  if (known === undefined) {
+    known = spell(name);
+    spellings.set(name, known);
+  }
+  return known;
+};
+
+/** The same content, whatever its shape, with every field name spelled; a name that is spelled already stays. */
+export const contentView = (content: unknown): unknown => {
+  if (typeof content !== 'object' || content === null) return content;
+  if (Array.isArray(content)) return content.map(contentView);
+  const view: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(content)) {
+    view[spelled(name)] = contentView(field);
+    // Clients read the label of a tapped button from here.
+    if (name === 'selectedDisplayText') view['Response'] = { SelectedDisplayText: field };
+  }
+  return view;
+};
+
+// A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else.
 
 const noMetadata = Object.freeze({});
 
@@ -81,4 +121,114 @@ export const messageEventView = (message: Message, chat: Chat, owner: string) =>
   chatSource: 'updated',
   chat: chatView(chat, owner),
   message: eventMessageView(message, owner),
+});
+
+// Posts of channels as lists of them spell them, and how calls name a channel.
+
+/** Makes the view of a channel post. A value that the platform did not send is 0 or ''. `timestamp` and `message` are then omitted. */
+export const postView = ({ serverId, messageId, type, at, views, reactions, content }: ListedPost) => ({
+  serverid: serverId,
+  messageid: messageId,
+  type,
+  ...(at > 0 ? { timestamp: new Date(at).toISOString() } : {}),
+  viewsCount: views ?? 0,
+  reactionCounts: reactions ?? {},
+  ...(content === null ? {} : { message: contentView(content) as Readonly<Record<string, unknown>> }),
+});
+
+export const changedPostView = ({ target, messageId, serverId }: ChangedPost) => ({
+  jid: target.channel,
+  targetmessageid: target.messageId,
+  targetserverid: target.serverId,
+  messageid: messageId,
+  serverid: serverId,
+});
+
+/** Seconds as clients of the interface read them: `5m0s`, `1h0m0s`, `45s`. */
+export const durationText = (seconds: number): string => {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  const rest = `${seconds % 60}s`;
+  if (hours > 0) return `${hours}h${minutes}m${rest}`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
+};
+
+// The `messages_update` event: what became of messages (contract/events.md).
+
+/** Statuses that somebody else confirms. */
+export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
+
+interface Update {
+  readonly chatId: string;
+  readonly isGroup: boolean;
+  readonly messageIds: readonly string[];
+  readonly sender: string;
+  readonly senderPn: string;
+  readonly senderLid: string;
+  readonly fromMe: boolean;
+  readonly at: number;
+  readonly error: string;
+}
+
+const updateView = (type: string, state: string, update: Update) => ({
+  type,
+  state,
+  event: {
+    MessageIDs: update.messageIds,
+    Chat: update.chatId,
+    chatid: update.chatId,
+    Sender: update.sender,
+    sender_pn: update.senderPn,
+    sender_lid: update.senderLid,
+    IsFromMe: update.fromMe,
+    IsGroup: update.isGroup,
+    Timestamp: new Date(update.at).toISOString(),
+    // In lower case where the account itself did it.
+    Type: update.fromMe ? state.toLowerCase() : state,
+    ...(update.error === '' ? {} : { Error: update.error }),
+  },
+});
+
+/** Confirmations are receipts; any other status is what became of a message. */
+export const statusView = (status: MessageStatus, update: Update) => {
+  const receipt = update.isGroup ? 'GroupReceipts' : 'ReadReceipt';
+  return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);
+};
+
+/** `Type` is spelled as a live server does, unlike that of the other updates. */
+export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly fileUrl: string; readonly mimetype: string }) => {
+  const view = updateView('FileDownloadedMessage', 'FileDownloaded', update);
+  return { ...view, event: { ...view.event, Type: 'FileDownloaded', FileURL: fileUrl, MimeType: mimetype } };
+};
+
+export const deletedView = (update: Update) => updateView('DeletedMessage', 'Deleted', update);
+
+export const starredView = (starred: boolean, update: Update) => updateView('StarredMessage', starred ? 'Starred' : 'Unstarred', update);
+
+const receiptView = ({ member, memberPn, deliveredAt, readAt, playedAt }: Receipt) => ({
+  jid: memberPn || member,
+  sender_pn: memberPn || null,
+  sender_lid: member.endsWith('@lid') ? member : null,
+  state: playedAt > 0 ? ('Played' as const) : readAt > 0 ? ('Read' as const) : ('Delivered' as const),
+  deliveredAt,
+  readAt,
+  playedAt,
+});
+
+/** One page of what members of a group confirmed of a message. */
+export const receiptsView = (
+  { id, messageId, chatId }: Message,
+  receipts: readonly Receipt[],
+  {
+    limit,
+    offset,
+    more,
+    counts,
+  }: { readonly limit: number; readonly offset: number; readonly more: boolean; readonly counts: ReceiptCounts },
+) => ({
+  id,
+  messageid: messageId,
+  chatid: chatId,
+  receipts: receipts.map(receiptView),
+  counts,
+  pagination: { limit, offset, nextOffset: offset + receipts.length, hasMore: more },
 });

@@ -1,7 +1,96 @@
-/** The ports of the actors that the contract fills. */
+/**
+ * The ports of the actors that the contract fills: the envelope of a webhook, placeholders in texts, and the stored body of an event, read
+ * back.
+ */
+import type { EventSender, NamedChat, ToldChat, ToldEvent, ToldMessage } from '#actors/model.ts';
 import { chatbotFields } from './chatbot.ts';
-import { envelopeView } from './envelope.ts';
-import { placeholderText } from './placeholders.ts';
-import { toldEvent } from './told-event.ts';
 
+/** The fields around the event's own keys in the body of a webhook (docs/events.md). */
+export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type: string) => ({
+  BaseUrl: baseUrl,
+  EventType: type,
+  owner,
+  token,
+  instanceName: name,
+});
+
+// Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}` (contract/behaviour.md, "Sends").
+
+/** Returns the name of a person. The number, which replaces a missing name in other places, is no name in a greeting. */
+const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
+
+const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {
+  name: nameOf,
+  first_name: (chat) => nameOf(chat).trim().split(/\s+/)[0] ?? '',
+  wa_name: (chat) => chat?.pushName ?? '',
+  wa_contactName: (chat) => chat?.contactName ?? '',
+};
+
+/** Returns the text of a placeholder; null for a name that is no placeholder. */
+export const placeholderText = (name: string, chat: NamedChat | null): string | null => {
+  if (Object.hasOwn(fields, name)) return fields[name]?.(chat) ?? '';
+  if (!name.startsWith('lead_')) return null;
+  const value = chat?.extra[name];
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+};
+
+// The stored body of an event, read back: the other direction of the views. Whatever is not there is empty.
+
+type Bag = Readonly<Record<string, unknown>>;
+
+const bagOf = (value: unknown): Bag => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Bag) : {});
+const text = (bag: Bag, name: string): string => (typeof bag[name] === 'string' ? bag[name] : '');
+const number = (bag: Bag, name: string): number => (typeof bag[name] === 'number' ? bag[name] : NaN);
+
+const placeOf = (content: Bag): ToldMessage['place'] => {
+  const [latitude, longitude] = [number(content, 'degreesLatitude'), number(content, 'degreesLongitude')];
+  return Number.isNaN(latitude + longitude)
+    ? null
+    : { name: text(content, 'name'), address: text(content, 'address'), latitude, longitude };
+};
+
+const messageOf = (message: Bag): ToldMessage => ({
+  messageId: text(message, 'messageid'),
+  chatId: text(message, 'chatid'),
+  fromMe: message['fromMe'] === true,
+  isGroup: message['isGroup'] === true,
+  senderName: text(message, 'senderName'),
+  senderPn: text(message, 'sender_pn'),
+  messageType: text(message, 'messageType'),
+  type: text(message, 'type'),
+  mediaType: text(message, 'mediaType'),
+  text: text(message, 'text'),
+  quoted: text(message, 'quoted'),
+  edited: text(message, 'edited'),
+  reaction: text(message, 'reaction'),
+  vote: text(message, 'vote'),
+  convertOptions: text(message, 'convertOptions'),
+  trackSource: text(message, 'track_source'),
+  trackId: text(message, 'track_id'),
+  place: placeOf(bagOf(message['content'])),
+});
+
+const chatOf = (chat: Bag): ToldChat => ({
+  chatId: text(chat, 'wa_chatid'),
+  name: text(chat, 'wa_contactName') || text(chat, 'name') || text(chat, 'wa_name'),
+  image: text(chat, 'image') || text(chat, 'imagePreview'),
+});
+
+const statusOf = (state: string, event: Bag): ToldEvent => ({
+  kind: 'status',
+  chatId: text(event, 'chatid'),
+  messageIds: Array.isArray(event['MessageIDs']) ? event['MessageIDs'].filter((id) => typeof id === 'string') : [],
+  state,
+  fromMe: event['IsFromMe'] === true,
+  error: text(event, 'Error'),
+});
+
+/** Null for events of other types. Throws when the body is no JSON. */
+const toldEvent = (type: string, body: string): ToldEvent | null => {
+  const read = bagOf(JSON.parse(body) as unknown);
+  if (type === 'messages') return { kind: 'message', message: messageOf(bagOf(read['message'])), chat: chatOf(bagOf(read['chat'])) };
+  return type === 'messages_update' ? statusOf(text(read, 'state'), bagOf(read['event'])) : null;
+};
+
+/** The ports of the actors that the contract fills. */
 export const contractPorts = { envelope: envelopeView, placeholder: placeholderText, readEvent: toldEvent, chatbotFields };

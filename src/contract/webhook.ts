@@ -1,6 +1,6 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
-import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
-import { unreadableWebhook, type DeliveryError, type Webhook } from '#actors/model.ts';
+import { type DeliveryError, unreadableWebhook, type Webhook } from '#actors/model.ts';
+import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
 export const webhookView = (webhook: Webhook) => ({
@@ -66,3 +66,30 @@ export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ...(outcome.status === undefined ? {} : { status_code: outcome.status }),
   ...(outcome.ok ? {} : { error: outcome.error }),
 });
+
+// The settings of the connector to Chatwoot as the interface spells them.
+
+const unset: ChatwootSettings = {
+  enabled: false,
+  url: '',
+  accountId: 0,
+  inboxId: 0,
+  accessToken: '',
+  ignoreGroups: false,
+  signMessages: false,
+  newConversations: false,
+};
+
+export const chatwootView = (settings: ChatwootSettings | null) => {
+  const { enabled, url, accountId, inboxId, accessToken, ignoreGroups, signMessages, newConversations } = settings ?? unset;
+  return {
+    chatwoot_enabled: enabled,
+    chatwoot_url: url,
+    chatwoot_account_id: accountId,
+    chatwoot_inbox_id: inboxId,
+    chatwoot_access_token: accessToken,
+    chatwoot_ignore_groups: ignoreGroups,
+    chatwoot_sign_messages: signMessages,
+    chatwoot_create_new_conversation: newConversations,
+  };
+};

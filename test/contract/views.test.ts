@@ -1,7 +1,7 @@
 /** Holds the views against the field lists of the specification. */
 import assert from 'node:assert/strict';
-import { chatDetailsView } from '#src/contract/chat-details.ts';
-import { contentView } from '#src/contract/content.ts';
+import { chatDetailsView } from '#src/contract/chat.ts';
+import { contentView } from '#src/contract/message.ts';
 import { test } from 'node:test';
 import {
   chatFields,

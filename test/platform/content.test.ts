@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { contentView, spelled } from '#src/contract/content.ts';
+import { contentView, spelled } from '#src/contract/message.ts';
 import { contentJson } from '#src/platform/events/library-values.ts';
 import type { Directory } from '#src/platform/wire/directory.ts';
 import { convertMessage } from '#src/platform/events/from-message.ts';

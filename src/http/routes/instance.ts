@@ -1,6 +1,6 @@
 /** Routes of an instance's session and of its record. */
 import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
-import { passkeyNotice } from '#src/contract/passkey.ts';
+import { passkeyNotice } from '#src/contract/instance.ts';
 import { instanceView, limitsView } from '#src/contract/views.ts';
 import {
   done,

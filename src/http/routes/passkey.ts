@@ -1,6 +1,6 @@
 /** Routes of linking an account that has a passkey. */
 import type { Gateway, InstanceId, PasskeyView, Result } from '#actors/gateway.ts';
-import { passkeyNotice } from '#src/contract/passkey.ts';
+import { passkeyNotice } from '#src/contract/instance.ts';
 import { timeText } from '#src/contract/time.ts';
 import { wrongCodeText } from '../credentials.ts';
 import type { HttpOptions } from '../options.ts';
