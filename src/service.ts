@@ -14,10 +14,9 @@ import { createChatwootApi } from '#src/chatwoot/api.ts';
 import { Closers } from '#src/closers.ts';
 import { buildApp } from '#src/http/app.ts';
 import type { RequestRestart, SimulatedPhone } from '#src/http/options.ts';
-import { openFileParts } from '#src/wiring/files.ts';
-import { openMediaParts } from '#src/wiring/media.ts';
-import { createPortraits } from '#src/media/portraits.ts';
-import { createAttachments } from '#src/media/attachments.ts';
+import { openFileParts } from '#src/file-parts.ts';
+import { openMediaParts } from '#src/media-parts.ts';
+import { createAttachments, createPortraits } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/events/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
 import { createWaitingRoom } from '#src/http/waiting-room.ts';
@@ -35,10 +34,9 @@ import { systemTime } from '#src/base/system-time.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createChatModels } from '#src/chatbot/models.ts';
-import { createReceiver } from '#src/webhooks/receiver.ts';
+import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import type { Tracing } from '#src/tracing/traced.ts';
-import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
   readonly gateway: RunningGateway;

@@ -1,5 +1,7 @@
 /** The requests of Chatwoot's Application API that the gateway makes, and what it reads of the answers. */
-import type { ChatwootPlace } from '#actors/model.ts';
+import { openAsBlob } from 'node:fs';
+import { FormData } from 'undici';
+import { type ChatwootNews, type ChatwootPlace, cutText, longestText } from '#actors/model.ts';
 import type {
   ChatwootAnswer,
   ChatwootApi,
@@ -7,11 +9,104 @@ import type {
   ChatwootContactWish,
   ChatwootConversation,
   ChatwootListed,
+  ChatwootPost,
 } from '#actors/ports.ts';
 import { type Ask, type ChatwootClient, type ClientOptions, createChatwootClient } from './client.ts';
-import { field, idOf, listOf, textOf } from './json.ts';
-import { readHook } from './hook.ts';
-import { messageBody } from './message-body.ts';
+
+// Reads JSON of which nothing is known: whatever is not there or of another type is empty.
+
+const field = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (at, name) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Readonly<Record<string, unknown>>)[name] : null,
+    value,
+  );
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** 0 when it is no id. */
+const idOf = (value: unknown): number => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0);
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+// The posts of Chatwoot to the webhook of an inbox, reduced to the fields that the gateway uses.
+
+/** Types of messages that are for the contact: agents write the one, Chatwoot itself the other. */
+const types: ReadonlySet<unknown> = new Set(['outgoing', 'template', 1, 3]);
+
+const mostFiles = 15;
+
+const filesOf = (message: unknown) =>
+  listOf(field(message, 'attachments'))
+    .slice(0, mostFiles)
+    .map((file) => ({ url: textOf(field(file, 'data_url')), kind: textOf(field(file, 'file_type')) }))
+    .filter(({ url }) => url !== '');
+
+const contactIn = (conversation: unknown) => {
+  const contact = field(conversation, 'meta', 'sender');
+  return {
+    id: idOf(field(contact, 'id')),
+    name: textOf(field(contact, 'name')),
+    identifier: textOf(field(contact, 'identifier')),
+    phone: textOf(field(contact, 'phone_number')),
+    sourceId: textOf(field(conversation, 'contact_inbox', 'source_id')),
+  };
+};
+
+/** Older versions tell what a message was posted with only where they list the messages of the conversation. */
+const sourceOf = (body: unknown, id: number): string => {
+  const same = listOf(field(body, 'conversation', 'messages')).find((message) => field(message, 'id') === id);
+  return textOf(field(body, 'source_id')) || textOf(field(same, 'source_id'));
+};
+
+/** Returns true if the message is visible to the contact. Only agents may see a note, so a message that is not clearly public counts as a note. */
+const isOpen = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && (!Object.hasOwn(body, 'private') || field(body, 'private') === false);
+
+/** Null for what concerns nobody: notes between agents, what contacts wrote, changes of other things. */
+export const readHook = (body: unknown): ChatwootNews | null => {
+  const id = idOf(field(body, 'id'));
+  const conversation = field(body, 'conversation');
+  const common = {
+    accountId: idOf(field(body, 'account', 'id')),
+    inboxId: idOf(field(body, 'inbox', 'id')),
+    conversationId: idOf(field(conversation, 'id')),
+    id,
+    sourceId: sourceOf(body, id),
+  };
+  const isForContact = types.has(field(body, 'message_type')) && isOpen(body);
+  if (id === 0 || common.conversationId === 0 || !isForContact) return null;
+  const isDeleted = field(body, 'content_attributes', 'deleted') === true;
+  if (field(body, 'event') === 'message_updated') return isDeleted ? { ...common, kind: 'deleted' } : null;
+  if (field(body, 'event') !== 'message_created' || isDeleted) return null;
+  const [text, files] = [cutText(textOf(field(body, 'content')), longestText), filesOf(body)];
+  if (text === '' && files.length === 0) return null;
+  const isOfAgent = ['outgoing', 1].includes(field(body, 'message_type') as string | number);
+  const agent = isOfAgent ? textOf(field(body, 'sender', 'available_name')) || textOf(field(body, 'sender', 'name')) : '';
+  const replyTo = idOf(field(body, 'content_attributes', 'in_reply_to'));
+  return { ...common, kind: 'message', text, agent, files, replyTo, contact: contactIn(conversation) };
+};
+
+// A message as Chatwoot takes it: JSON, or a form when it has a file.
+
+/** Characters that Chatwoot takes of one text. */
+const longest = 150_000;
+
+const messageBody = async ({ text, incoming, private: isNote, sourceId, replyTo, file }: ChatwootPost): Promise<object | FormData> => {
+  const fields = {
+    content: text.slice(0, longest),
+    message_type: incoming ? 'incoming' : 'outgoing',
+    private: isNote,
+    source_id: sourceId,
+  };
+  const attributes = replyTo === 0 ? null : { in_reply_to: replyTo };
+  if (file === null) return { ...fields, ...(attributes && { content_attributes: attributes }) };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+  if (attributes) form.set('content_attributes', JSON.stringify(attributes));
+  form.set('attachments[]', await openAsBlob(file.path, { type: file.mimetype }), file.name);
+  return form;
+};
 
 const said = (error: string): ChatwootAnswer<never> => ({ ok: false, error });
 const strange = said('what answers there is no Chatwoot: the answer lacks what was asked for');

@@ -1,4 +1,6 @@
 /** The interface of a store of bytes. It keeps each blob once, under the hash of its bytes. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import type { Blob, ByteRange, LocalCopy } from '#actors/ports.ts';
 
 /** The first two digits of a hash: blobs are listed by them. */
@@ -25,3 +27,12 @@ export interface BlobStore {
   /** All blobs whose hash begins with `prefix`, one of `prefixes`; by hash. */
   list(prefix: string): Promise<readonly Blob[]>;
 }
+
+// The name of bytes.
+
+/** SHA-256 of a file in hex. */
+export const hashFile = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
+  return hash.digest('hex');
+};

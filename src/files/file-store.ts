@@ -1,14 +1,13 @@
 /**
  * Files of instances: rows say who keeps what under which name, blobs hold the bytes, once for each hash.
  *
- * A blob is stored before its row, and a row goes before its blob, so that a kill in between leaves a blob without a row and never the reverse.
- * Blobs and rows whose hashes begin alike change one after the other: the last row of a blob cannot go while another instance keeps the same bytes.
- * One process has the database and the blobs, or several nodes share both. Nodes without a bucket share the rows alone, and each looks after its own
- * folder: the bytes of rows that another node removed go with the next audit.
+ * A blob is stored before its row, and a row goes before its blob, so that a kill in between leaves a blob without a row and never the
+ * reverse. Blobs and rows whose hashes begin alike change one after the other: the last row of a blob cannot go while another instance
+ * keeps the same bytes. One process has the database and the blobs, or several nodes share both. Nodes without a bucket share the rows
+ * alone, and each looks after its own folder: the bytes of rows that another node removed go with the next audit.
  */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import {
-  FilesUnavailable,
   type Blob,
   type ByteRange,
   type Chance,
@@ -17,12 +16,44 @@ import {
   type FileRow,
   type FileRows,
   type FileStore,
+  FilesUnavailable,
   type KeptFile,
   type LocalCopy,
   type TakenFile,
 } from '#actors/ports.ts';
-import { prefixes, type BlobStore } from './blobs.ts';
-import { isName, newName } from './names.ts';
+import { type BlobStore, prefixes } from './blobs.ts';
+
+// Public names of files.
+
+/** Endings that players and browsers go by. */
+const endings: Readonly<Record<string, string>> = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'video/mp4': 'mp4',
+  'video/3gpp': '3gp',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'ogg',
+  'audio/mp4': 'm4a',
+  'application/pdf': 'pdf',
+};
+
+/** `audio/ogg; codecs=opus` → `audio/ogg`. */
+export const essence = (mimetype: string): string => (mimetype.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+/** Bytes of a name that are random: 128 bits, so that no name is ever guessed. */
+const randomness = 16;
+
+/** A name that nobody guesses, with an ending where the kind of the file is known. */
+const newName = (hex: (bytes: number) => string, { mimetype, filename }: { mimetype: string; filename: string }): string => {
+  const [, given = ''] = /\.([a-z0-9]{1,8})$/i.exec(filename) ?? [];
+  const ending = endings[essence(mimetype)] ?? given.toLowerCase();
+  return `${hex(randomness)}${ending === '' ? '' : `.${ending}`}`;
+};
+
+/** Returns true if a text may be the name of a file. Other texts are not looked up. */
+const isName = (text: string): boolean => /^[0-9a-f]{32}(?:\.[a-z0-9]{1,8})?$/.test(text);
 
 export interface FileStoreInput {
   readonly rows: FileRows;

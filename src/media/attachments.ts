@@ -1,10 +1,11 @@
 /** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
-import { type Attachment, done, type GivenFile, refuse, unknownInstance, type Result } from '#actors/model.ts';
-import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
-import { hashFile } from '#src/files/hash-file.ts';
-import { plainName } from './file-name.ts';
+import { readFile } from 'node:fs/promises';
+import { type Attachment, done, type GivenFile, refuse, type Result, unknownInstance } from '#actors/model.ts';
+import type { Attachments, FileStore, Portraits, TakenFile } from '#actors/ports.ts';
+import { hashFile } from '#src/files/blobs.ts';
 import type { Intake } from './intake.ts';
 import type { MediaWorkshop, PreparedMedia } from './prepared.ts';
+import { plainName } from './sources.ts';
 
 export interface AttachmentParts {
   readonly intake: Pick<Intake, 'take'>;
@@ -83,3 +84,29 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     },
   };
 };
+
+// Pictures of groups, people and products: taken from where a client has them, and made the JPEGs that the platform takes. Nothing of them
+// is kept.
+
+export interface PortraitParts {
+  readonly intake: Pick<Intake, 'take'>;
+  readonly workshop: Pick<MediaWorkshop, 'portrait'>;
+}
+
+export const createPortraits = ({ intake, workshop }: PortraitParts): Portraits => ({
+  async take(source, as) {
+    const taken = await intake.take(source);
+    if (!taken.ok) return taken;
+    try {
+      const made = await workshop.portrait(taken.value, as);
+      if (!made.ok) return made;
+      try {
+        return done(new Uint8Array(await readFile(made.value.path)));
+      } finally {
+        await made.value.discard();
+      }
+    } finally {
+      await taken.value.discard();
+    }
+  },
+});

@@ -1,8 +1,42 @@
-/** Work with an end: a time limit, a caller who may go away, and a server that may stop. */
-import type { Result } from '#actors/model.ts';
+/** Work with an end: a time limit, a caller who may go away, a bound of concurrent work, and the refusal of such work. */
+import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
 import { deadline } from '#src/webhooks/client.ts';
-import { MediaFailure, resultOf } from './media-failure.ts';
 
+// A refusal on its way through streams, which can only fail by throwing. `resultOf` makes a value of it at the border.
+
+export class MediaFailure extends Error {
+  override readonly name = 'MediaFailure';
+  readonly refusal: Refusal;
+
+  constructor(reason: Reason, message: string, more: Partial<Refusal> = {}) {
+    super(message);
+    this.refusal = { ...more, reason, message };
+  }
+}
+
+/** The work's value, or the refusal that it threw; other errors are surprises and go on. */
+const resultOf = async <T>(work: Promise<T>): Promise<Result<T>> => {
+  try {
+    return done(await work);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    const { reason, message, ...more } = error.refusal;
+    return refuse(reason, message, more);
+  }
+};
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
+
+/** `64 MiB`; with one digit after the point where that says more. */
+export const sizeText = (bytes: number): string => {
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
+  return `${Math.round((bytes / 1024 ** power) * 10) / 10} ${units[power]}`;
+};
+
+export const tooManyBytes = (limit: number): MediaFailure =>
+  new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
+
+/** Work with an end: a time limit, a caller who may go away, and a server that may stop. */
 export class BoundedWork {
   readonly #timeoutMs: number;
   readonly #late: () => MediaFailure;
@@ -35,5 +69,45 @@ export class BoundedWork {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
+  }
+}
+
+/** At most so many at once; the others wait in the order in which they came. */
+export class Slots {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  /** Runs the work when it has its turn. Rejects with the reason of the signal when that aborts first. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#turn(signal);
+    try {
+      return await work();
+    } finally {
+      const [next] = this.#waiting;
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      this.#waiting.delete(enter);
+      signal.removeEventListener('abort', abort);
+    };
+    const enter = (): void => (leave(), resolve());
+    const abort = (): void => (leave(), reject(signal.reason));
+    this.#waiting.add(enter);
+    signal.addEventListener('abort', abort);
+    await promise;
   }
 }

@@ -1,9 +1,128 @@
 /** ffmpeg, as far as it is needed here. It reads one file and nothing else, in bounded time, memory, threads and output. */
+import { spawn } from 'node:child_process';
+import { readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ChildEnd, runChild } from './child.ts';
-import { Slots } from './slots.ts';
+import { Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
-import { Waveform } from './waveform.ts';
+
+// Runs a program of the machine on a file: alone in its group, with an end, and with nothing of our environment.
+
+export interface ChildTask {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Kills the program. */
+  readonly signal: AbortSignal;
+  /** Gets its output, in pieces. */
+  readonly onOutput: (bytes: Buffer) => void;
+}
+
+interface ChildEnd {
+  readonly code: number | null;
+  /** The end of what it complained of. It may name files: not for users. */
+  readonly complaint: string;
+}
+
+const longestComplaint = 4_096;
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+};
+
+/** Process ids of running programs. If this process exits without a stop, they are ended with it. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const pid of running) kill(pid);
+});
+
+/** Resolves when it has ended, with all that it started. Rejects with the reason of the signal when it was killed by that, and when it cannot be started. */
+const runChild = async ({ program, args, cwd, signal, onOutput }: ChildTask): Promise<ChildEnd> => {
+  signal.throwIfAborted();
+  const child = spawn(program, args, { cwd, env: { LC_ALL: 'C' }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  child.once('error', reject);
+  child.once('close', resolve);
+  child.stdout.on('data', onOutput);
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => void (complaint = (complaint + chunk.toString('latin1')).slice(-longestComplaint)));
+  const { pid } = child;
+  const stop = (): void => {
+    if (pid !== undefined) kill(pid);
+  };
+  if (pid !== undefined) running.add(pid);
+  signal.addEventListener('abort', stop);
+  try {
+    const code = await promise;
+    signal.throwIfAborted();
+    return { code, complaint };
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (pid !== undefined) running.delete(pid);
+  }
+};
+
+// The picture of a voice message: how loud it is, in 64 steps. Memory is bounded for recordings of any length.
+
+export const waveformSteps = 64;
+/** The number of full bins at which two neighbours become one. */
+const mostBins = 4_096;
+const firstBin = 80;
+
+export class Waveform {
+  #bins = new Float64Array(mostBins);
+  #count = 0;
+  /** Samples in one bin. */
+  #width = firstBin;
+  #sum = 0;
+  #filled = 0;
+  #odd: number | null = null;
+
+  /** Samples of 16 bits, one channel, little-endian; a piece may end in the middle of one. */
+  add(bytes: Buffer): void {
+    let at = 0;
+    if (this.#odd !== null && bytes.length > 0) {
+      this.#sample((bytes.readInt8(0) << 8) | this.#odd);
+      at = 1;
+      this.#odd = null;
+    }
+    for (; at + 1 < bytes.length; at += 2) this.#sample(bytes.readInt16LE(at));
+    if (at < bytes.length) this.#odd = bytes[at] ?? null;
+  }
+
+  #sample(value: number): void {
+    this.#sum += Math.abs(value);
+    this.#filled += 1;
+    if (this.#filled === this.#width) this.#close();
+  }
+
+  #close(): void {
+    this.#bins[this.#count] = this.#sum / this.#filled;
+    this.#count += 1;
+    this.#sum = 0;
+    this.#filled = 0;
+    if (this.#count < mostBins) return;
+    for (let at = 0; at < mostBins / 2; at += 1) this.#bins[at] = ((this.#bins[at * 2] ?? 0) + (this.#bins[at * 2 + 1] ?? 0)) / 2;
+    this.#count = mostBins / 2;
+    this.#width *= 2;
+  }
+
+  /** 64 values from 0 to 100, of which the loudest is 100; zeros for silence. To be called once, after the last sample. */
+  finish(): Uint8Array {
+    if (this.#filled > 0) this.#close();
+    const steps = Array.from({ length: waveformSteps }, (_, step) => {
+      const from = Math.floor((step * this.#count) / waveformSteps);
+      const to = Math.max(from + 1, Math.floor(((step + 1) * this.#count) / waveformSteps));
+      const bins = this.#bins.subarray(from, Math.min(to, this.#count));
+      return bins.length === 0 ? 0 : bins.reduce((sum, bin) => sum + bin, 0) / bins.length;
+    });
+    const loudest = Math.max(...steps);
+    return Uint8Array.from(steps, (value) => (loudest === 0 ? 0 : Math.round((value / loudest) * 100)));
+  }
+}
 
 export interface FfmpegOptions {
   /** Absolute path of `ffmpeg`; `ffprobe` stands beside it. */
@@ -114,3 +233,26 @@ export class Ffmpeg {
     return code === 0 && length > 0 && length <= mostOutput ? Buffer.concat(pieces) : null;
   }
 }
+
+// Programs that a killed gateway left behind: they work on for nobody, and write into files that are gone.
+
+/**
+ * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. For a start, before the folder is used. Answers how many. On systems that do not
+ * show their processes as files it ends none: there the limit on processor time ends a conversion.
+ */
+export const endLeftoverChildren = async (folder: string): Promise<number> => {
+  const real = await realpath(folder).catch(() => folder);
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(
+    pids.map(async (pid) => pid !== process.pid && (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real),
+  );
+  const leftovers = pids.filter((_pid, index) => found[index]);
+  for (const pid of leftovers) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return leftovers.length;
+};

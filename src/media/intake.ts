@@ -4,14 +4,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';
 import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
-import { inlineBytes } from './base64.ts';
-import { BoundedWork } from './bounded-work.ts';
-import { createFileFetcher, type FetchOptions } from './fetch-file.ts';
-import { plainName } from './file-name.ts';
-import { MediaFailure, tooManyBytes } from './media-failure.ts';
+import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
+import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { typeOf, typeOfHead } from './type-of.ts';
-import { untilAborted } from './until-aborted.ts';
 
 export interface TakeOptions {
   /** Ends the work; the answer is a refusal then, and nothing is left on the disk. */

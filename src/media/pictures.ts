@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Bench, noFacts, type Maker } from './bench.ts';
 import type { PictureKind } from './media.ts';
-import { MediaFailure, sizeText } from './media-failure.ts';
+import { MediaFailure, sizeText } from './bounded-work.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { SourceFile } from './prepared.ts';
 

@@ -2,18 +2,28 @@
 import { stat } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
-import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, Scraps } from './bench.ts';
-import { BoundedWork } from './bounded-work.ts';
-import { documentMaker } from './documents.ts';
+import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, noFacts, Scraps } from './bench.ts';
+import { BoundedWork, MediaFailure, Slots } from './bounded-work.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
-import { MediaFailure } from './media-failure.ts';
-import { imageMaker, portraitMakers, stickerMaker, wishedThumbnail } from './pictures.ts';
+import { imageMaker, ownThumbnail, portraitMakers, stickerMaker, wishedThumbnail } from './pictures.ts';
 import type { MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
-import { Slots } from './slots.ts';
-import { audioMaker, mp3Maker, voiceMaker } from './sounds.ts';
-import { typeOf } from './type-of.ts';
-import { videoMaker } from './videos.ts';
+import { audioMaker, mp3Maker, videoMaker, voiceMaker } from './tracks.ts';
+import { typeOf, unknownType } from './type-of.ts';
+
+// Prepares documents: nothing in them changes.
+
+/** Types that say so little that what the caller calls the file says more: a table of numbers is text, an installer is a ZIP. */
+const vague: ReadonlySet<string> = new Set([unknownType, 'text/plain', 'application/xml', 'application/zip', 'application/x-cfb']);
+
+/** A media type without what could end a header. */
+const wellFormed = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(?:\s*;\s*[\w-]{1,32}=(?:[\w.+-]{1,64}|"[\w .+-]{1,64}"))*$/;
+
+const documentMaker: Maker = async (file, bench) => {
+  const wished = bench.wishes.mimetype?.trim().toLowerCase() ?? '';
+  const mimetype = vague.has(file.mimetype) && wellFormed.test(wished) ? wished : file.mimetype;
+  return { ...noFacts, path: file.path, size: file.size, mimetype, thumbnail: await ownThumbnail(file, bench) };
+};
 
 export interface WorkshopOptions extends MediaLimits {
   readonly media: Pick<Media, 'picture' | 'tracks' | 'previewPictures'>;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import type { Media } from './media.ts';
 import type { Seal, SealKeys } from './seal-worker.ts';
-import { Slots } from './slots.ts';
+import { Slots } from './bounded-work.ts';
 
 export type { SealKeys } from './seal-worker.ts';
 

@@ -1,4 +1,5 @@
 /** Facts of an audio or video file, from ffprobe or from the program's own readers. */
+import { type FileHandle, open } from 'node:fs/promises';
 
 export interface TrackFacts {
   readonly seconds: number | null;
@@ -59,5 +60,137 @@ export const factsOfProbe = (json: string): TrackFacts | null => {
     seconds: secondsOf(format?.duration, moving?.duration, sound?.duration),
     video: moving ? { codec: moving.codec_name ?? '', pixels: moving.pix_fmt ?? '', width: width ?? null, height: height ?? null } : null,
     audio: sound ? { codec: sound.codec_name ?? '', channels: sound.channels ?? null } : null,
+  };
+};
+
+// Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12) without ffmpeg.
+
+/** The index of an hour of video has some megabytes. */
+const largestIndex = 33_554_432;
+const mostBoxes = 4_096;
+
+/** The name of a sample description in the file, and ffmpeg's name for it. */
+const codecs: Readonly<Record<string, string>> = { avc1: 'h264', avc3: 'h264', mp4a: 'aac', Opus: 'opus', '.mp3': 'mp3' };
+
+interface Box {
+  readonly type: string;
+  /** From here to `end` is the content. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The head of a box is at `at` in `bytes`, which stand at `at + offset` in the file. null when it makes no sense. */
+const boxAt = (bytes: Buffer, at: number, limit: number, offset = 0): Box | null => {
+  if (at + 8 > bytes.length) return null;
+  const short = bytes.readUInt32BE(at);
+  if (short === 1 && at + 16 > bytes.length) return null;
+  const size = short === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : short === 0 ? limit - at - offset : short;
+  const head = short === 1 ? 16 : 8;
+  const end = at + offset + size;
+  return size < head || end > limit ? null : { type: bytes.toString('latin1', at + 4, at + 8), start: at + offset + head, end };
+};
+
+/** null when the file has no index, or ends before its data do. What stands behind both is nobody's business. */
+const readIndex = async (file: FileHandle, size: number): Promise<Buffer | null> => {
+  let index: Box | null = null;
+  let hasData = false;
+  const head = Buffer.alloc(16);
+  for (let at = 0, count = 0; at < size; count += 1) {
+    const { bytesRead } = await file.read(head, 0, 16, at);
+    const box = boxAt(head.subarray(0, bytesRead), 0, size, at);
+    if (index && hasData && !box) break;
+    if (!box || count > mostBoxes) return null;
+    if (box.type === 'moov') index = box;
+    if (box.type === 'mdat') hasData = true;
+    at = box.end;
+  }
+  if (!index || index.end - index.start > largestIndex) return null;
+  const { buffer } = await file.read(Buffer.alloc(index.end - index.start), 0, index.end - index.start, index.start);
+  return buffer;
+};
+
+const childrenOf = (bytes: Buffer, start: number, end: number): readonly Box[] => {
+  const found: Box[] = [];
+  for (let at = start; at < end && found.length < mostBoxes;) {
+    const box = boxAt(bytes, at, end);
+    if (!box) break;
+    found.push(box);
+    at = box.end;
+  }
+  return found;
+};
+
+/** The content of the first box on a path of types; null when there is none. */
+const inside = (bytes: Buffer, path: readonly string[]): Buffer | null => {
+  let [start, end] = [0, bytes.length];
+  for (const type of path) {
+    const box = childrenOf(bytes, start, end).find((child) => child.type === type);
+    if (!box) return null;
+    [start, end] = [box.start, box.end];
+  }
+  return bytes.subarray(start, end);
+};
+
+/** Reads the length from `mvhd` or `mdhd`: a version, times, a scale and a length, which are longer in version 1. */
+const secondsIn = (header: Buffer | null): number | null => {
+  if (!header || header.length < 32) return null;
+  const isLong = header[0] === 1;
+  const scale = header.readUInt32BE(isLong ? 20 : 12);
+  const length = isLong ? Number(header.readBigUInt64BE(24)) : header.readUInt32BE(16);
+  const isKnown = scale > 0 && length > 0 && length !== 0xff_ff_ff_ff;
+  return isKnown ? wholeMs(length / scale) : null;
+};
+
+/** Width and height as they are shown: `tkhd` ends with a matrix of nine numbers and both, in 16.16. */
+const shapeOf = (header: Buffer | null): { readonly width: number | null; readonly height: number | null } => {
+  if (!header || header.length < 84) return { width: null, height: null };
+  const at = header.length - 8;
+  const [width, height] = [header.readUInt32BE(at) >>> 16, header.readUInt32BE(at + 4) >>> 16];
+  const isTurned = header.readInt32BE(at - 36) === 0 && header.readInt32BE(at - 32) !== 0;
+  return isTurned ? { width: height, height: width } : { width, height };
+};
+
+interface Track {
+  readonly handler: string;
+  readonly codec: string;
+  readonly bytes: Buffer;
+  /** Channels of the first sample description. */
+  readonly channels: number | null;
+}
+
+const trackOf = (bytes: Buffer): Track => {
+  const handler = inside(bytes, ['mdia', 'hdlr'])?.toString('latin1', 8, 12) ?? '';
+  const described = inside(bytes, ['mdia', 'minf', 'stbl', 'stsd']);
+  const name = described?.toString('latin1', 12, 16) ?? '';
+  const channels = handler === 'soun' && described && described.length >= 34 ? described.readUInt16BE(32) : null;
+  return { handler, codec: codecs[name] ?? '', bytes, channels };
+};
+
+const indexOf = async (path: string): Promise<Buffer | null> => {
+  const file = await open(path);
+  try {
+    return await readIndex(file, (await file.stat()).size);
+  } finally {
+    await file.close();
+  }
+};
+
+/** Returns true if the file has all bytes that its index names. Players and ffmpeg accept a truncated file at first. */
+export const isWholeMp4 = async (path: string): Promise<boolean> => (await indexOf(path)) !== null;
+
+/** null when the file is damaged, or nothing in it plays. */
+export const mp4Facts = async (path: string): Promise<TrackFacts | null> => {
+  const index = await indexOf(path);
+  if (!index) return null;
+  const tracks = childrenOf(index, 0, index.length)
+    .filter(({ type }) => type === 'trak')
+    .map(({ start, end }) => trackOf(index.subarray(start, end)));
+  const video = tracks.find(({ handler }) => handler === 'vide');
+  const audio = tracks.find(({ handler }) => handler === 'soun');
+  if (!video && !audio) return null;
+  return {
+    seconds: secondsIn(inside(index, ['mvhd'])),
+    video: video ? { codec: video.codec, pixels: '', ...shapeOf(inside(video.bytes, ['tkhd'])) } : null,
+    audio: audio ? { codec: audio.codec, channels: audio.channels } : null,
   };
 };

@@ -1,8 +1,7 @@
 /** Looks into audio and video files without ffmpeg, in the threads of the pool: a hostile file may take long to walk through. */
 import { open } from 'node:fs/promises';
 import { parseFile } from 'music-metadata';
-import { mp4Facts } from './mp4-facts.ts';
-import { type TrackFacts, wholeMs } from './track-facts.ts';
+import { mp4Facts, type TrackFacts, wholeMs } from './track-facts.ts';
 
 /** The library's name for a codec, and ffmpeg's name. */
 const codecs: readonly (readonly [RegExp, string])[] = [

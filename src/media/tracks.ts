@@ -1,20 +1,22 @@
-/** Shared parts of audio and video preparation: reading a file's tracks, and asking ffmpeg for another file. */
+/** Prepares audio files, voice messages and videos: reads their tracks, and asks ffmpeg for another file. */
 import { stat } from 'node:fs/promises';
-import type { Bench } from './bench.ts';
+import type { MediaKind } from '#actors/model.ts';
+import { type Bench, type Maker, noFacts } from './bench.ts';
+import { MediaFailure, tooManyBytes } from './bounded-work.ts';
 import type { Ffmpeg } from './ffmpeg.ts';
-import { MediaFailure, tooManyBytes } from './media-failure.ts';
-import { isWholeMp4 } from './mp4-facts.ts';
-import type { SourceFile } from './prepared.ts';
-import type { TrackFacts } from './track-facts.ts';
+import { isWholeMp4, type TrackFacts } from './track-facts.ts';
+import { type SourceFile, thumbnailSide } from './prepared.ts';
+
+// Shared parts of audio and video preparation: reading a file's tracks, and asking ffmpeg for another file.
 
 export const damaged = (mimetype: string): MediaFailure =>
   new MediaFailure('invalid', `the file begins like ${mimetype}, but it is damaged or cannot be decoded`);
 
-export const unfit = ({ mimetype }: SourceFile, as: string, hint = ''): MediaFailure =>
+const unfit = ({ mimetype }: SourceFile, as: string, hint = ''): MediaFailure =>
   new MediaFailure('notConvertible', `the file is ${mimetype}${hint}, which cannot be sent as ${as}`);
 
 /** For what cannot go out as it is. */
-export const needFfmpeg = ({ ffmpeg }: Bench, { mimetype }: SourceFile, as: string): Ffmpeg => {
+const needFfmpeg = ({ ffmpeg }: Bench, { mimetype }: SourceFile, as: string): Ffmpeg => {
   if (ffmpeg) return ffmpeg;
   throw new MediaFailure(
     'notConvertible',
@@ -24,7 +26,7 @@ export const needFfmpeg = ({ ffmpeg }: Bench, { mimetype }: SourceFile, as: stri
 
 const mp4s = /^(?:video\/(?:mp4|x-m4v|quicktime|3gpp2?)|audio\/mp4)$/;
 
-export const look = async (file: SourceFile, { ffmpeg, media, signal }: Bench): Promise<TrackFacts> => {
+const look = async (file: SourceFile, { ffmpeg, media, signal }: Bench): Promise<TrackFacts> => {
   if (ffmpeg && mp4s.test(file.mimetype) && !(await isWholeMp4(file.path))) throw damaged(file.mimetype);
   const facts = ffmpeg ? await ffmpeg.facts(file.path, signal) : await media.tracks(file.path, signal);
   if (!facts) throw damaged(file.mimetype);
@@ -32,7 +34,7 @@ export const look = async (file: SourceFile, { ffmpeg, media, signal }: Bench): 
 };
 
 /** Makes another file with options for the output; answers with it and with what is in it. */
-export const convert = async (
+const convert = async (
   file: SourceFile,
   ffmpeg: Ffmpeg,
   output: readonly string[],
@@ -50,3 +52,123 @@ export const convert = async (
   if (!facts) throw damaged(file.mimetype);
   return { path: target, size, mimetype, facts };
 };
+
+// Prepares audio files and voice messages.
+
+export const voiceType = 'audio/ogg; codecs=opus';
+
+const isSound = ({ mimetype }: SourceFile): boolean => /^(?:audio|video)\//.test(mimetype) || mimetype === 'application/ogg';
+
+/** Containers that phones play, each with the codec that they expect in it. */
+const playable: readonly (readonly [RegExp, codec: string, sentAs: string])[] = [
+  [/^audio\/mpeg$/, 'mp3', 'audio/mpeg'],
+  [/^audio\/mp4$/, 'aac', 'audio/mp4'],
+  [/^audio\/aac$/, 'aac', 'audio/aac'],
+  [/^(?:audio|application)\/ogg/, 'opus', voiceType],
+];
+
+const soundAlone = ['-map', '0:a:0', '-vn', '-sn', '-dn'] as const;
+const asM4a = [...soundAlone, '-c:a', 'aac', '-b:a', '128k', '-ac', '2', '-movflags', '+faststart', '-f', 'mp4'] as const;
+/** An OGG has a random number otherwise, and the same sound would be another file each time: kept and uploaded once for each recipient. */
+const asOgg = ['-fflags', '+bitexact', '-flags:a', '+bitexact', '-f', 'ogg'] as const;
+const asVoice = [...soundAlone, '-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-ac', '1', '-ar', '48000', ...asOgg] as const;
+const voiceInOgg = [...soundAlone, '-c:a', 'copy', ...asOgg] as const;
+const asMp3 = [...soundAlone, '-c:a', 'libmp3lame', '-q:a', '4', '-f', 'mp3'] as const;
+
+const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise<TrackFacts> => {
+  if (!isSound(file)) throw unfit(file, as);
+  const facts = await look(file, bench);
+  if (!facts.audio) throw unfit(file, as, ' without sound');
+  return facts;
+};
+
+/** For `audio` and `myaudio`: what phones play stays as it is, the rest becomes AAC. */
+export const audioMaker: Maker = async (file, bench) => {
+  const facts = await lookForSound(file, bench, 'audio');
+  // Recorders give files with sound alone the brands of videos.
+  const mimetype = facts.video === null ? file.mimetype.replace(/^video\/(mp4|ogg)/, 'audio/$1') : file.mimetype;
+  const fit = playable.find(([type, codec]) => type.test(mimetype) && facts.audio?.codec === codec);
+  if (fit) return { ...noFacts, path: file.path, size: file.size, mimetype: fit[2], seconds: facts.seconds };
+  const made = await convert(file, needFfmpeg(bench, file, 'audio'), asM4a, 'audio/mp4', bench);
+  return { ...noFacts, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
+};
+
+/** For `ptt`: OGG with Opus in one channel. One that is so already stays as it is. */
+export const voiceMaker: Maker = async (file, bench) => {
+  const facts = await lookForSound(file, bench, 'ptt');
+  const isVoice = facts.audio?.codec === 'opus' && facts.audio.channels === 1;
+  const isFit = isVoice && /^(?:audio|application)\/ogg/.test(file.mimetype);
+  const made = isFit
+    ? { ...file, facts }
+    : await convert(file, needFfmpeg(bench, file, 'ptt'), isVoice ? voiceInOgg : asVoice, voiceType, bench);
+  const waveform = bench.ffmpeg ? await bench.ffmpeg.waveform(made.path, bench.signal) : null;
+  return { ...noFacts, path: made.path, size: made.size, mimetype: voiceType, seconds: made.facts.seconds, waveform };
+};
+
+/** The sound of any file as an MP3; one that is so already stays as it is. */
+export const mp3Maker: Maker = async (file, bench) => {
+  const facts = await lookForSound(file, bench, 'MP3');
+  if (file.mimetype === 'audio/mpeg' && facts.audio?.codec === 'mp3')
+    return { ...noFacts, path: file.path, size: file.size, mimetype: file.mimetype, seconds: facts.seconds };
+  const made = await convert(file, needFfmpeg(bench, file, 'MP3'), asMp3, 'audio/mpeg', bench);
+  return { ...noFacts, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
+};
+
+// Prepares videos, round video messages, and videos that play like GIFs.
+
+const longestEdge = 1_280;
+/** Longest round video message that the platform accepts, in seconds, with the fraction that a recorder adds. */
+const longestNote = 60.9;
+
+type VideoKind = Extract<MediaKind, 'video' | 'videoplay' | 'ptv'>;
+
+const isVideo = ({ mimetype }: SourceFile): boolean => mimetype.startsWith('video/') || mimetype === 'application/vnd.ms-asf';
+const isMp4 = ({ mimetype }: SourceFile): boolean => mimetype === 'video/mp4' || mimetype === 'video/x-m4v';
+
+/** Eight bits and a quarter of the colours: all that every phone decodes. */
+const plays = ({ video }: TrackFacts): boolean =>
+  video?.codec === 'h264' && (video.pixels === '' || video.pixels === 'yuv420p' || video.pixels === 'yuvj420p');
+const sounds = ({ audio }: TrackFacts): boolean => audio === null || audio.codec === 'aac';
+
+const scale = `scale=w='min(${longestEdge},iw)':h='min(${longestEdge},ih)':force_original_aspect_ratio=decrease:force_divisible_by=2`;
+const picturesAlone = ['-map', '0:V:0', '-sn', '-dn'] as const;
+const asH264 = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '25', '-pix_fmt', 'yuv420p', '-fpsmax', '30', '-vf', scale] as const;
+const asAac = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'] as const;
+
+const asMp4 = ['-movflags', '+faststart', '-f', 'mp4'] as const;
+
+/** Returns the output options. A playable track is copied. Only the other tracks cost time and quality. */
+const outputFor = (facts: TrackFacts, as: VideoKind): readonly string[] => [
+  ...picturesAlone,
+  ...(as === 'videoplay' ? ['-an'] : ['-map', '0:a:0?']),
+  ...(plays(facts) ? ['-c:v', 'copy'] : asH264),
+  ...(sounds(facts) ? ['-c:a', 'copy'] : asAac),
+  ...asMp4,
+];
+
+const lookForVideo = async (file: SourceFile, bench: Bench, as: VideoKind): Promise<TrackFacts> => {
+  const isGif = as === 'videoplay' && file.mimetype === 'image/gif';
+  if (!isVideo(file) && !isGif) throw unfit(file, as);
+  // Without ffmpeg nothing can be done with a GIF, and nothing else looks into it.
+  if (isGif) needFfmpeg(bench, file, as);
+  const facts = await look(file, bench);
+  if (!facts.video) throw unfit(file, as, ' without pictures');
+  if (as === 'ptv' && (facts.seconds ?? 0) > longestNote)
+    throw new MediaFailure('tooLarge', `a ptv lasts 60 seconds at most; this one lasts ${Math.round(facts.seconds ?? 0)}`);
+  return facts;
+};
+
+/** MP4 with H.264 and AAC; a file that is so already stays as it is. */
+export const videoMaker =
+  (as: VideoKind): Maker =>
+  async (file, bench) => {
+    const facts = await lookForVideo(file, bench, as);
+    const isFit = isMp4(file) && plays(facts) && sounds(facts);
+    const made = isFit
+      ? { ...file, mimetype: 'video/mp4', facts }
+      : await convert(file, needFfmpeg(bench, file, as), outputFor(facts, as), 'video/mp4', bench);
+    const { video, seconds } = made.facts;
+    const thumbnail = bench.ffmpeg ? await bench.ffmpeg.frame(made.path, thumbnailSide, bench.signal) : null;
+    const { path, size, mimetype } = made;
+    return { ...noFacts, path, size, mimetype, seconds, width: video?.width ?? null, height: video?.height ?? null, thumbnail };
+  };

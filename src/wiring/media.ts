@@ -5,7 +5,7 @@ import type { Settings } from '#config/load.ts';
 import { findProgram } from '#config/programs.ts';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
-import { endLeftoverChildren } from '#src/media/leftover-children.ts';
+import { endLeftoverChildren } from '#src/media/ffmpeg.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop } from '#src/media/prepare.ts';

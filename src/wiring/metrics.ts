@@ -2,9 +2,8 @@
 import type { RunningGateway } from '#actors/gateway.ts';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
-import { listenForMetrics } from '#src/metrics/listener.ts';
+import { createMetrics, listenForMetrics, type Metrics } from '#src/metrics/metrics.ts';
 import type { ProcessMeter } from '#src/metrics/meter.ts';
-import { createMetrics, type Metrics } from '#src/metrics/metrics.ts';
 import type { Storage } from '#src/storage/open.ts';
 
 export interface MetricsParts {

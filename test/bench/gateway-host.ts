@@ -12,11 +12,10 @@ import { buildApp } from '#src/http/app.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
-import { createReceiver } from '#src/webhooks/receiver.ts';
+import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
-import { signer } from '#src/webhooks/signature.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
 import { answer } from './probe.ts';
 

@@ -1,7 +1,7 @@
 /** Tests the parser of Chatwoot's webhooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHook } from '#src/chatwoot/hook.ts';
+import { readHook } from '#src/chatwoot/api.ts';
 
 const body = {
   event: 'message_created',

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { endLeftoverChildren } from '#src/media/leftover-children.ts';
+import { endLeftoverChildren } from '#src/media/ffmpeg.ts';
 import { folderFor } from './media-files.ts';
 
 const seesProcesses = { skip: existsSync('/proc/self/cwd') ? false : 'this system does not show its processes as files' };

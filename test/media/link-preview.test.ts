@@ -4,8 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import sharp from 'sharp';
-import { readHead } from '#src/media/html-head.ts';
-import { createLinkPreviews } from '#src/media/link-preview.ts';
+import { createLinkPreviews, readHead } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 

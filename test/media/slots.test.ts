@@ -1,7 +1,7 @@
 /** Turns for work that takes much. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Slots } from '#src/media/slots.ts';
+import { Slots } from '#src/media/bounded-work.ts';
 
 const forEver = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

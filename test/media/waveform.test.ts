@@ -1,7 +1,7 @@
 /** Loudness in 64 steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Waveform } from '#src/media/waveform.ts';
+import { Waveform } from '#src/media/ffmpeg.ts';
 
 const samples = (values: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(values.length * 2);

@@ -8,9 +8,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Figures } from '#actors/gateway.ts';
 import { findProgram } from '#config/programs.ts';
-import { listenForMetrics } from '#src/metrics/listener.ts';
+import { createMetrics, listenForMetrics } from '#src/metrics/metrics.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';
-import { createMetrics } from '#src/metrics/metrics.ts';
 import { allSeries } from '#src/metrics/series.ts';
 import { root } from '#test/source-tree.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { signer } from '#src/webhooks/signature.ts';
+import { signer } from '#src/webhooks/receiver.ts';
 
 test('signature: the example of the specification comes out as published', () => {
   const signature = signer.sign(

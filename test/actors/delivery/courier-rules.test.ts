@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import { createSlots } from '#actors/policy/pacing.ts';
-import { signer } from '#src/webhooks/signature.ts';
+import { signer } from '#src/webhooks/receiver.ts';
 import { webhook as sample } from '#test/fakes/records.ts';
 import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
 import { settle } from '#test/fakes/world.ts';

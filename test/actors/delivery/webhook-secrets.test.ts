@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { privateOf } from '#actors/delivery/webhook-config.ts';
 import type { WebhookInput } from '#actors/views.ts';
-import { signer } from '#src/webhooks/signature.ts';
+import { signer } from '#src/webhooks/receiver.ts';
 
 const before = { secret: 'whsec_before', headers: { 'X-Old': '1' } };
 const ask = (input: Partial<WebhookInput>) => privateOf(before, { action: '', id: '', url: '', ...input }, signer);

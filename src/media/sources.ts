@@ -1,0 +1,220 @@
+/** Files from where clients have them: data URLs and base64, addresses that a user gave, and the names of files. */
+import { type Dispatcher, request } from 'undici';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+import { createAgent, reasonOf } from '#src/webhooks/client.ts';
+import { MediaFailure, tooManyBytes } from './bounded-work.ts';
+
+// The name that a source gives its file.
+
+const longest = 200;
+
+/** The last part of a path, without what no file system takes; '' when nothing is left. */
+export const plainName = (name: string): string => {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  const plain = last
+    // oxlint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, '')
+    .trim()
+    .replace(/^\.+/, '');
+  return plain.toWellFormed().slice(-longest);
+};
+
+/** Without its percent escapes, where they make sense. */
+const unescaped = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Returns the name from the header `Content-Disposition` (RFC 6266; the extended form goes first), otherwise the last part of the address. */
+const nameFrom = (disposition: string, url: string): string => {
+  const extended = /filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
+  const [, quoted, bare] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? [];
+  const named = extended === undefined ? (quoted?.replace(/\\(.)/g, '$1') ?? bare) : unescaped(extended);
+  return plainName(named ?? '') || plainName(unescaped(URL.parse(url)?.pathname ?? ''));
+};
+
+// Reads bytes out of data URLs and base64, in slices: a text of 90 MB never has a second copy in memory.
+
+/** Characters that are decoded at once: some milliseconds of work, then the event loop turns. */
+const sliceLength = 262_144;
+/** A data URL without base64 is meant for short texts. */
+const longestPlain = 1_048_576;
+const longestHead = 1_024;
+
+const nonsense = (): MediaFailure => new MediaFailure('invalid', 'the file must be an http(s) URL, a data URL or base64');
+
+/** Slices of a text; with `escapes` without its percent escapes, none of which is cut in two. */
+function* slicesOf(text: string, from: number, escapes: boolean): Generator<string> {
+  let cut = '';
+  for (let at = from; at < text.length; at += sliceLength) {
+    const slice = cut + text.slice(at, at + sliceLength);
+    cut = escapes ? (/%[0-9a-f]?$/i.exec(slice)?.[0] ?? '') : '';
+    const whole = slice.slice(0, slice.length - cut.length);
+    yield escapes ? whole.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16))) : whole;
+  }
+  if (cut) yield cut;
+}
+
+/** The last two or three digits. Encoders leave the bits that no byte takes empty; in a word that is no base64 they rarely are. */
+const lastBytes = (digits: string): Buffer => {
+  const bytes = Buffer.from(digits, 'base64');
+  if (digits.length === 1 || bytes.toString('base64url') !== digits.replaceAll('+', '-').replaceAll('/', '_')) throw nonsense();
+  return bytes;
+};
+
+/** Either alphabet, with white space, with or without padding; anything else fails. */
+function* base64Bytes(text: string, from: number, escapes: boolean): Generator<Buffer> {
+  let [rest, padding] = ['', 0];
+  for (const slice of slicesOf(text, from, escapes)) {
+    const found = /^([\w+/-]*)(={0,2})$/.exec(slice.replace(/\s+/g, ''));
+    const digits = found?.[1] ?? '';
+    if (!found || (padding > 0 && digits !== '')) throw nonsense();
+    padding += found[2]?.length ?? 0;
+    const all = rest + digits;
+    const whole = all.length - (all.length % 4);
+    rest = all.slice(whole);
+    if (whole > 0) yield Buffer.from(all.slice(0, whole), 'base64');
+  }
+  if (padding > 0 && rest.length + padding !== 4) throw nonsense();
+  if (rest) yield lastBytes(rest);
+}
+
+function* plainBytes(text: string): Generator<Buffer> {
+  if (text.length > longestPlain) throw new MediaFailure('invalid', 'a data URL as long as this must hold base64');
+  const runs = text.matchAll(/(?:%[0-9a-f]{2})+|[^%]+|%/gi);
+  for (const [run] of runs) yield /^%[0-9a-f]{2}/i.test(run) ? Buffer.from(run.replaceAll('%', ''), 'hex') : Buffer.from(run);
+}
+
+/** The bytes of a text, and the name that a data URL may hold (`;name=a.png`). The bytes fail with `MediaFailure` where the text makes no sense. */
+export const inlineBytes = (text: string): { readonly bytes: Iterable<Buffer>; readonly filename: string } => {
+  if (!/^data:/i.test(text)) return { bytes: base64Bytes(text, 0, false), filename: '' };
+  const comma = text.slice(0, longestHead).indexOf(',');
+  if (comma < 0) throw nonsense();
+  const head = text.slice(0, comma);
+  const filename = unescaped(/;\s*(?:file)?name="?([^;"]+)/i.exec(head)?.[1] ?? '');
+  return { filename, bytes: /;\s*base64\s*$/i.test(head) ? base64Bytes(text, comma + 1, true) : plainBytes(text.slice(comma + 1)) };
+};
+
+// Opens files at addresses that a user gave: every hop behind the address guard, bounded in redirects, bytes and silence.
+
+export interface FetchOptions {
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  /** Longest wait for the connection, for the headers and between two pieces of the body. */
+  readonly silenceMs: number;
+  readonly maxBytes: number;
+}
+
+export interface OpenedFile {
+  /** Fails with `MediaFailure` when it ends in the middle or falls silent. Leaving it early closes the connection. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly filename: string;
+}
+
+export interface FileFetcher {
+  /** Fails with `MediaFailure`; with the error of the signal when that aborts. */
+  open(url: string, signal: AbortSignal): Promise<OpenedFile>;
+  close(): Promise<void>;
+}
+
+type Answer = Dispatcher.ResponseData;
+
+const maxRedirects = 5;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+const notFetched = (why: string): MediaFailure => new MediaFailure('invalid', `the file could not be fetched: ${why}`);
+
+/** One value of a header that a server may repeat. */
+const headerOf = (answer: Answer, name: string): string => [answer.headers[name]].flat()[0] ?? '';
+
+/** `declared`: what `Content-Length` said; null when it said nothing. */
+async function* bodyOf(answer: Answer, declared: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const silent = (error as { code?: unknown }).code === 'UND_ERR_BODY_TIMEOUT';
+    throw notFetched(silent ? 'the server fell silent in the middle of it' : 'it ended in the middle');
+  }
+  if (declared !== null && length < declared) throw notFetched('it ended in the middle');
+}
+
+export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: FetchOptions): FileFetcher => {
+  const dispatcher = createAgent(guard, silenceMs);
+  const headers = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
+
+  const answerAt = async (url: string, signal: AbortSignal): Promise<Answer> => {
+    const objection = guard.checkUrl(url);
+    if (objection !== null) throw notFetched(objection);
+    try {
+      return await request(url, { dispatcher, headers, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw notFetched(reasonOf(error));
+    }
+  };
+
+  /** Returns why the answer is refused before its body is read; null if it is accepted. */
+  const objectionTo = (answer: Answer, declared: number | null): MediaFailure | null => {
+    if (answer.statusCode < 200 || answer.statusCode > 299) return notFetched(`the server answered with status ${answer.statusCode}`);
+    const encoding = headerOf(answer, 'content-encoding');
+    if (encoding && encoding !== 'identity') return notFetched('the server sent it compressed, which was not asked for');
+    return declared !== null && declared > maxBytes ? tooManyBytes(maxBytes) : null;
+  };
+
+  const open = async (url: string, signal: AbortSignal, hops = maxRedirects): Promise<OpenedFile> => {
+    const answer = await answerAt(url, signal);
+    const location = headerOf(answer, 'location');
+    if (redirects.has(answer.statusCode) && location) {
+      // Destroyed, not read to its end: the body of a redirect has no bound.
+      answer.body.on('error', () => undefined).destroy();
+      const next = URL.parse(location, url);
+      if (!next) throw notFetched('the server redirects to what is no address');
+      if (hops === 0) throw notFetched(`it is behind more than ${maxRedirects} redirects`);
+      return open(next.href, signal, hops - 1);
+    }
+    const length = headerOf(answer, 'content-length');
+    const declared = /^\d+$/.test(length) ? Number(length) : null;
+    const objection = objectionTo(answer, declared);
+    if (objection) {
+      answer.body.on('error', () => undefined).destroy();
+      throw objection;
+    }
+    return { bytes: bodyOf(answer, declared, signal), filename: nameFrom(headerOf(answer, 'content-disposition'), url) };
+  };
+
+  return { open, close: () => dispatcher.destroy() };
+};
+
+// Streams that may never say anything again.
+
+const noop = (): void => undefined;
+
+/** The same values; fails with the reason of the signal as soon as that aborts, also while the source is stuck. */
+export async function* untilAborted<T>(source: AsyncIterable<T> | Iterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  let fail: (reason: unknown) => void = noop;
+  const abort = (): void => fail(signal.reason);
+  signal.addEventListener('abort', abort);
+  const next = (): Promise<IteratorResult<T>> => {
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>();
+    fail = reject;
+    if (signal.aborted) reject(signal.reason);
+    else Promise.try(() => iterator.next()).then(resolve, reject);
+    return promise;
+  };
+  try {
+    for (let item = await next(); !item.done; item = await next()) yield item.value;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    // Not awaited: a source that is stuck never returns.
+    Promise.try(() => iterator.return?.()).catch(noop);
+  }
+}
