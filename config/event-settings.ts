@@ -1,6 +1,5 @@
 /** Settings of events and webhooks. */
-import { age, integer, milliseconds, networks, times } from './kinds.ts';
-import { group } from './setting.ts';
+import { age, group, integer, milliseconds, networks, times } from './kinds.ts';
 
 const events = group('Events and webhooks');
 

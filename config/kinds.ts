@@ -1,7 +1,7 @@
 /** Kinds of settings: how a text of the environment becomes a value, and how the value is written in a table. */
 import { isIP } from 'node:net';
 
-export interface Kind<T> {
+interface Kind<T> {
   /** The requirement on a value, as the end of a sentence: "must be …". */
   readonly must: string;
   /** The value of a text that is not empty, or undefined when it makes no sense. */
@@ -221,3 +221,18 @@ export const phrases: Kind<readonly string[]> = {
   },
   show: (value) => (value.length === 0 ? 'none' : value.join(',')),
 };
+
+// The type of a setting.
+
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  readonly value: T;
+  /** The effect of the setting and the reason of its default. */
+  readonly about: string;
+  /** Heading of its table in `docs/settings.md`. */
+  readonly group: string;
+}
+
+export const group =
+  (name: string) =>
+  <T>(kind: Kind<T>, value: NoInfer<T>, about: string): Setting<T> => ({ kind, value, about, group: name });

@@ -1,6 +1,19 @@
 /** Settings of the server itself: where it listens and stores, who may call it, and how much. */
-import { age, choice, flag, integer, milliseconds, networks, origins, secretKey, secretToken, secretUrl, text, url } from './kinds.ts';
-import { group } from './setting.ts';
+import {
+  age,
+  choice,
+  flag,
+  group,
+  integer,
+  milliseconds,
+  networks,
+  origins,
+  secretKey,
+  secretToken,
+  secretUrl,
+  text,
+  url,
+} from './kinds.ts';
 
 const server = group('Server');
 

@@ -1,26 +1,16 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
 import { serverSettings } from './server-settings.ts';
-import { databaseSettings } from './database-settings.ts';
-import { platformSettings } from './platform-settings.ts';
-import { pairingSettings } from './pairing-settings.ts';
-import { sendSettings } from './send-settings.ts';
-import { campaignSettings } from './campaign-settings.ts';
-import { pictureSettings } from './picture-settings.ts';
-import { leadSettings } from './lead-settings.ts';
-import { chatbotSettings } from './chatbot-settings.ts';
-import { groupSettings } from './group-settings.ts';
-import { channelSettings } from './channel-settings.ts';
-import { reconnectSettings } from './reconnect-settings.ts';
+import { clusterSettings, databaseSettings } from './database-settings.ts';
+import { pairingSettings, platformSettings } from './platform-settings.ts';
+import { campaignSettings, sendSettings } from './send-settings.ts';
+import { channelSettings, groupSettings, leadSettings, pictureSettings } from './people-settings.ts';
+import { chatbotSettings, chatwootSettings } from './chatbot-settings.ts';
+import { proxySettings, reconnectSettings } from './reconnect-settings.ts';
 import { eventSettings } from './event-settings.ts';
-import { chatwootSettings } from './chatwoot-settings.ts';
-import { mediaSettings } from './media-settings.ts';
-import { uploadSettings } from './upload-settings.ts';
-import { proxySettings } from './proxy-settings.ts';
-import { fileSettings } from './file-settings.ts';
-import { clusterSettings } from './cluster-settings.ts';
-import type { Setting } from './setting.ts';
+import { fileSettings, mediaSettings, uploadSettings } from './file-settings.ts';
+import type { Setting } from './kinds.ts';
 
-export type { Setting } from './setting.ts';
+export type { Setting } from './kinds.ts';
 
 /** Keys are the names in the program; `nameOf` gives the name in the environment (`dataDir` is `DATA_DIR`). */
 export const table = {

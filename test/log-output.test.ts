@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { LogOutput } from '#src/log-output.ts';
+import { LogOutput } from '#src/log.ts';
 import { root } from '#test/source-tree.ts';
 import { freePort } from '#test/support/ports.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';

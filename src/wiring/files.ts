@@ -1,22 +1,33 @@
-/** Composes the parts that store and fetch files: the store, the ports of downloads, and the conversion of sound. */
-import { nodeNameOf } from '#src/wiring/cluster.ts';
+/**
+ * Composes the parts that handle files: the store and the ports of downloads; the pool of threads, the intake, the workshop, and the folder
+ * between them.
+ */
 import { join } from 'node:path';
-import type { Chance, FileRows, FileStore, RemovalStore, Sounds } from '#actors/ports.ts';
 import { done } from '#actors/model.ts';
+import type { Chance, FileRows, FileStore, Log, RemovalStore, Sounds } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
+import { findProgram } from '#config/programs.ts';
+import { nodeNameOf } from '#src/cluster-parts.ts';
 import { type BlobStore, hashFile } from '#src/files/blobs.ts';
 import { openBucketBlobs } from '#src/files/bucket-blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
 import { openFolderBlobs } from '#src/files/folder-blobs.ts';
-import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
-import { createIntake } from '#src/media/intake.ts';
-import type { MediaWorkshop } from '#src/media/prepared.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import { Slots } from '#src/media/bounded-work.ts';
+import { endLeftoverChildren } from '#src/media/ffmpeg.ts';
+import { createIntake } from '#src/media/intake.ts';
+import { createLinkPreviews } from '#src/media/link-preview.ts';
+import { createMedia } from '#src/media/media.ts';
+import { createWorkshop } from '#src/media/prepare.ts';
+import type { MediaWorkshop } from '#src/media/prepared.ts';
+import { createSealing } from '#src/media/sealing.ts';
 import { createTranscriber } from '#src/media/transcriber.ts';
 import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 
-interface Given {
+// Composes the parts that store and fetch files: the store, the ports of downloads, and the conversion of sound.
+
+interface FileInput {
   readonly settings: Settings;
   readonly dataDir: string;
   readonly guard: AddressGuard;
@@ -31,7 +42,7 @@ interface Given {
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
-const openBlobs = async ({ settings, dataDir, folder, onOpen }: Given): Promise<BlobStore> => {
+const openBlobs = async ({ settings, dataDir, folder, onOpen }: FileInput): Promise<BlobStore> => {
   if (settings.filesBucket === null) return openFolderBlobs(join(dataDir, 'files'), folder);
   const bucket = openBucketBlobs(
     {
@@ -55,7 +66,7 @@ const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
     (await removals.removePiece(removal)),
 });
 
-const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: Given): Downloads => {
+const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput): Downloads => {
   const intake = createIntake({
     guard,
     userAgent,
@@ -74,14 +85,14 @@ const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: Given): Dow
   };
 };
 
-const toMp3 = async (workshop: Given['workshop'], source: string): ReturnType<Sounds['toMp3']> => {
+const toMp3 = async (workshop: FileInput['workshop'], source: string): ReturnType<Sounds['toMp3']> => {
   const made = await workshop.toMp3(source);
   if (!made.ok) return made;
   const { path, size, mimetype, discard } = made.value;
   return done({ path, size, mimetype, hash: await hashFile(path), filename: '', discard: () => discard() });
 };
 
-export async function openFileParts(given: Given) {
+export async function openFileParts(given: FileInput) {
   const { settings, rows, chance, now, guard, userAgent, workshop, onOpen } = given;
   const blobs = await openBlobs(given);
   const files = createFileStore({
@@ -102,4 +113,55 @@ export async function openFileParts(given: Given) {
   onOpen('transcriber', () => transcriber.close());
   const sounds: Sounds = { toMp3: (path) => toMp3(workshop, path), transcribe: (sound, key) => transcriber.transcribe(sound, key) };
   return { files, sounds, downloads: downloadsOf(given), removals: withFiles(given.removals, files) };
+}
+
+// Composes the parts that handle files: the pool of threads, the intake, the workshop, and the folder between them.
+
+interface MediaInput {
+  readonly settings: Settings;
+  readonly dataDir: string;
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  readonly log: Log;
+  /** Called for each opened part with its way to close; the last one is to be closed first. */
+  readonly onOpen: (name: string, close: () => Promise<void>) => void;
+}
+
+/** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
+export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
+  // Threads beside those that convert: one that encrypts, and one more, so that no QR code waits for a file.
+  const media = createMedia({ threads: settings.mediaJobs + 2 });
+  onOpen('media', () => media.close());
+  const temporary = join(dataDir, 'temporary');
+  const leftovers = await endLeftoverChildren(temporary);
+  if (leftovers > 0) log.warn({ programs: leftovers }, 'media.leftoversEnded');
+  const folder = await openTemporaryFolder(temporary);
+  onOpen('temporary', () => folder.empty());
+  const intake = createIntake({
+    guard,
+    userAgent,
+    folder,
+    maxBytes: settings.mediaMaxBytes,
+    timeoutMs: settings.mediaFetchMs,
+    silenceMs: settings.mediaSilenceMs,
+  });
+  onOpen('intake', () => intake.close());
+  const ffmpeg = findProgram(settings.ffmpegPath);
+  log.debug({ isThere: ffmpeg !== null }, 'media.ffmpeg');
+  const workshop = createWorkshop({
+    media,
+    folder,
+    ffmpeg,
+    jobs: settings.mediaJobs,
+    timeoutMs: settings.mediaConvertMs,
+    pictureMs: Math.min(settings.mediaConvertMs, 30_000),
+    maxBytes: settings.mediaMaxBytes,
+    maxPixels: settings.mediaMaxPixels,
+    maxSide: settings.mediaMaxSide,
+  });
+  onOpen('workshop', () => workshop.close());
+  const sealing = createSealing(media, folder, 1);
+  const previews = createLinkPreviews({ guard, media, userAgent });
+  onOpen('previews', () => previews.close());
+  return { media, folder, intake, workshop, sealing, previews };
 }
