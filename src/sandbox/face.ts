@@ -4,29 +4,21 @@
  * The world (accounts, devices, contacts, groups, queues) implements it. `control/` and the page use nothing else.
  * Every method rejects with a `SandboxError` if its input makes no sense. Any other rejection is a bug.
  */
-import type { AccountFace } from './face/account.ts';
+import type { AccountFace, PasskeysFace, PeopleFace } from './face/people.ts';
 import type { BusinessFace } from './face/business.ts';
-import type { CallsFace } from './face/calls.ts';
-import type { ChannelsFace } from './face/channels.ts';
+import type { CallsFace, MessagesFace } from './face/messages.ts';
+import type { ChannelsFace, PostsFace } from './face/channels.ts';
 import type { GroupsFace } from './face/groups.ts';
-import type { MessagesFace } from './face/messages.ts';
-import type { PasskeysFace } from './face/passkeys.ts';
-import type { PeopleFace } from './face/people.ts';
 import type { PlatformFace } from './face/platform.ts';
-import type { PostsFace } from './face/posts.ts';
 import type { SettingsFace } from './face/settings.ts';
 
-export type * from './face/account.ts';
+export type * from './face/people.ts';
 export type * from './face/business.ts';
-export type * from './face/calls.ts';
+export type * from './face/messages.ts';
 export type * from './face/channels.ts';
 export * from './face/common.ts';
 export type * from './face/groups.ts';
-export type * from './face/messages.ts';
-export type * from './face/passkeys.ts';
-export type * from './face/people.ts';
 export type * from './face/platform.ts';
-export type * from './face/posts.ts';
 export type * from './face/settings.ts';
 
 /** The operations on the simulated platform, by area. A new capability belongs to one of them. */

@@ -1,17 +1,12 @@
 /** Puts the rooms of the world together: the whole face of the simulated platform, for its control interface and for tests. */
 import type { Sandbox } from './face.ts';
 import type { Parts } from './parts.ts';
-import { accountRoom } from './world/account.ts';
+import { accountRoom, passkeysRoom, peopleRoom } from './world/people.ts';
 import { businessRoom } from './world/business.ts';
-import { callsRoom } from './world/calls.ts';
-import { channelsRoom } from './world/channels.ts';
+import { callsRoom, messagesRoom, settingsRoom } from './world/messages.ts';
+import { channelsRoom, postsRoom } from './world/channels.ts';
 import { groupsRoom } from './world/groups.ts';
-import { messagesRoom } from './world/messages.ts';
-import { passkeysRoom } from './world/passkeys.ts';
-import { peopleRoom } from './world/people.ts';
-import { postsRoom } from './world/posts.ts';
 import { platformRoom, type Trust } from './world/platform.ts';
-import { settingsRoom } from './world/settings.ts';
 
 export const createWorld = (parts: Parts, trust: Trust): Sandbox => ({
   ...peopleRoom(parts),

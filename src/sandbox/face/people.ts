@@ -1,5 +1,7 @@
-/** People, their phones and the clients that are linked to them. */
+/** People, their phones and accounts, the clients that are linked to them, and passkeys. */
 import type { Digits } from './common.ts';
+
+// People, their phones and the clients that are linked to them.
 
 /** One linked device of a phone, as the phone's "linked devices" list would show it. */
 export interface DeviceView {
@@ -110,4 +112,94 @@ export interface PeopleFace {
   /** The platform restricts an account, or frees it, and tells its connected clients. What is absent stays as it is. */
   restrict(number: Digits, restrictions: Restrictions): Promise<void>;
   people(): readonly PersonView[];
+}
+
+// The account's profile and privacy, and the people whom it blocks. Clients and the owner of the phone change them.
+
+export interface AccountView {
+  readonly about: string;
+  /** Privacy by category (`profile`, `status`, `last`, `online`, `groupadd`, `readreceipts`, `calladd`, `messages`): `all`, `contacts`, `none`, … */
+  readonly privacy: Readonly<Record<string, string>>;
+  readonly blocked: readonly Digits[];
+  readonly picture?: { readonly id: string; readonly url: string };
+  /** Seconds after which messages of new chats disappear; 0: never. */
+  readonly disappearing: number;
+  readonly online: boolean;
+  /** People to whose presence the connected clients subscribed. */
+  readonly subscriptions: readonly Digits[];
+}
+
+export interface AccountFace {
+  account(number: Digits): AccountView;
+  /** The owner changes the account on the phone. `picture`: bytes in base64; '' removes it. */
+  changeAccount(
+    number: Digits,
+    change: {
+      readonly about?: string;
+      /** '' for none. */
+      readonly username?: string;
+      readonly privacy?: Readonly<Record<string, string>>;
+      readonly blocked?: readonly Digits[];
+      readonly picture?: string;
+    },
+  ): Promise<AccountView>;
+}
+
+// Passkeys of accounts: an account with one is linked only after its owner has signed a challenge.
+
+/** `PublicKeyCredentialRequestOptionsJSON`, as the platform sends it. Binary values are base64url without padding. */
+export interface RequestOptions {
+  readonly challenge: string;
+  /** In milliseconds. */
+  readonly timeout: number;
+  readonly rpId: string;
+  readonly allowCredentials: readonly { readonly id: string; readonly type: 'public-key' }[];
+  readonly userVerification: 'required';
+  readonly extensions: { readonly uvm: boolean };
+}
+
+/** The result of a browser's `PublicKeyCredential.toJSON()`, reduced to the fields that the platform takes. */
+export interface Assertion {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: 'public-key';
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle: string | null;
+  };
+}
+
+/** The steps in their order. `refused`: the ceremony is over. */
+export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
+
+/** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two of them come. */
+export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
+
+export interface PasskeyView {
+  /** The credential id, base64url. */
+  readonly id: string;
+  /** The stage of the link that waits for this passkey; null if none does. */
+  readonly stage: CeremonyStage | null;
+  /** The code that the phone shows, '' before there is one. */
+  readonly code: string;
+  /** The phone asks for no comparison of codes. */
+  readonly handedOff: boolean;
+}
+
+/** `PublicKeyCredentialCreationOptionsJSON` and `RegistrationResponseJSON` of WebAuthn. */
+export type CreationOptions = Readonly<Record<string, unknown>>;
+export type Registration = Readonly<Record<string, unknown>>;
+
+export interface PasskeysFace {
+  /** Returns the options that a real authenticator needs to make a passkey for the account. */
+  passkeyOptions(number: Digits): Promise<CreationOptions>;
+  /** Gives the account a passkey: that of a real authenticator, or without `registration` one whose private key is kept here. */
+  givePasskey(number: Digits, given: { readonly registration?: Registration; readonly fault?: CeremonyFault }): Promise<PasskeyView>;
+  passkey(number: Digits): PasskeyView;
+  /** The account has none any more. */
+  takePasskey(number: Digits): Promise<void>;
+  /** Signs as the owner's browser on a page of `origin` would; only with a passkey that is kept here. */
+  signWithPasskey(number: Digits, options: RequestOptions, origin?: string): Promise<Assertion>;
 }

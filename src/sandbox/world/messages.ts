@@ -1,11 +1,17 @@
-/** Messages of simulated people, their receipts and presence. */
+/** Messages of simulated people, their receipts, presence and calls, and settings that they change on their phones. */
+import { type Addressing, isGroupJid, isNumber, pnJid } from '../address.ts';
+import { mutationsOf } from '../app-state/changes.ts';
 import { erasedOf } from '../app-state/erased.ts';
-import { pnJid, type Addressing } from '../address.ts';
-import { SandboxError, type Digits, type MessagesFace } from '../face.ts';
+import { viewSettings } from '../app-state/view.ts';
+import { stepCall } from '../calls.ts';
+import { emitPerson } from '../device-life.ts';
+import { type CallsFace, type Digits, type MessagesFace, SandboxError, type Setting, type SettingsFace } from '../face.ts';
 import { chatOf, compose } from '../messages/compose.ts';
 import { shownIn } from '../messages/shown.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson, placeOf, targetOf } from './lookup.ts';
+
+// Messages of simulated people, their receipts and presence.
 
 const maxText = 65_536;
 
@@ -65,5 +71,39 @@ export function messagesRoom(parts: Parts): MessagesFace {
       if (!target) throw new SandboxError(400, `to: who shall see that ${number} is ${state}`);
       presence.chatstate(person, placeOf(target).chat, state);
     },
+  };
+}
+
+/** Calls between people. */
+export function callsRoom(parts: Parts): CallsFace {
+  const { db, people } = parts;
+  return {
+    async call(from, to, step) {
+      const [caller, called] = [people.ensure(from), people.ensure(to)];
+      return { id: db.atomically(() => stepCall(parts, caller, called, step)) };
+    },
+    callLog: () => parts.calls.all(),
+  };
+}
+
+// Settings that the owner of a phone changes on it, and what the phone shows of all that its devices changed.
+
+const chatsOf = (setting: Setting): readonly string[] => {
+  if (setting.kind === 'favorites') return setting.chats;
+  return 'chat' in setting ? [setting.chat] : [];
+};
+
+export function settingsRoom(parts: Parts): SettingsFace {
+  const { appState, people } = parts;
+  return {
+    async change(number, ...settings) {
+      for (const chat of settings.flatMap(chatsOf))
+        if (!isGroupJid(chat) && !isNumber(chat)) throw new SandboxError(400, 'chat: a number or a group');
+      const owner = people.ensure(number);
+      const mutations = settings.flatMap((setting) => mutationsOf(setting, parts, owner));
+      appState.change(owner, mutations);
+      if (settings.some(({ kind }) => kind === 'pushName')) emitPerson(parts, number);
+    },
+    settings: (number) => viewSettings(number, appState.entries(number), appState.versions(number), parts),
   };
 }

@@ -1,12 +1,19 @@
-/** People, and the pairing of clients with their phones. */
-import { unlink } from '../device-life.ts';
-import type { Digits, PeopleFace } from '../face.ts';
-import { restrict } from '../restrictions.ts';
-import type { Parts } from '../parts.ts';
+/** People and their accounts, the pairing of clients with their phones, and passkeys. */
+import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import { keepPicture, setBlocked, setPicture } from '../account.ts';
 import { jidOf } from '../address.ts';
+import { unlink } from '../device-life.ts';
+import { type AccountFace, type AccountView, type Digits, type PeopleFace, SandboxError } from '../face.ts';
+import type { PasskeysFace, PasskeyView, Registration } from '../face/people.ts';
 import { node, unixSeconds } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import { makePasskey, type Passkey, rpId, signAssertion, webOrigin } from '../passkey/authenticator.ts';
 import type { Person } from '../people.ts';
+import { changePrivacy } from '../privacy.ts';
+import { restrict } from '../restrictions.ts';
 import { changedPerson, knownPerson, namedPerson, viewPerson } from './lookup.ts';
+
+// People, and the pairing of clients with their phones.
 
 const noHistory = { chats: 0, messages: 0 };
 
@@ -60,5 +67,122 @@ export function peopleRoom(parts: Parts): PeopleFace {
       restrict(parts, knownPerson(parts, number), restrictions);
     },
     people: () => people.all().map((person) => viewPerson(parts, person)),
+  };
+}
+
+// The account as its phone shows and changes it.
+
+const maxAbout = 500;
+
+export function accountRoom(parts: Parts): AccountFace {
+  const { db, people } = parts;
+  return {
+    account: (number) => view(parts, knownPerson(parts, number)),
+    async changeAccount(number, { about, username, privacy = {}, blocked, picture }) {
+      const person = people.ensure(number);
+      if (about !== undefined && about.length > maxAbout) throw new SandboxError(400, `about: at most ${maxAbout} characters`);
+      db.atomically(() => {
+        if (about !== undefined) person.about = about;
+        if (username === '') delete person.username;
+        else if (username !== undefined) person.username = username;
+        people.save(person);
+        changePrivacy(parts, person, privacy);
+        if (blocked)
+          setBlocked(
+            parts,
+            person,
+            blocked.map((one) => people.ensure(one).number),
+          );
+        if (picture !== undefined) setPicture(parts, person, keepPicture(parts, Buffer.from(picture, 'base64')));
+      });
+      return view(parts, person);
+    },
+  };
+}
+
+function view(
+  { links, media, people, presence }: Parts,
+  { number, about, privacy, blocked, picture, disappearing = 0 }: Person,
+): AccountView {
+  const subscriptions = people.devices(number).flatMap((device) => [...(links.of(device)?.subscriptions ?? [])]);
+  const shown = picture ? { picture: { id: picture.id, url: media.url(picture.path) } } : {};
+  return {
+    about,
+    privacy: { ...privacy },
+    blocked: [...blocked],
+    ...shown,
+    disappearing,
+    online: presence.isOnline(number),
+    subscriptions: [...new Set(subscriptions)],
+  };
+}
+
+// Passkeys of accounts.
+
+type Response = Parameters<typeof verifyRegistrationResponse>[0]['response'];
+
+/** The passkey of a registration that answers the challenge. Throws for one that is not right. */
+const verified = async (registration: Registration, expectedChallenge: string): Promise<Passkey> => {
+  const response = registration as unknown as Response;
+  try {
+    const given = { response, expectedChallenge, expectedOrigin: webOrigin, expectedRPID: rpId };
+    const { id, publicKey, counter } = (await verifyRegistrationResponse(given)).registrationInfo?.credential ?? {};
+    if (id === undefined || publicKey === undefined) throw new Error('not verified');
+    return { id, publicKey: Buffer.from(publicKey).toString('base64url'), counter: counter ?? 0 };
+  } catch (error) {
+    throw new SandboxError(400, `registration: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+export function passkeysRoom(parts: Parts): PasskeysFace {
+  const { people, pairing } = parts;
+  /** Challenges of registrations, by number. */
+  const challenges = new Map<Digits, string>();
+
+  const passkeyOf = (number: Digits): { readonly person: Person; readonly passkey: Passkey } => {
+    const person = knownPerson(parts, number);
+    if (!person.passkey) throw new SandboxError(404, 'the account has no passkey');
+    return { person, passkey: person.passkey };
+  };
+
+  const view = (number: Digits): PasskeyView => {
+    const { passkey } = passkeyOf(number);
+    const { stage = null, code = null, handedOff = false } = pairing.ceremonyOf(number) ?? {};
+    return { id: passkey.id, stage, code: code ?? '', handedOff };
+  };
+
+  return {
+    async passkeyOptions(number) {
+      namedPerson(parts, number, undefined);
+      const options = await generateRegistrationOptions({ rpName: 'Simulated platform', rpID: rpId, userName: number });
+      challenges.set(number, options.challenge);
+      return { ...options };
+    },
+    async givePasskey(number, { registration, fault }) {
+      const person = namedPerson(parts, number, undefined);
+      const challenge = challenges.get(number);
+      if (registration !== undefined && challenge === undefined) throw new SandboxError(409, 'ask for the options of a registration first');
+      person.passkey = registration === undefined ? makePasskey() : await verified(registration, challenge ?? '');
+      challenges.delete(number);
+      if (fault === undefined) delete person.passkeyFault;
+      else person.passkeyFault = fault;
+      people.save(person);
+      return view(number);
+    },
+    passkey: view,
+    async takePasskey(number) {
+      const { person } = passkeyOf(number);
+      delete person.passkey;
+      delete person.passkeyFault;
+      people.save(person);
+    },
+    async signWithPasskey(number, options, origin = webOrigin) {
+      const { person, passkey } = passkeyOf(number);
+      const { privateKey } = passkey;
+      if (privateKey === undefined) throw new SandboxError(409, 'the private key of this passkey is in its authenticator');
+      const assertion = signAssertion(passkey, privateKey, options, origin);
+      people.save(person);
+      return assertion;
+    },
   };
 }
