@@ -13,7 +13,7 @@ import { Channels } from './channels/channels.ts';
 import { LiveUpdates } from './channels/live-updates.ts';
 import { buildControl } from './control/app.ts';
 import { isLoopbackAddress } from './control/guard.ts';
-import { answerHttpErrors, refuse } from './control/http-errors.ts';
+import { answerHttpErrors, refuse } from './control/errors.ts';
 import type { Sandbox } from './face.ts';
 import { Faults } from './faults.ts';
 import { Groups } from './groups.ts';

@@ -1,8 +1,7 @@
 /** The body of the route by which a person sends: one schema for each kind of content, chosen by `type`. */
 import { type TProperties, Type } from 'typebox';
 import type { Content } from '../face.ts';
-import { parseBase64 } from './base64.ts';
-import { addressing, Digits, MessageId, Name, Recipient } from './schemas.ts';
+import { addressing, Digits, MessageId, Name, parseBase64, Recipient } from './schemas.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'a text of 1 to 65536 characters' });
 const Options = (minItems: number) =>

@@ -6,7 +6,7 @@ import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Par
 
 const tags = ['groups'];
 
-export const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
+const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
 
 type Change = { readonly by: string } & GroupChange;
 
@@ -78,5 +78,48 @@ export const groups: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (ap
       },
     },
     async ({ params: { number }, body: { code } }) => sandbox.joinGroup(number, code),
+  );
+};
+
+// Routes for making communities, and for the groups that belong to them.
+
+const Edited = Type.Unsafe<Awaited<ReturnType<Sandbox['editCommunity']>>>(
+  Type.Array(Type.Object({ jid: Type.String(), error: Type.Optional(Type.String()) })),
+);
+
+export const communities: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.post(
+    '/communities',
+    {
+      schema: {
+        tags,
+        summary: 'A person creates a community, with its group of announcements',
+        body: Type.Object({
+          subject: Subject,
+          creator: Digits,
+          addressing: Type.Optional(addressing('How members are named on the wire')),
+        }),
+        response: answers(Group),
+      },
+    },
+    async ({ body }) => sandbox.createCommunity(body),
+  );
+
+  app.post(
+    '/communities/:jid',
+    {
+      schema: {
+        tags,
+        summary: 'An admin puts groups into a community, or takes them out of it',
+        params: Type.Object({ jid: GroupJid }),
+        body: Type.Object({
+          by: Digits,
+          action: Type.Enum(['link', 'unlink']),
+          groups: Type.Array(GroupJid, { minItems: 1, maxItems: 100, description: 'a list of 1 to 100 groups' }),
+        }),
+        response: answers(Edited),
+      },
+    },
+    async ({ params: { jid }, body: { by, ...change } }) => sandbox.editCommunity(jid, by, change),
   );
 };

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type ReceivedMessage, type Sandbox, SandboxError } from '../../face.ts';
 import { contentOf, Message } from '../contents.ts';
+import { answers, Digits, Done, done, GroupJid, mediaBodyLimit, MessageId, NumberParams } from '../schemas.ts';
 import type { SentLog, SentMessage } from '../sent-log.ts';
-import { answers, mediaBodyLimit, MessageId, NumberParams } from '../schemas.ts';
 
 const tags = ['contacts'];
 
@@ -109,5 +109,22 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
       },
     },
     async ({ params: { number }, query }) => pageOf(sentLog.sentBy(number), query),
+  );
+};
+
+/** The route by which a phone asks for a message again. */
+export const retries: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.post(
+    '/contacts/:number/retries',
+    {
+      schema: {
+        tags: ['contacts'],
+        summary: 'The phone of a person asks an account for a message again, whether it ever got it or not',
+        params: NumberParams,
+        body: Type.Object({ of: Digits, messageId: MessageId, group: Type.Optional(GroupJid) }),
+        response: answers(Done),
+      },
+    },
+    async ({ params: { number }, body: { of, messageId, group } }) => sandbox.askAgain(number, of, messageId, group).then(() => done),
   );
 };

@@ -1,9 +1,11 @@
-/** Routes for phones: link a client by its QR code or pairing code, rename a person, remove linked devices. */
+/** Routes for phones: link a client, rename a person, remove linked devices; what an account shows of itself; and passkeys. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { type Sandbox, SandboxError } from '../../face.ts';
+import { type AccountView, type Assertion, type RequestOptions, type Sandbox, SandboxError } from '../../face.ts';
 import type { Camera } from '../camera.ts';
 import { answers, Digits, Done, done, mediaBodyLimit, Name, NumberParams, People, Person } from '../schemas.ts';
+
+// Routes for phones: link a client by its QR code or pairing code, rename a person, remove linked devices.
 
 const tags = ['phones'];
 
@@ -114,5 +116,145 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
 
   app.get('/phones', { schema: { tags, summary: 'People with linked devices', response: answers(People) } }, async () =>
     sandbox.people().filter(({ devices }) => devices.length > 0),
+  );
+};
+
+// Routes for what an account shows of itself, and to whom.
+
+const View = Type.Unsafe<AccountView>(
+  Type.Object({
+    about: Type.String(),
+    privacy: Type.Record(Type.String(), Type.String()),
+    blocked: Type.Array(Type.String()),
+    picture: Type.Optional(Type.Object({ id: Type.String(), url: Type.String() })),
+    disappearing: Type.Integer({ description: 'Seconds after which messages of new chats disappear; 0: never' }),
+    online: Type.Boolean(),
+    subscriptions: Type.Array(Type.String(), { description: 'Whose presence the connected clients subscribed to' }),
+  }),
+);
+
+const Change = Type.Object({
+  about: Type.Optional(Type.String({ maxLength: 500 })),
+  username: Type.Optional(
+    Type.String({ maxLength: 35, description: 'the name by which others find the account; an empty one removes it' }),
+  ),
+  privacy: Type.Optional(
+    Type.Record(Type.String(), Type.Enum(['all', 'contacts', 'contact_blacklist', 'none', 'match_last_seen', 'known'])),
+  ),
+  blocked: Type.Optional(Type.Array(Digits, { maxItems: 10_000, description: 'a list of numbers' })),
+  picture: Type.Optional(Type.String({ maxLength: 2_000_000, description: 'a picture in base64; an empty one removes it' })),
+});
+
+export const account: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.get(
+    '/phones/:number/account',
+    {
+      schema: {
+        tags,
+        summary: 'About text, picture, privacy, blocked people and presence subscriptions of an account',
+        params: NumberParams,
+        response: answers(View),
+      },
+    },
+    async ({ params: { number } }) => sandbox.account(number),
+  );
+
+  app.put(
+    '/phones/:number/account',
+    {
+      bodyLimit: mediaBodyLimit,
+      schema: {
+        tags,
+        summary: 'The owner of the phone changes about text, username, picture, privacy or blocked people; what is absent stays',
+        params: NumberParams,
+        body: Change,
+        response: answers(View),
+      },
+    },
+    async ({ params: { number }, body }) => sandbox.changeAccount(number, body),
+  );
+};
+
+// Routes for passkeys of accounts.
+
+const Free = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
+
+const Passkey = Type.Object({
+  id: Type.String({ description: 'The id of the credential, base64url' }),
+  stage: Type.Union([Type.Enum(['requested', 'proven', 'revealed', 'linking', 'refused']), Type.Null()], {
+    description: 'How far the link is that waits for this passkey; null: none does',
+  }),
+  code: Type.String({ description: 'The code that the phone shows; empty before there is one' }),
+  handedOff: Type.Boolean({ description: 'The phone asks for no comparison of codes' }),
+});
+
+const GiveBody = Type.Object({
+  registration: Type.Optional(
+    Free('`PublicKeyCredential.toJSON()` of a real authenticator; absent: the simulated platform keeps the private key'),
+  ),
+  fault: Type.Optional(
+    Type.Enum(['refuse', 'bare', 'stall', 'twice'], {
+      description:
+        '`refuse`: every assertion is refused; `bare`: the client has to ask what to sign; `stall`: the phone never answers; `twice`: it answers twice',
+    }),
+  ),
+});
+
+const SignBody = Type.Object({
+  options: Free('What has to be signed: `PublicKeyCredentialRequestOptionsJSON`'),
+  origin: Type.Optional(Type.String({ maxLength: 200, description: 'The page that asks; https://web.whatsapp.com by default' })),
+});
+
+export const passkeys: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  const address = '/phones/:number/passkey';
+  app.post(
+    address,
+    {
+      schema: {
+        tags,
+        summary: 'Gives an account a passkey, so that it is linked only with it',
+        params: NumberParams,
+        body: GiveBody,
+        response: answers(Passkey),
+      },
+    },
+    async ({ params: { number }, body }) => sandbox.givePasskey(number, body),
+  );
+  app.get(
+    address,
+    { schema: { tags, summary: 'Shows how far a link is that waits for the passkey', params: NumberParams, response: answers(Passkey) } },
+    async ({ params: { number } }) => sandbox.passkey(number),
+  );
+  app.delete(
+    address,
+    { schema: { tags, summary: 'Takes the passkey away', params: NumberParams, response: answers(Done) } },
+    async ({ params: { number } }) => sandbox.takePasskey(number).then(() => done),
+  );
+  app.post(
+    `${address}/registration`,
+    {
+      schema: {
+        tags,
+        summary: 'Gives what a real authenticator needs to make a passkey',
+        params: NumberParams,
+        response: answers(Free('`PublicKeyCredentialCreationOptionsJSON`')),
+      },
+    },
+    async ({ params: { number } }) => sandbox.passkeyOptions(number),
+  );
+  app.post(
+    `${address}/assertion`,
+    {
+      schema: {
+        tags,
+        summary: 'Signs as the browser of the owner would',
+        params: NumberParams,
+        body: SignBody,
+        response: answers(Type.Unsafe<Assertion>(Free('The assertion'))),
+      },
+    },
+    async ({ params: { number }, body: { options, origin } }) =>
+      sandbox.signWithPasskey(number, options as unknown as RequestOptions, origin),
   );
 };

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { forgeries } from '../../certificates.ts';
 import type { Fault, Sandbox, Stats } from '../../face.ts';
-import type { EventStream } from '../events.ts';
-import { answers, Digits } from '../schemas.ts';
+import type { EventStream } from '../sent-log.ts';
+import { answers, Digits, Done, done, NumberParams } from '../schemas.ts';
 
 const tags = ['platform'];
 
@@ -125,4 +125,86 @@ export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventS
       events.join(reply.raw);
     },
   );
+};
+
+// The route by which the platform restricts an account from writing to strangers.
+
+const phoneTags = ['phones'];
+
+const Moment = Type.Optional(Type.Integer({ minimum: 0, description: 'Unix time in milliseconds' }));
+const Quota = Type.Optional(Type.Integer({ minimum: 0 }));
+
+const RestrictionsBody = Type.Object({
+  timeLock: Type.Optional(
+    Type.Object(
+      { active: Type.Boolean(), until: Moment, type: Type.Optional(Type.String({ maxLength: 100 })) },
+      { description: 'while it is active, messages to people who never wrote are refused with 463' },
+    ),
+  ),
+  capping: Type.Optional(
+    Type.Object(
+      {
+        status: Type.Enum(['NONE', 'FIRST_WARNING', 'SECOND_WARNING', 'CAPPED']),
+        used: Quota,
+        total: Quota,
+        cycleStart: Moment,
+        cycleEnd: Moment,
+      },
+      { description: 'CAPPED: messages to people who never wrote are refused with 475' },
+    ),
+  ),
+  oldQueries: Type.Optional(Type.Boolean({ description: 'the platform knows only the older query for the quota' })),
+});
+
+export const restrictions: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.put(
+    '/phones/:number/restrictions',
+    {
+      schema: {
+        tags: phoneTags,
+        summary: 'The platform restricts an account from writing to strangers, or frees it, and tells its clients',
+        params: NumberParams,
+        body: RestrictionsBody,
+        response: answers(Done),
+      },
+    },
+    async ({ params: { number }, body }) => sandbox.restrict(number, body).then(() => done),
+  );
+};
+
+// The route for versions of clients that the platform serves.
+
+const Version = Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$', maxLength: 40, description: 'a version such as 2.3000.1040000000' });
+const VersionRules = Type.Object({
+  connect: Type.Optional(Version),
+  link: Type.Optional(Version),
+  current: Type.Optional(Version),
+  broken: Type.Optional(Version),
+  newForms: Type.Optional(Type.Boolean({ description: 'True: requests in old forms are refused' })),
+});
+
+export const versions: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.put(
+    '/versions',
+    {
+      schema: {
+        tags: ['platform'],
+        summary: 'The oldest versions of clients that may connect (405) and that may be linked (no pair-success); absent: every version',
+        body: VersionRules,
+        response: answers(Done),
+      },
+    },
+    async ({ body }) => {
+      sandbox.requireVersion(body);
+      return done;
+    },
+  );
+
+  // The service worker of the web client, which answers 200 only to a browser that opens it by itself.
+  app.get('/sw.js', { schema: { hide: true } }, async (request, reply) => {
+    const revision = sandbox.currentVersion()?.split('.')[2];
+    if (request.headers['sec-fetch-site'] !== 'none') return reply.code(400).send();
+    if (revision === undefined) return reply.code(404).send();
+    return reply.type('text/javascript').send(`self.__data='{\\"client_revision\\":${revision},\\"push_phase\\":\\"C3\\"}';`);
+  });
 };
