@@ -1,10 +1,60 @@
 /** Queries in JSON (`w:mex`), by the id of the query. Errors of a query stand in the JSON of its result, not in the stanza. */
 import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
+import { maySee } from '../privacy.ts';
 import { cappingOf, timeLockOf } from '../restrictions.ts';
 import { channelMex } from './channels.ts';
-import { profileMex } from './profile-mex.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
+
+// Queries in JSON about profiles: about texts, usernames, reports of channels. Ids, variables and answers are those of vinikjkkj/zapo
+// (`spec/mex/`, WhatsApp Web 2.3000.1043028647); the form of the about text is also in tulir/whatsmeow (662b0121, `types/user.go`,
+// `SetStatusInput`).
+
+const maxAbout = 500;
+const nameFormat = /^[a-z0-9._]{3,35}$/;
+
+const objectOf = (value: unknown): Variables => (typeof value === 'object' && value !== null ? (value as Variables) : {});
+
+/** `text` is null for no text. An emoji and the seconds after which the text disappears may stand beside it. */
+function setAbout({ parts, device }: DeviceQuery, { input }: Variables): unknown {
+  const { text, emoji, ephemeral_duration_sec: seconds } = objectOf(input);
+  const isText = text === null || (typeof text === 'string' && text.length <= maxAbout);
+  const isEmoji = emoji === undefined || typeof objectOf(emoji)['content'] === 'string';
+  if (!isText || !isEmoji || !Number.isInteger(seconds) || Number(seconds) < 0) throw new SandboxError(400, 'bad-request');
+  const person = parts.people.ensure(device.number);
+  person.about = text ?? '';
+  parts.people.save(person);
+  return { xwa2_update_text_status: { result: 'SUCCESS' } };
+}
+
+/** A text that the account may not see is left out. */
+function about({ parts, device }: DeviceQuery, { user }: Variables): unknown {
+  const id = objectOf(user)['user_id'];
+  const person = typeof id === 'string' ? parts.people.resolve(id)?.person : undefined;
+  if (!person) throw new SandboxError(404, 'item-not-found');
+  const visible = maySee(parts, person, parts.people.ensure(device.number), 'status');
+  return { xwa2_users_updates_since: [{ updates: visible ? [{ text: person.about }] : [] }] };
+}
+
+/** The word for a name that is taken is not in the source: the result is absent then, and other names are suggested. */
+function usernameFree({ parts, device }: DeviceQuery, { input }: Variables): unknown {
+  if (typeof input !== 'string') throw new SandboxError(400, 'bad-request');
+  const taken = parts.people.all().some(({ username, number }) => username === input && number !== device.number);
+  const free = !taken && nameFormat.test(input);
+  return { xwa2_username_check: free ? { result: 'SUCCESS', suggestions: [] } : { suggestions: [`${input}.1`] } };
+}
+
+const profileMex: MexQueries = {
+  '9152604461510864': setAbout,
+  '24535500086059408': about,
+  '25347099718279209': ({ parts, device }) => {
+    const { username } = parts.people.ensure(device.number);
+    return { xwa2_username_get: { username_info: username === undefined ? null : { username, state: 'SET' } } };
+  },
+  '26122779627399568': usernameFree,
+  // The simulated platform does not handle reports of channels.
+  '35936238352686172': () => ({ xwa2_channels_reports: { channels_reports: [] } }),
+};
 
 /** The quota of new chats of an account. Each query uses its own word for it. */
 const capping =

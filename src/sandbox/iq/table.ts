@@ -4,19 +4,16 @@ import { allChildren, firstChild, node, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
 import type { Connection } from '../wire/connection.ts';
-import { accountQueries } from './account.ts';
+import { accountQueries, pictureQueries } from './account.ts';
 import { channelQueries } from './channels.ts';
-import { businessQueries } from './business.ts';
-import { catalogQueries } from './catalog.ts';
+import { businessQueries, catalogQueries } from './business.ts';
 import { communityQueries } from './communities.ts';
 import { groupQueries } from './groups.ts';
 import { keyQueries } from './keys.ts';
 import { mexQueries } from './mex.ts';
-import { passkeyQueries } from './passkey.ts';
-import { pairingQueries } from './pairing.ts';
+import { pairingQueries, passkeyQueries } from './pairing.ts';
 import { postQueries } from './posts.ts';
 import { Silence, type Answer, type DeviceQueries, type OpenQueries, type Query } from './query.ts';
-import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
 
 /** Requests that need a login. */
