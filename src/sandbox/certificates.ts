@@ -1,6 +1,6 @@
 /** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that it signed. */
 import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
-import { sign } from './signatures.ts';
+import { sign } from './signal/identity.ts';
 import type { Records } from './store/database.ts';
 
 /** The ways in which a chain can be wrong, one for each check of a client (tulir/whatsmeow 75186f80). All signatures of the forgery are right, except where the name says otherwise. */

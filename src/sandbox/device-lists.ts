@@ -8,7 +8,7 @@ import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Random } from './random.ts';
 import type { Phones } from './signal/phones.ts';
-import { sign } from './signatures.ts';
+import { sign } from './signal/identity.ts';
 
 interface ListParts {
   readonly people: People;

@@ -1,8 +1,9 @@
 /**
  * Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and
- * `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is
- * the SHA-256 of what is sent, in URL-safe base64. A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
+ * `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of what is sent, in URL-safe base64.
+ * A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -12,8 +13,29 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Faults } from './faults.ts';
 import { channelPath, handleOf, maxMedia, type Media } from './media.ts';
-import type { MediaRights } from './media-rights.ts';
 import type { Counters } from './stats.ts';
+
+/** The right to upload: a word that clients ask for (`media_conn`) and that can run out. */
+export class MediaRights {
+  #auth = MediaRights.#make();
+
+  static #make(): string {
+    return randomBytes(24).toString('base64url');
+  }
+
+  get auth(): string {
+    return this.#auth;
+  }
+
+  holds(auth: string | null): boolean {
+    return auth === this.#auth;
+  }
+
+  /** Revokes the rights that were given out before. */
+  renew(): void {
+    this.#auth = MediaRights.#make();
+  }
+}
 
 export interface UploadParts {
   readonly media: Media;

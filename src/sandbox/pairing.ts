@@ -9,14 +9,21 @@ import { SandboxError, type Digits, type History } from './face.ts';
 import type { Faults } from './faults.ts';
 import type { Links } from './links.ts';
 import { child, firstChild, node, text, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
-import { openBundle, wrapEphemeral, type CodeRequest } from './pairing-code.ts';
+import {
+  type CodeRequest,
+  openBundle,
+  readDeviceSignature,
+  readRegistration,
+  type Registration,
+  same,
+  wrapEphemeral,
+} from './pairing-code.ts';
 import { PasskeyCeremony } from './passkey/ceremony.ts';
 import type { Account, Device, People, Person } from './people.ts';
 import type { Random } from './random.ts';
-import { sign, verify, withType } from './signatures.ts';
+import { sign, verify, withType } from './signal/identity.ts';
 import type { Phones } from './signal/phones.ts';
 import type { Counters } from './stats.ts';
-import { readDeviceSignature, readRegistration, same, type Registration } from './registration.ts';
 import { streamError, type Connection } from './wire/connection.ts';
 
 /** A client that waits for its pairing. */

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { Database } from '#src/sandbox/store/database.ts';
-import { SentStore } from '#src/sandbox/store/sent.ts';
+import { SentStore } from '#src/sandbox/store/queue.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { sendRaw } from '#test/support/raw-http.ts';
 

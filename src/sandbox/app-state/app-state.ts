@@ -13,9 +13,16 @@ import type { Random } from '../random.ts';
 import type { Counters } from '../stats.ts';
 import { decode, encode, type Database, type Records } from '../store/database.ts';
 import { deriveKeys, patchMacOf, macOfRecord, seal, type Action, type Operation } from './codec.ts';
-import { collectionNames, isCollection, type Collection, type CollectionName, type Entry, type SharedKey } from './collection.ts';
-import { Patches } from './patches.ts';
-import { Snapshots } from './snapshot.ts';
+import {
+  type Collection,
+  type CollectionName,
+  collectionNames,
+  type Entry,
+  isCollection,
+  Patches,
+  type SharedKey,
+  Snapshots,
+} from './collection.ts';
 
 /** A change of one record, before it is encrypted. */
 export interface Mutation extends Action {

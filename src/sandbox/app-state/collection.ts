@@ -1,18 +1,23 @@
 /** One collection of shared settings of one account: what all its patches together say. */
-import type { proto } from '@whiskeysockets/baileys';
+import { createCipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import { proto } from '@whiskeysockets/baileys';
+import type { Digits } from '../face.ts';
+import type { Media } from '../media.ts';
+import type { Random } from '../random.ts';
+import type { Database } from '../store/database.ts';
 import {
+  type Action,
   emptyHash,
   macOfRecord,
   mixHash,
+  type MutationKeys,
   open,
+  type Operation,
   patchMacOf,
   REMOVE,
   same,
   SET,
   snapshotMacOf,
-  type Action,
-  type MutationKeys,
-  type Operation,
 } from './codec.ts';
 
 /** The collections of the platform. */
@@ -112,3 +117,108 @@ function openChange({ operation, record }: proto.ISyncdMutation, { id, keys }: S
   if (!same(id, record.keyId?.id)) throw new Error('an unknown key');
   return { operation, record, action: open(keys, id, operation, record) };
 }
+
+/** The patches of shared settings by account and collection, in SQLite, and the collections that they add up to, in memory. */
+export class Patches {
+  readonly #put;
+  readonly #after;
+  readonly #drop;
+  /** Built from the patches when first asked for. Empty collections are not kept. */
+  readonly #collections = new Map<string, Collection>();
+
+  constructor({ sql }: Database) {
+    this.#put = sql.prepare('INSERT INTO patch VALUES (?, ?, ?, ?)');
+    this.#after = sql.prepare(
+      'SELECT version, value FROM patch WHERE owner = ? AND collection = ? AND version > ? ORDER BY version LIMIT ?',
+    );
+    this.#drop = sql.prepare('DELETE FROM patch WHERE owner = ? AND collection = ? AND version >= ?');
+  }
+
+  collection(owner: Digits, name: CollectionName, key: SharedKey): Collection {
+    const known = this.#collections.get(`${owner} ${name}`);
+    if (known) return known;
+    const collection = new Collection(name);
+    for (const patch of this.after(owner, name, 0, -1)) {
+      if (collection.accept(proto.SyncdPatch.decode(patch), key) === undefined) continue;
+      // Only a data folder of an older version holds patches that nobody checked.
+      this.#drop.run(owner, name, collection.version + 1);
+      break;
+    }
+    if (collection.version > 0) this.#collections.set(`${owner} ${name}`, collection);
+    return collection;
+  }
+
+  /** Applies a patch and stores it. Returns why not when it is refused. */
+  add(owner: Digits, collection: Collection, patch: proto.ISyncdPatch, key: SharedKey): string | undefined {
+    const refusal = collection.accept(patch, key);
+    if (refusal !== undefined) return refusal;
+    const { name, version } = collection;
+    this.#collections.set(`${owner} ${name}`, collection);
+    this.#put.run(owner, name, version, proto.SyncdPatch.encode({ ...patch, version: { version } }).finish());
+    return undefined;
+  }
+
+  /** Drops what is in memory of an account. */
+  forget(owner: Digits): void {
+    for (const name of collectionNames) this.#collections.delete(`${owner} ${name}`);
+  }
+
+  /** The encoded patches after a version, in order; `limit` −1: all. */
+  after(owner: Digits, name: CollectionName, version: number, limit: number): Buffer[] {
+    return this.#after.all(owner, name, version, limit).map((row) => Buffer.from(row['value'] as Uint8Array));
+  }
+}
+
+// Snapshots: a whole collection as one encrypted file on the media host, for devices that know nothing of it yet.
+
+interface Made {
+  readonly version: number;
+  readonly reference: Buffer;
+}
+
+export class Snapshots {
+  /** The last file of each collection, so that a collection which did not change is not stored again. */
+  readonly #made = new WeakMap<Collection, Made>();
+  readonly #media: Media;
+  readonly #random: Random;
+
+  constructor(media: Media, random: Random) {
+    this.#media = media;
+    this.#random = random;
+  }
+
+  /** The encoded reference to the file of the current version. */
+  of(collection: Collection, key: SharedKey): Buffer {
+    const known = this.#made.get(collection);
+    if (known?.version === collection.version) return known.reference;
+    const { version } = collection;
+    const snapshot = proto.SyncdSnapshot.encode({
+      version: { version },
+      records: [...collection.entries.values()].map(({ record }) => record),
+      mac: collection.snapshotMac(key.keys),
+      keyId: { id: key.id },
+    }).finish();
+    const reference = Buffer.from(proto.ExternalBlobReference.encode(this.#seal(snapshot)).finish());
+    this.#made.set(collection, { version, reference });
+    return reference;
+  }
+
+  #seal(plain: Uint8Array): proto.IExternalBlobReference {
+    const mediaKey = this.#random.bytes(32);
+    const keys = Buffer.from(hkdfSync('sha256', mediaKey, Buffer.alloc(0), 'WhatsApp App State Keys', 112));
+    const [iv, cipherKey, macKey] = [keys.subarray(0, 16), keys.subarray(16, 48), keys.subarray(48, 80)];
+    const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
+    const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
+    const mac = createHmac('sha256', macKey).update(iv).update(ciphertext).digest().subarray(0, 10);
+    const file = Buffer.concat([ciphertext, mac]);
+    return {
+      mediaKey,
+      directPath: this.#media.keepNow(file),
+      fileSizeBytes: plain.length,
+      fileSha256: hash(plain),
+      fileEncSha256: hash(file),
+    };
+  }
+}
+
+const hash = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();

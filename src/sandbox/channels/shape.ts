@@ -1,8 +1,10 @@
 /** Channels in the JSON of the platform: numbers are texts, times Unix seconds. */
+import { type Digits, SandboxError } from '../face.ts';
 import { unixSeconds } from '../nodes.ts';
-import { previewOf } from '../previews.ts';
-import type { Digits } from '../face.ts';
-import { followerOf, type Channel, type ChannelText } from './channels.ts';
+import type { Parts } from '../parts.ts';
+import type { Person } from '../people.ts';
+import { previewOf } from '../media.ts';
+import { type Channel, type ChannelText, followerOf } from './channels.ts';
 
 /** `update_time` is in microseconds, as the platform has it. */
 const textShape = ({ id, text, at }: ChannelText) => ({ id, text, update_time: String(at * 1000) });
@@ -68,3 +70,22 @@ export const listedShape = (channel: Channel) => {
   const { settings: _settings, preview, ...thread } = threadShape(channel, { fullImage: false }) as Record<string, unknown>;
   return { id: channel.jid, thread_metadata: { ...thread, picture: preview } };
 };
+
+// Terms of channels: the app has an account accept a notice before it does something with channels for the first time.
+
+/** The notice that has to be accepted before. */
+const notices = { create: ['20601217', '20601218'], follow: ['20601216'], admin: ['20610101', '20601218'] } as const;
+
+/** The stage of a notice that says "accepted". */
+const accepted = '5';
+
+export function requireNotice(person: Person, of: keyof typeof notices): void {
+  if (!notices[of].some((id) => person.notices?.includes(id))) throw new SandboxError(403, 'terms not accepted');
+}
+
+export function acceptNotice({ people }: Pick<Parts, 'people'>, person: Person, id: string, stage: string): void {
+  const known = Object.values(notices).some((ids) => (ids as readonly string[]).includes(id));
+  if (!known || stage !== accepted) throw new SandboxError(400, 'bad-request');
+  person.notices = [...new Set([...(person.notices ?? []), id])];
+  people.save(person);
+}

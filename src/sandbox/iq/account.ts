@@ -1,13 +1,12 @@
 /** Requests about the account itself: going live, settings, privacy, media host, unlinking. */
-import { keepPicture, setBlocked, setPicture } from '../account.ts';
+import { changePrivacy, keepPicture, maySee, setBlocked, setPicture } from '../account.ts';
 import { isGroupJid, jidOf } from '../address.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf } from '../groups.ts';
 import { type BinaryNode, bytes, children, node, text } from '../nodes.ts';
 import type { Picture } from '../people.ts';
-import { previewOf } from '../previews.ts';
-import { changePrivacy, maySee } from '../privacy.ts';
+import { previewOf } from '../media.ts';
 import { statusPrivacy } from '../status-posts.ts';
 import { type Answer, type DeviceQueries, type DeviceQuery, Silence } from './query.ts';
 

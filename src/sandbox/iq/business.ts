@@ -1,7 +1,19 @@
 /** Requests of clients about profiles of businesses. */
 import { jidOf } from '../address.ts';
-import { collectionNode, givenProduct, type GivenProduct, leaf, orderedNode, productNode } from '../business/product-nodes.ts';
-import { categories, type Hours, noBusiness, type Product, type ProductFile, type Profile } from '../business/shape.ts';
+import {
+  categories,
+  collectionNode,
+  givenProduct,
+  type GivenProduct,
+  type Hours,
+  leaf,
+  noBusiness,
+  orderedNode,
+  type Product,
+  type ProductFile,
+  productNode,
+  type Profile,
+} from '../business/shape.ts';
 import { SandboxError } from '../face.ts';
 import { type BinaryNode, child, children, node, text } from '../nodes.ts';
 import type { Person } from '../people.ts';

@@ -5,11 +5,8 @@
 import { keepPicture } from '../account.ts';
 import { lidJid, pnJid } from '../address.ts';
 import * as act from '../channels/actions.ts';
-import type { Channel } from '../channels/channels.ts';
-import { isAdmin } from '../channels/channels.ts';
-import { found, inView, pageOf, type Page } from '../channels/directory.ts';
-import { channelShape, listedShape, stateShape, threadShape, type Wanted } from '../channels/shape.ts';
-import { acceptNotice, requireNotice } from '../channels/terms.ts';
+import { type Channel, found, inView, isAdmin, type Page, pageOf } from '../channels/channels.ts';
+import { acceptNotice, channelShape, listedShape, requireNotice, stateShape, threadShape, type Wanted } from '../channels/shape.ts';
 import { SandboxError, type ReactionCodes } from '../face.ts';
 import type { Person, Picture } from '../people.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';

@@ -4,8 +4,7 @@ import { Curve } from '@whiskeysockets/baileys';
 import { deviceKey } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { child, childBytes, childNumber, children, node, uint, unixSeconds } from '../nodes.ts';
-import { verify, withType } from '../signatures.ts';
-import { type Bundle, bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
+import { type Bundle, bundleNodes, readPreKeys, readSignedPreKey, verify, withType } from '../signal/identity.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 /** Devices in one request at most. */

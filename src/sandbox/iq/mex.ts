@@ -1,7 +1,7 @@
 /** Queries in JSON (`w:mex`), by the id of the query. Errors of a query stand in the JSON of its result, not in the stanza. */
 import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
-import { maySee } from '../privacy.ts';
+import { maySee } from '../account.ts';
 import { cappingOf, timeLockOf } from '../restrictions.ts';
 import { channelMex } from './channels.ts';
 import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';

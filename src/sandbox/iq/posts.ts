@@ -1,8 +1,7 @@
 /** Requests of clients about posts of channels: lists of posts, of their counts, and live updates. */
 import { isChannelJid } from '../address.ts';
 import type { Channel } from '../channels/channels.ts';
-import { listed } from '../channels/post-nodes.ts';
-import { liveSeconds } from '../channels/posts.ts';
+import { listed, liveSeconds } from '../channels/posts.ts';
 import { SandboxError } from '../face.ts';
 import { node } from '../nodes.ts';
 import type { Post } from '../store/posts.ts';

@@ -6,7 +6,7 @@ import { type Addressing, isMissingNumber, isNumber, lidJid, parseUser, pnJid } 
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
-import { maySee } from '../privacy.ts';
+import { maySee } from '../account.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 /** Users in one request at most. */

@@ -3,7 +3,7 @@ import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address.ts';
 import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
-import { decryptEdit } from '../events.ts';
+import { decryptEdit } from './events.ts';
 import { expirationOf, headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';

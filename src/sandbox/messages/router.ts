@@ -12,9 +12,8 @@ import type { Connection } from '../wire/connection.ts';
 import type { Arrival, Envelope } from './inbox.ts';
 import { chatOf } from './compose.ts';
 import { answerPeer } from './peer.ts';
-import { interactiveRefusalOf } from './interactive-rules.ts';
+import { besidesOf, interactiveRefusalOf } from './visibility.ts';
 import { acceptPost } from './to-channels.ts';
-import { besidesOf } from './visibility.ts';
 
 /** One receiving device, with the envelopes that are encrypted for it alone. */
 interface Addressed {

@@ -5,7 +5,7 @@ import { secretOf, textOf } from '../content.ts';
 import type { ShownMessage } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
 import type { People, Person } from '../people.ts';
-import { openEdit } from '../secret-edits.ts';
+import { openEdit } from '../polls.ts';
 import type { Stored } from '../store/messages.ts';
 
 /** Milliseconds after which an edit of a message is dropped. */

@@ -1,8 +1,21 @@
 /** The keys of a simulated phone, and the bundle from which others start a Signal session with it. */
-import { Curve, generateRegistrationId, signedKeyPair, type KeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
-import { children, child, childBytes, childNumber, node, uint, type BinaryNode } from '../nodes.ts';
-import { withType } from '../signatures.ts';
+import { Curve, generateRegistrationId, type KeyPair, signedKeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
+import { verify as verifyCurve } from 'curve25519-js';
+import { type BinaryNode, child, childBytes, childNumber, children, node, uint } from '../nodes.ts';
 import type { PreKey, SignedPreKey } from '../store/keys.ts';
+
+// XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. It shares no code with the gateway's: the platform is
+// the oracle of the gateway's tests, and a fault of one implementation would pass unnoticed in both.
+
+export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  return verifyCurve(publicKey, message, signature);
+}
+
+export const sign = (privateKey: Uint8Array, message: Uint8Array): Uint8Array => Curve.sign(privateKey, message);
+
+/** Puts Signal's key type byte in front of a public key, as signed texts and sessions need it. */
+export const withType = (publicKey: Uint8Array): Buffer => Buffer.concat([Buffer.from([5]), publicKey]);
 
 /** The phone's private keys. They are stored in the data folder. */
 export interface PhoneKeys {

@@ -12,12 +12,10 @@ import {
 import { pino } from 'pino';
 import { lidJid } from '../address.ts';
 import type { People, Person } from '../people.ts';
-import { repairStanzaWords } from '../stanza-words.ts';
+import { decryptFirst, decryptOnCopies, repairSenderKeys, repairStanzaWords, type Sessions } from './library-patches.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
-import { repairSenderKeys } from './sender-keys.ts';
-import { decryptFirst, decryptOnCopies, type Sessions } from './session-trials.ts';
 
 export type EnvelopeType = 'pkmsg' | 'msg';
 

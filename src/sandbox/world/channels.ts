@@ -2,8 +2,8 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { keepPicture } from '../account.ts';
 import * as act from '../channels/actions.ts';
+import { tellChanged, tellState } from '../channels/actions.ts';
 import { type Channel, ownerOf, viewChannel } from '../channels/channels.ts';
-import { tellChanged, tellState } from '../channels/news.ts';
 import { edit, publish, publishStatus, react, revoke, view } from '../channels/posts.ts';
 import type { Changeable } from '../channels/shape.ts';
 import { kindOf, mediaOf, textOf, toJson } from '../content.ts';

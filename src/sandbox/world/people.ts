@@ -1,6 +1,6 @@
 /** People and their accounts, the pairing of clients with their phones, and passkeys. */
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { keepPicture, setBlocked, setPicture } from '../account.ts';
+import { changePrivacy, keepPicture, setBlocked, setPicture } from '../account.ts';
 import { jidOf } from '../address.ts';
 import { unlink } from '../device-life.ts';
 import { type AccountFace, type AccountView, type Digits, type PeopleFace, SandboxError } from '../face.ts';
@@ -9,7 +9,6 @@ import { node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import { makePasskey, type Passkey, rpId, signAssertion, webOrigin } from '../passkey/authenticator.ts';
 import type { Person } from '../people.ts';
-import { changePrivacy } from '../privacy.ts';
 import { restrict } from '../restrictions.ts';
 import { changedPerson, knownPerson, namedPerson, viewPerson } from './lookup.ts';
 

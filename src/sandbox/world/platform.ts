@@ -1,5 +1,5 @@
 /** Faults, counters and the live stream of the platform. */
-import { damageKinds } from '../media-damage.ts';
+import { damageKinds } from '../media-host.ts';
 import { SandboxError, type Fault, type PlatformFace, type Stanza } from '../face.ts';
 import { applyFault, isLive } from '../live-faults.ts';
 import { type BinaryNode, node } from '../nodes.ts';

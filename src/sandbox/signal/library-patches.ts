@@ -1,7 +1,29 @@
-/**
- * Reads a Signal message as Signal's own library does: each session with the sender is tried on a copy, and the one that fits is promoted, which
- * means that answers are written in it. libsignal 6 advances the ratchet of every session that it tries and stores those that did not fit.
- */
+/** Changes of the library and of libsignal in memory, made once for the phones. */
+import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
+import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
+
+// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers, but revives buffers only
+// from base64. A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is
+// used.
+
+let repaired = false;
+
+/** Once per process; later calls do nothing. */
+export const repairSenderKeys = (): void => {
+  if (repaired) return;
+  repaired = true;
+  const { prototype } = SenderKeyState;
+  const remove = prototype.removeSenderMessageKey;
+  prototype.removeSenderMessageKey = function (iteration) {
+    const key = this.getStructure().senderMessageKeys.find((one) => one.iteration === iteration);
+    if (key) key.seed = Buffer.from(key.seed);
+    return remove.call(this, iteration);
+  };
+};
+
+// Reads a Signal message as Signal's own library does: each session with the sender is tried on a copy, and the one that fits is promoted,
+// which means that answers are written in it. libsignal 6 advances the ratchet of every session that it tries and stores those that did not
+// fit.
 
 interface StoredSession {
   /** `closed` is -1 in the open session, else the time at which it was closed, in milliseconds. */
@@ -72,4 +94,12 @@ export const decryptOnCopies = async <T>(sessions: Sessions, decrypt: () => Prom
     }
   }
   throw failure;
+};
+
+// The library writes words that are often used as numbers, which it looks up in a plain object: a text such as `constructor` finds what
+// every object inherits, and the stanza is written wrong. Here that object stops inheriting.
+
+/** Idempotent. */
+export const repairStanzaWords = (): void => {
+  Object.setPrototypeOf(TOKEN_MAP, null);
 };

@@ -1,8 +1,12 @@
 /** Events as phones handle them: answers and changes are encrypted once more, under the secret of the event. */
 import { aesDecryptGCM, aesEncryptGCM, hkdf, hmacSign, proto } from '@whiskeysockets/baileys';
+import { secretOf } from '../content.ts';
+import { type Content, SandboxError } from '../face.ts';
+import type { Random } from '../random.ts';
+import type { Stored } from '../store/messages.ts';
 
 /** Jids without device. `creator` made the event, `other` answers or changes it. */
-export interface EventContext {
+interface EventContext {
   readonly eventId: string;
   readonly secret: Uint8Array;
   readonly creator: string;
@@ -13,7 +17,7 @@ export const responses = { going: 1, notGoing: 2, maybe: 3 } as const;
 
 export type Answer = keyof typeof responses;
 
-export function encryptAnswer(
+function encryptAnswer(
   answer: Answer,
   extraGuests: number,
   { eventId, secret, creator, other }: EventContext,
@@ -34,11 +38,7 @@ const none = Buffer.alloc(0);
 const editKey = ({ eventId, secret, creator, other }: EventContext): Buffer =>
   Buffer.from(hkdf(Buffer.from(secret), 32, { salt: Buffer.alloc(32), info: `${eventId}${creator}${other}Event Edit` }));
 
-export const encryptEdit = (
-  event: proto.Message.IEventMessage,
-  context: EventContext,
-  iv: Uint8Array,
-): proto.Message.ISecretEncryptedMessage => ({
+const encryptEdit = (event: proto.Message.IEventMessage, context: EventContext, iv: Uint8Array): proto.Message.ISecretEncryptedMessage => ({
   secretEncType: proto.Message.SecretEncryptedMessage.SecretEncType.EVENT_EDIT,
   encPayload: aesEncryptGCM(proto.Message.encode({ eventMessage: event }).finish(), editKey(context), iv, none),
   encIv: iv,
@@ -59,4 +59,45 @@ export function decryptEdit(
     }
   }
   return undefined;
+}
+
+// Events that simulated people make, change and answer.
+
+type Of<K extends Content['kind']> = Extract<Content, { readonly kind: K }>;
+
+/** A message with an event, as its reader names it. */
+interface Known {
+  readonly stored: Stored;
+  readonly key: proto.IMessageKey;
+  readonly creator: string;
+  readonly me: string;
+}
+
+export const composeEvent = ({ kind: _kind, ...event }: Of<'event'>, random: Random): proto.IMessage => ({
+  eventMessage: { isCanceled: false, ...event },
+  messageContextInfo: { messageSecret: random.bytes(32) },
+});
+
+const contextOf = ({ stored, creator, me }: Known): EventContext => {
+  const secret = secretOf(stored.content);
+  if (!stored.content?.eventMessage || !secret) throw new SandboxError(400, `not an event: ${stored.id}`);
+  return { eventId: stored.id, secret, creator, other: me };
+};
+
+export const composeAnswer = (known: Known, { answer, extraGuests = 0 }: Of<'eventAnswer'>, random: Random): proto.IMessage => ({
+  encEventResponseMessage: {
+    eventCreationMessageKey: known.key,
+    ...encryptAnswer(answer, extraGuests, contextOf(known), random.bytes(12)),
+  },
+});
+
+export function composeEventEdit(known: Known, { name, isCanceled }: Of<'eventEdit'>, random: Random): proto.IMessage {
+  if (known.stored.author !== '') throw new SandboxError(400, 'only an own event can be changed');
+  const context = contextOf(known);
+  const changed = {
+    ...known.stored.content?.eventMessage,
+    ...(name === undefined ? {} : { name }),
+    ...(isCanceled === undefined ? {} : { isCanceled }),
+  };
+  return { secretEncryptedMessage: { targetMessageKey: known.key, ...encryptEdit(changed, context, random.bytes(12)) } };
 }
