@@ -1,7 +1,7 @@
 /** Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope. */
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
-import { lazyValidators } from '../lazy-validators.ts';
+import { lazyValidators } from '../base/lazy-validators.ts';
 
 /** A body that no route can take; one place turns it into a 400 or 415. */
 export class BodyError extends Error {

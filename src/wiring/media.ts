@@ -1,18 +1,123 @@
-/** Composes the parts that handle files: the pool of threads, the intake, the workshop, and the folder between them. */
+/**
+ * Composes the parts that handle files: the store and the ports of downloads; the pool of threads, the intake, the workshop, and the folder
+ * between them.
+ */
 import { join } from 'node:path';
-import type { Log } from '#actors/ports.ts';
+import { done } from '#actors/model.ts';
+import type { Chance, FileRows, FileStore, Log, RemovalStore, Sounds } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { findProgram } from '#config/programs.ts';
-import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
-import { createIntake } from '#src/media/intake.ts';
+import { nodeNameOf } from '#src/wiring/cluster.ts';
+import { type BlobStore, hashFile } from '#src/files/blobs.ts';
+import { openBucketBlobs } from '#src/files/bucket-blobs.ts';
+import { createFileStore } from '#src/files/file-store.ts';
+import { openFolderBlobs } from '#src/files/folder-blobs.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { Slots } from '#src/media/bounded-work.ts';
 import { endLeftoverChildren } from '#src/media/ffmpeg.ts';
+import { createIntake } from '#src/media/intake.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop } from '#src/media/prepare.ts';
+import type { MediaWorkshop } from '#src/media/prepared.ts';
 import { createSealing } from '#src/media/sealing.ts';
+import { createTranscriber } from '#src/media/transcriber.ts';
+import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 
-interface Given {
+// Composes the parts that store and fetch files: the store, the ports of downloads, and the conversion of sound.
+
+interface FileInput {
+  readonly settings: Settings;
+  readonly dataDir: string;
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  readonly folder: TemporaryFolder;
+  readonly rows: FileRows;
+  readonly removals: RemovalStore;
+  readonly chance: Pick<Chance, 'hex'>;
+  readonly workshop: Pick<MediaWorkshop, 'toMp3'>;
+  now(): number;
+  /** Called for each opened part with its way to close; the last one is to be closed first. */
+  readonly onOpen: (name: string, close: () => Promise<void>) => void;
+}
+
+const openBlobs = async ({ settings, dataDir, folder, onOpen }: FileInput): Promise<BlobStore> => {
+  if (settings.filesBucket === null) return openFolderBlobs(join(dataDir, 'files'), folder);
+  const bucket = openBucketBlobs(
+    {
+      endpoint: settings.filesBucket,
+      region: settings.filesBucketRegion,
+      keyId: settings.filesBucketKeyId,
+      secret: settings.filesBucketSecret,
+      silenceMs: settings.filesBucketSilenceMs,
+    },
+    folder,
+  );
+  onOpen('bucket', () => bucket.close());
+  return bucket;
+};
+
+/** The files of an instance go before its rows, so that a removal that was interrupted finds what is left. */
+const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
+  ...removals,
+  removePiece: async (removal) =>
+    ((removal.kind === 'instance' || removal.kind === 'account') && (await files.removeOf(removal.id)) > 0) ||
+    (await removals.removePiece(removal)),
+});
+
+const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: FileInput): Downloads => {
+  const intake = createIntake({
+    guard,
+    userAgent,
+    folder,
+    maxBytes: settings.downloadMaxBytes,
+    timeoutMs: settings.downloadMs,
+    silenceMs: settings.downloadSilenceMs,
+  });
+  onOpen('downloads', () => intake.close());
+  const slots = new Slots(settings.downloadsAtOnce);
+  return {
+    receive: (bytes, options) => slots.run(options.signal, () => intake.receive(bytes, options)),
+    most: settings.downloadMaxBytes,
+    silenceMs: settings.downloadSilenceMs,
+    phoneMs: settings.downloadPhoneMs,
+  };
+};
+
+const toMp3 = async (workshop: FileInput['workshop'], source: string): ReturnType<Sounds['toMp3']> => {
+  const made = await workshop.toMp3(source);
+  if (!made.ok) return made;
+  const { path, size, mimetype, discard } = made.value;
+  return done({ path, size, mimetype, hash: await hashFile(path), filename: '', discard: () => discard() });
+};
+
+export async function openFileParts(given: FileInput) {
+  const { settings, rows, chance, now, guard, userAgent, workshop, onOpen } = given;
+  const blobs = await openBlobs(given);
+  const files = createFileStore({
+    rows,
+    blobs,
+    baseUrl: settings.baseUrl,
+    isComplete: settings.filesBucket !== null || nodeNameOf(settings) === null,
+    chance,
+    now,
+  });
+  const transcriber = createTranscriber({
+    guard,
+    userAgent,
+    url: settings.transcribeUrl ?? '',
+    model: settings.transcribeModel,
+    timeoutMs: settings.transcribeMs,
+  });
+  onOpen('transcriber', () => transcriber.close());
+  const sounds: Sounds = { toMp3: (path) => toMp3(workshop, path), transcribe: (sound, key) => transcriber.transcribe(sound, key) };
+  return { files, sounds, downloads: downloadsOf(given), removals: withFiles(given.removals, files) };
+}
+
+// Composes the parts that handle files: the pool of threads, the intake, the workshop, and the folder between them.
+
+interface MediaInput {
   readonly settings: Settings;
   readonly dataDir: string;
   readonly guard: AddressGuard;
@@ -23,7 +128,7 @@ interface Given {
 }
 
 /** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
-export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: Given) {
+export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
   // Threads beside those that convert: one that encrypts, and one more, so that no QR code waits for a file.
   const media = createMedia({ threads: settings.mediaJobs + 2 });
   onOpen('media', () => media.close());

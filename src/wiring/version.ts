@@ -1,13 +1,13 @@
 /** Puts together how the version of the web client is looked up: by which address, through the guard or a proxy, and where it is kept. */
 import type { Log, SettingStore, Time } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
-import { trustAddress } from './platform/wire/trust.ts';
-import { dispatcherThrough } from './platform/proxy/agents.ts';
-import { platformAddress } from './platform/proxy/check.ts';
-import { createTunnel } from './platform/proxy/tunnel.ts';
-import { type ClientVersions, createClientVersions, lookUpRevision } from './platform/link/client-versions.ts';
-import { createAddressGuard } from './webhooks/address-guard.ts';
-import { createAgent, reasonOf } from './webhooks/client.ts';
+import { trustAddress } from '../platform/wire/trust.ts';
+import { dispatcherThrough } from '../platform/proxy/agents.ts';
+import { platformAddress } from '../platform/proxy/check.ts';
+import { createTunnel } from '../platform/proxy/tunnel.ts';
+import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';
+import { createAddressGuard } from '../webhooks/address-guard.ts';
+import { createAgent, reasonOf } from '../webhooks/client.ts';
 
 export interface VersionMeans {
   readonly settings: SettingStore;

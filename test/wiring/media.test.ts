@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '#config/load.ts';
-import { openMediaParts } from '#src/service-parts.ts';
+import { openMediaParts } from '#src/wiring/media.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { quietLog } from '#test/support/database.ts';
 

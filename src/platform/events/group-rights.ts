@@ -1,7 +1,7 @@
 /** The members of a group: their rights over messages of others, and the numbers of those who are named by LID alone. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { type Directory, personOf } from '../wire/directory.ts';
 import { bare, isGroup, isLid } from '../wire/jid.ts';
 import type { BaileysEvent } from './library-values.ts';

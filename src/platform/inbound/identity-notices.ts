@@ -13,7 +13,7 @@ import {
   type BinaryNode,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';

@@ -1,7 +1,7 @@
 /** Remembers for whom the platform gave forged keys. The library only says that a message has no receiver. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { addressesOf, type Directory } from '../wire/directory.ts';
 import { bare } from '../wire/jid.ts';
 

@@ -12,7 +12,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
 

@@ -1,7 +1,7 @@
 /** The lists of people's devices that the library remembers, and the acks that say when such a list is wrong. */
 import { createHash } from 'node:crypto';
 import { jidDecode, type PossiblyExtendedCacheStore, type WASocket } from '@whiskeysockets/baileys';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
 import { isGroup, isLid, userOf } from '../wire/jid.ts';

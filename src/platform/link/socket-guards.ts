@@ -6,7 +6,7 @@ import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
 import { closeOf, ownCloses } from '../wire/close-cause.ts';
 import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
