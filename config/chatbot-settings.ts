@@ -1,5 +1,5 @@
 /** Settings of the chatbot and of the connector to Chatwoot. */
-import { age, group, integer, milliseconds } from './kinds.ts';
+import { age, fixed, group, integer, milliseconds } from './kinds.ts';
 
 // Settings of the chatbot: when it answers, and what it may cost.
 
@@ -51,12 +51,11 @@ export const chatbotSettings = {
     2_048,
     'Tokens of one answer at most, whatever an agent asks for. 2,048 are three pages; thinking counts too.',
   ),
-  chatbotToolRounds: chatbot(
-    integer(0, 20),
+  chatbotToolRounds: fixed(
     4,
     'How often a model is asked again with what its tools led to, for one answer. Four let it look, act and tell.',
   ),
-  chatbotToolCalls: chatbot(integer(0, 100), 8, 'Uses of tools for one answer. Eight set the fields of a lead and send some files.'),
+  chatbotToolCalls: fixed(8, 'Uses of tools for one answer. Eight set the fields of a lead and send some files.'),
   chatbotPieces: chatbot(
     integer(1, 100),
     10,
@@ -119,8 +118,7 @@ export const chatwootSettings = {
     32,
     'Messages of agents that are being sent at once, of all instances. One takes a fraction of a second, or as long as its file; 32 are those of some hundred agents.',
   ),
-  chatwootSendsPerInstance: chatwoot(
-    integer(1, 1_000),
+  chatwootSendsPerInstance: fixed(
     4,
     'Messages of agents that one instance sends at once, in as many conversations. 4, so that files of one inbox hold up no other.',
   ),

@@ -1,5 +1,5 @@
 /** Settings of connections to the database, and of a gateway that is one node of several. */
-import { group, integer, milliseconds, nodeName, secretUrl, text } from './kinds.ts';
+import { fixed, group, integer, milliseconds, nodeName, secretUrl, text } from './kinds.ts';
 
 // Settings of connections to the database.
 
@@ -36,8 +36,7 @@ export const databaseSettings = {
     5_000,
     'Time of a statement, after which the database stops it. Every statement of the gateway takes milliseconds; 5 s forgive a busy disk.',
   ),
-  databaseQueryMs: database(
-    milliseconds(100, 600_000),
+  databaseQueryMs: fixed(
     2_000,
     'Time of one statement of a list or search that a client asks for, in place of DATABASE_STATEMENT_MS. The slowest takes some 100 ms over 60,000 chats; two seconds end one that would hold a connection from others. An instance has at most two at once, whatever it asks.',
   ),

@@ -1,6 +1,6 @@
 /** Writes the table of settings into `docs/settings.md` (`node config/describe.ts`), so that it cannot differ from the program. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { nameOf, type Setting, table } from './settings.ts';
+import { nameOf, type Setting, settable } from './settings.ts';
 
 const start = '<!-- settings -->';
 const end = '<!-- /settings -->';
@@ -11,7 +11,7 @@ const row = ([key, { kind, value, about }]: [string, Setting<unknown>]): string 
 };
 
 export const describeSettings = (): string => {
-  const groups = Map.groupBy(Object.entries(table as Readonly<Record<string, Setting<unknown>>>), ([, { group }]) => group);
+  const groups = Map.groupBy(Object.entries(settable), ([, { group }]) => group);
   return [...groups]
     .map(([group, settings]) =>
       [`## ${group}`, '', '| Name | Default | What it does |', '| --- | --- | --- |', ...settings.map(row)].join('\n'),

@@ -1,5 +1,5 @@
 /** Settings of events and webhooks. */
-import { age, group, integer, milliseconds, networks, times } from './kinds.ts';
+import { age, fixed, group, integer, milliseconds, networks, times } from './kinds.ts';
 
 const events = group('Events and webhooks');
 
@@ -36,8 +36,7 @@ export const eventSettings = {
   ),
   circuitMinMs: events(milliseconds(), 30_000, 'First pause before a probe of an open circuit; doubles up to CIRCUIT_MAX_MS.'),
   circuitMaxMs: events(milliseconds(), 600_000, 'Longest pause between two probes. 10 min find a receiver soon that is back.'),
-  webhookRetryAfterMaxMs: events(
-    milliseconds(0),
+  webhookRetryAfterMaxMs: fixed(
     3_600_000,
     'Longest `Retry-After` of a receiver that is honoured. An hour: more would be taken for a broken clock.',
   ),
@@ -51,13 +50,11 @@ export const eventSettings = {
     64,
     'Posts to one host that may be under way, whatever webhooks they belong to. Many instances often share one receiver, and 64 of 50 ms are 1,280 events a second.',
   ),
-  webhookInMemory: events(
-    integer(8, 100_000),
+  webhookInMemory: fixed(
     512,
     'Deliveries of one webhook and instance that are held in memory; the rest waits in the database. Enough to keep every lane busy, and 1 MB at 2 KB each.',
   ),
-  webhookInMemoryBytes: events(
-    integer(65_536, 1_073_741_824),
+  webhookInMemoryBytes: fixed(
     4_194_304,
     'Bytes of the events that may be held in memory for one webhook and instance, one event in any case. 4 MiB are the 512 at 8 KB; without it 512 batches of the past would be 128 MB.',
   ),
@@ -111,13 +108,11 @@ export const eventSettings = {
     15_000,
     'Time between two comments on an event stream, while nothing else is sent. 15 s: proxies close what is silent for 30 s and more.',
   ),
-  recorderMaxWaitMs: events(
-    milliseconds(0, 1_000),
+  recorderMaxWaitMs: fixed(
     4,
     'How long the recorder collects before it commits. 4 ms are not felt by anybody and turn a burst into a few transactions.',
   ),
-  recorderMaxBatch: events(
-    integer(1, 10_000),
+  recorderMaxBatch: fixed(
     64,
     'Most items in one commit; what belongs together, such as a batch of 200 of the past, is one in any case. More made commits longer without making them cheaper per item.',
   ),

@@ -1,5 +1,5 @@
 /** Settings of files: how they are taken and made, where they are kept and for how long, and how those of messages are fetched and sent. */
-import { group, integer, milliseconds, secretText, text, url, wordsOf } from './kinds.ts';
+import { fixed, group, integer, milliseconds, secretText, text, url, wordsOf } from './kinds.ts';
 
 // Settings of kept files: where they are, for how long, and how those of messages are fetched.
 
@@ -27,8 +27,7 @@ export const fileSettings = {
   filesBucketRegion: files(text, 'auto', 'Region of the bucket. `auto` is what most services take; AWS wants its own name.'),
   filesBucketKeyId: files(text, '', 'Id of the access key of the bucket.'),
   filesBucketSecret: files(secretText, '', 'Secret of the access key of the bucket.'),
-  filesBucketSilenceMs: files(
-    milliseconds(100, 600_000),
+  filesBucketSilenceMs: fixed(
     15_000,
     'How long the bucket may say nothing before the answer is 503. Such a service answers in under a second.',
   ),
@@ -37,8 +36,7 @@ export const fileSettings = {
     268_435_456,
     'Largest file of a message in bytes that is downloaded. 256 MiB are over what phones send but for documents; the file goes to the disk and never into memory.',
   ),
-  downloadMs: files(
-    milliseconds(1_000, 3_600_000),
+  downloadMs: fixed(
     300_000,
     'Longest time for a download as a whole. Five minutes bring DOWNLOAD_MAX_BYTES over a line of 8 Mbit/s; clients stop waiting after 30 s and find it kept when they ask again.',
   ),
@@ -52,8 +50,7 @@ export const fileSettings = {
     30_000,
     'How long the phone gets to hand in again what the media host has dropped. It has to upload the file; a phone that is off never answers.',
   ),
-  downloadsAtOnce: files(
-    integer(1, 1_000),
+  downloadsAtOnce: fixed(
     8,
     'Downloads under way at once, of all instances; further ones wait. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
   ),
@@ -73,11 +70,7 @@ export const fileSettings = {
     'Service that transcribes speech, in the form of OpenAI: `/audio/transcriptions` is added. Subject to ALLOW_PRIVATE_RECEIVERS.',
   ),
   transcribeModel: files(text, 'whisper-1', 'Model that transcribes. The one that every service of this form has.'),
-  transcribeMs: files(
-    milliseconds(1_000, 600_000),
-    60_000,
-    'How long a transcription may take. A voice message of several minutes takes some 10 s.',
-  ),
+  transcribeMs: fixed(60_000, 'How long a transcription may take. A voice message of several minutes takes some 10 s.'),
   autoDownload: files(
     wordsOf('image', 'video', 'audio', 'document', 'sticker'),
     [],
@@ -113,10 +106,9 @@ export const mediaSettings = {
   mediaMaxBytes: media(
     integer(1_024, 2_147_483_648),
     67_108_864,
-    'Largest file in bytes that is taken from a client, and largest one that is made of it. 64 MiB are over what the platform shows as video, and a file of that size is fetched within MEDIA_FETCH_MS by a line of 10 Mbit/s.',
+    'Largest file in bytes that is taken from a client, and largest one that is made of it. 64 MiB are over what the platform shows as video, and a file of that size is fetched in about a minute by a line of 10 Mbit/s.',
   ),
-  mediaFetchMs: media(
-    milliseconds(100, 3_600_000),
+  mediaFetchMs: fixed(
     60_000,
     'Longest time for fetching a file from an address. A request waits for it; a client gives up after a minute.',
   ),
@@ -130,8 +122,7 @@ export const mediaSettings = {
     2,
     'Pictures that are converted at once, and as many audio and video files beside them; further ones wait. One for each core of a small machine: each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
   ),
-  mediaConvertMs: media(
-    milliseconds(1_000, 3_600_000),
+  mediaConvertMs: fixed(
     120_000,
     'Longest time for converting a file, with the time in which it waits for its turn. Two minutes convert a video of some minutes on 2 cores.',
   ),
@@ -140,8 +131,7 @@ export const mediaSettings = {
     50_000_000,
     'Most pixels of a picture, of all frames together; one with more is refused before it is unpacked. The cameras of phones make 50 million.',
   ),
-  mediaMaxSide: media(
-    integer(1_600, 100_000),
+  mediaMaxSide: fixed(
     9_999,
     'Longest side of a picture in pixels. The cameras of phones make some 9,000; a picture of one row of millions of pixels takes a thread for seconds. As a document it goes out as it is.',
   ),
@@ -155,18 +145,15 @@ export const mediaSettings = {
 // Settings of uploads to the platform.
 
 export const uploadSettings = {
-  mediaUploadMs: media(
-    milliseconds(1_000, 3_600_000),
+  mediaUploadMs: fixed(
     300_000,
     'Longest time for uploading a file to the platform, retries included. Five minutes carry 64 MiB over a line of 2 Mbit/s.',
   ),
-  mediaUploadSilenceMs: media(
-    milliseconds(100, 600_000),
+  mediaUploadSilenceMs: fixed(
     15_000,
     'How long a media host may take nothing of an upload before another one is tried. A healthy one takes something every second.',
   ),
-  mediaUploadsRemembered: media(
-    integer(1, 100_000),
+  mediaUploadsRemembered: fixed(
     200,
     'Uploads of one session that are used again for the same file within an hour. Each takes half a kilobyte; twice as many may be held.',
   ),

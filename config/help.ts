@@ -1,5 +1,5 @@
 /** The text of `--help`: the commands, and every setting with its default. */
-import { nameOf, type Setting, table } from './settings.ts';
+import { nameOf, type Setting, settable } from './settings.ts';
 
 const commands = [
   ['npm start', 'starts the gateway'],
@@ -17,7 +17,7 @@ const lineOf = ([key, { kind, value, about }]: readonly [string, Setting<unknown
 };
 
 export const helpText = (): string => {
-  const groups = Map.groupBy(Object.entries(table as Readonly<Record<string, Setting<unknown>>>), ([, { group }]) => group);
+  const groups = Map.groupBy(Object.entries(settable), ([, { group }]) => group);
   return [
     'Commands:',
     ...commands.map(([command, about]) => `  ${command.padEnd(20)} ${about}`),

@@ -222,8 +222,7 @@ export const phrases: Kind<readonly string[]> = {
   show: (value) => (value.length === 0 ? 'none' : value.join(',')),
 };
 
-// The type of a setting.
-
+/** A value of the program with the reason of that value. The environment may set it, unless it is fixed. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly value: T;
@@ -231,8 +230,19 @@ export interface Setting<T> {
   readonly about: string;
   /** Heading of its table in `docs/settings.md`. */
   readonly group: string;
+  /** Present: a constant, which the environment does not set and no page lists. */
+  readonly fixed?: true;
 }
 
 export const group =
   (name: string) =>
   <T>(kind: Kind<T>, value: NoInfer<T>, about: string): Setting<T> => ({ kind, value, about, group: name });
+
+/** Returns a constant. No operator has a reason to change this value. */
+export const fixed = (value: number, about: string): Setting<number> => ({
+  kind: { must: String(value), parse: () => undefined, show: String },
+  value,
+  about,
+  group: '',
+  fixed: true,
+});

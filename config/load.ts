@@ -1,7 +1,7 @@
 /** Reads the settings: the environment, then the `.env` file for what the environment leaves out, then the defaults. */
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { nameOf, ranges, type Setting, table, type Values } from './settings.ts';
+import { nameOf, ranges, type Setting, settable, table, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -45,7 +45,7 @@ const nearest = (name: string, known: readonly string[]): string | null => {
 
 /** Names of the file that are no settings. The environment has names of everybody, so it is not looked at. */
 const unknownIn = (given: Environment): readonly UnknownSetting[] => {
-  const known = Object.keys(table).map(nameOf);
+  const known = Object.keys(settable).map(nameOf);
   return Object.keys(given)
     .filter((name) => !known.includes(name) && !strangers.has(name))
     .map((name) => ({ name, meant: nearest(name, known) }));
@@ -62,7 +62,8 @@ const readFile = (path: string, problems: string[]): Environment => {
 };
 
 const parse = (given: Environment, problems: string[]): Values => {
-  const values = Object.entries(table as Readonly<Record<string, Setting<unknown>>>).map(([key, { kind, value }]) => {
+  const values = Object.entries(table as Readonly<Record<string, Setting<unknown>>>).map(([key, { kind, value, fixed }]) => {
+    if (fixed) return [key, value];
     const text = given[nameOf(key)]?.trim();
     // Compose files and shells hand over an empty text for what is not set.
     if (text === undefined || text === '') return [key, value];

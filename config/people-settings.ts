@@ -1,13 +1,10 @@
 /** Settings of groups, channels, pictures, and of what is kept about chats. */
-import { age, group, integer, milliseconds } from './kinds.ts';
+import { fixed, group, integer, milliseconds } from './kinds.ts';
 
-// Settings of channels.
-
-const channels = group('Channels');
+// Constants of channels.
 
 export const channelSettings = {
-  channelsMaxAgeMs: channels(
-    age(0),
+  channelsMaxAgeMs: fixed(
     604_800_000,
     'How old the list of all channels may be at a login before the platform is asked for it again. A week: the platform reports every change by itself, also those that happened while a session was away.',
   ),
@@ -18,8 +15,7 @@ export const channelSettings = {
 const groups = group('Groups');
 
 export const groupSettings = {
-  groupsMaxAgeMs: groups(
-    age(0),
+  groupsMaxAgeMs: fixed(
     604_800_000,
     'How old the list of all groups may be at a login before the platform is asked for it again. A week: the platform reports every change by itself, also those that happened while a session was away, and the list of a thousand groups is megabytes.',
   ),
@@ -47,8 +43,7 @@ export const leadSettings = {
 const pictures = group('Pictures of people and groups');
 
 export const pictureSettings = {
-  picturesAtOnce: pictures(
-    integer(1, 1_000),
+  picturesAtOnce: fixed(
     20,
     'Pictures that one session may look up at once, after a pause. Twenty are what a phone asks for when somebody opens its list of chats.',
   ),
@@ -57,24 +52,17 @@ export const pictureSettings = {
     3_000,
     'Time until a session may look up one picture more. One in 3 s is 1,200 an hour, as somebody makes who scrolls through chats now and then; who writes often is looked up once.',
   ),
-  pictureKeepMs: pictures(
-    age(60_000),
+  pictureKeepMs: fixed(
     172_800_000,
     'How long an answer counts, also that there is no picture or that it is hidden. Two days: addresses of pictures work for several days, and the platform reports changes.',
   ),
-  picturesWaiting: pictures(
-    integer(1, 100_000),
+  picturesWaiting: fixed(
     500,
     'People and groups of one session that may wait to be looked up; who comes beyond that is looked up at a later message. 500 are 25 minutes of work at the usual pace.',
   ),
-  smallPictureBytes: pictures(
-    integer(0, 10_000_000_000),
+  smallPictureBytes: fixed(
     67_108_864,
     'Memory for the pictures of all accounts that the dashboard shows. They take 10 KB at most, so that 64 MiB hold those of some 6,500 sessions; without room the oldest go, and initials are shown.',
   ),
-  picturesRemembered: pictures(
-    integer(1, 100_000),
-    500,
-    'Answers of one session in memory, the latest first; all of them are in the database. 500 take 150 KB.',
-  ),
+  picturesRemembered: fixed(500, 'Answers of one session in memory, the latest first; all of them are in the database. 500 take 150 KB.'),
 } as const;

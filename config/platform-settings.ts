@@ -1,5 +1,5 @@
 /** Settings of the platform, of sessions, of pairing and of requests. */
-import { age, choice, group, integer, milliseconds, secretUrl, text, url, version, webSocket } from './kinds.ts';
+import { age, choice, fixed, group, integer, milliseconds, secretUrl, text, url, version, webSocket } from './kinds.ts';
 
 // Settings of the platform and of sessions.
 
@@ -82,13 +82,11 @@ export const platformSettings = {
     0,
     'Time without traffic after which a session hibernates by itself. 0 is never: who hibernates receives nothing until it wakes.',
   ),
-  hibernateWakeEveryMs: platform(
-    age(60_000),
+  hibernateWakeEveryMs: fixed(
     604_800_000,
     'A hibernated session wakes at least this often. The platform unlinks devices after 14 idle days at the earliest; a week leaves room for one failure.',
   ),
-  hibernateDrainMs: platform(
-    milliseconds(100),
+  hibernateDrainMs: fixed(
     10_000,
     'How long a session that woke by itself stays without traffic before it sleeps again. 10 s are ample for what the platform kept.',
   ),

@@ -1,5 +1,5 @@
 /** Settings of reconnection, and of the proxies through which sessions reach the platform. */
-import { age, derivedInteger, flag, group, integer, milliseconds, networks, text } from './kinds.ts';
+import { derivedInteger, fixed, flag, group, integer, milliseconds, networks, text } from './kinds.ts';
 
 // Settings of reconnection.
 
@@ -21,28 +21,17 @@ export const reconnectSettings = {
     300_000,
     'A session that stayed connected this long starts its back-off from the beginning. Shorter, and a session that flaps would never back off.',
   ),
-  reconnectCutEveryMs: restarts(
-    age(0),
+  reconnectCutEveryMs: fixed(
     30_000,
     'Least time between two calls of `POST /instance/connect` that cut the back-off or a suspension of an instance short; others wait with it. A person who presses the button is obeyed at once, a client that polls it makes two connections a minute.',
   ),
-  unknownCloseLimit: restarts(
-    integer(1, 1_000),
+  unknownCloseLimit: fixed(
     5,
     'Closes with an unknown code in a row, without ever being connected, until the session is given up. Five, with the back-off, are half a minute.',
   ),
-  crashLimit: restarts(
-    integer(1, 1_000),
-    3,
-    'Crashes of one instance within the window until it is stopped. One is an accident, two a coincidence.',
-  ),
-  crashWindowMs: restarts(
-    milliseconds(100),
-    60_000,
-    'Window in which crashes are counted. A fault that comes back within a minute is a fault of the program.',
-  ),
-  crashCooldownMs: restarts(
-    milliseconds(100),
+  crashLimit: fixed(3, 'Crashes of one instance within the window until it is stopped. One is an accident, two a coincidence.'),
+  crashWindowMs: fixed(60_000, 'Window in which crashes are counted. A fault that comes back within a minute is a fault of the program.'),
+  crashCooldownMs: fixed(
     900_000,
     'Pause of an instance that was stopped for crashing, before one more try. 15 minutes keep the log readable and outlast most causes.',
   ),
@@ -71,12 +60,11 @@ export const reconnectSettings = {
     600_000,
     'Only one such try is made within this time; the next takeover stops the session. Two servers that fight for an account get it banned.',
   ),
-  restartLimit: restarts(
-    integer(1, 1_000),
+  restartLimit: fixed(
     3,
-    'Restarts asked for by the platform (515) within RESTART_WINDOW_MS that are free of charge. One follows every pairing; more than three in a minute are a fault and back off.',
+    'Restarts asked for by the platform (515) within a minute that are free of charge. One follows every pairing; more than three in a minute are a fault and back off.',
   ),
-  restartWindowMs: restarts(milliseconds(), 60_000, 'Time in which RESTART_LIMIT counts.'),
+  restartWindowMs: fixed(60_000, 'Window in which requested restarts are counted.'),
   canaryMinMs: restarts(
     milliseconds(),
     5_000,
@@ -87,8 +75,7 @@ export const reconnectSettings = {
     300_000,
     'Longest pause between two tries of a canary. 5 min: one login in that time bothers nobody.',
   ),
-  outageWindowMs: restarts(
-    milliseconds(),
+  outageWindowMs: fixed(
     10_000,
     'Time in which losses of live sessions belong together. When more than half are lost in it, one probes before the rest follow.',
   ),

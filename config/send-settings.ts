@@ -1,5 +1,5 @@
 /** Settings of sends and of campaigns. */
-import { age, group, hours, integer, milliseconds, phrases, timeZone } from './kinds.ts';
+import { age, fixed, group, hours, integer, milliseconds, phrases, timeZone } from './kinds.ts';
 
 // Settings of what all sends have in common.
 
@@ -26,8 +26,7 @@ export const sendSettings = {
     604_800_000,
     'How long a number that was found is not looked up again. A week, for those who never answered; who has got a message or written one is never looked up again.',
   ),
-  lookupKeepAbsentMs: sends(
-    age(0),
+  lookupKeepAbsentMs: fixed(
     21_600_000,
     'How long a number without an account is refused without looking it up again. 6 h: lists are often sent again on the same day, and somebody who joins is reached on that day too.',
   ),

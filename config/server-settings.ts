@@ -1,7 +1,7 @@
 /** Settings of the server itself: where it listens and stores, who may call it, and how much. */
 import {
-  age,
   choice,
+  fixed,
   flag,
   group,
   integer,
@@ -45,8 +45,7 @@ export const serverSettings = {
     null,
     'Admin token, 16 characters or more. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password. A token made by `POST /admin/token/rotate` counts instead of this one until another value stands here.',
   ),
-  adminRotateCooldownMs: server(
-    age(0),
+  adminRotateCooldownMs: fixed(
     86_400_000,
     'Least time between two rotations of the admin token. A day, so that a stolen token cannot lock the owner out again and again.',
   ),

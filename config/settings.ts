@@ -37,6 +37,11 @@ export const table = {
 
 type Table = typeof table;
 
+/** The table without the constants: what the environment, `--help` and docs/settings.md know. */
+export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromEntries(
+  Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => !fixed),
+);
+
 /** The values from the environment; null where the program decides by itself. */
 export type Values = { readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never };
 

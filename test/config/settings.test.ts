@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { withSettings } from '#config/describe.ts';
 import { baseUrlOf, type Environment, loadSettings, SettingsError, type UnknownSetting } from '#config/load.ts';
-import { nameOf, table } from '#config/settings.ts';
+import { nameOf, settable, table } from '#config/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'settings-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,7 @@ test('settings: without anything every default applies and nothing can be change
 });
 
 test('settings: every default is a value that its own kind accepts and reads back', () => {
-  for (const [key, { kind, value }] of Object.entries(table)) {
+  for (const [key, { kind, value }] of Object.entries(settable)) {
     const { parse, show } = kind as { parse(text: string): unknown; show(value: unknown): string };
     if (value !== null) assert.deepEqual(parse(show(value)), value, key);
   }
@@ -55,6 +55,18 @@ test('settings: the way of starting has defaults of its own, and file and enviro
     preset: { PORT: '1', HOST: '10.0.0.1', DATA_DIR: './elsewhere' },
   });
   assert.deepEqual([port, host, dataDir], [4000, '10.0.0.2', './elsewhere']);
+});
+
+test('settings: the environment does not set a constant, and a file that names one is told so', () => {
+  const file = join(folder, 'constant.env');
+  writeFileSync(file, 'CRASH_LIMIT=7\n');
+  const unknown: UnknownSetting[] = [];
+  const { crashLimit } = loadSettings({ env: { CRASH_LIMIT: '8' }, file, onUnknown: (one) => unknown.push(one) });
+  assert.equal(crashLimit, table.crashLimit.value);
+  assert.deepEqual(
+    unknown.map(({ name }) => name),
+    ['CRASH_LIMIT'],
+  );
 });
 
 test('settings: an empty value counts as absent', () => {
@@ -184,7 +196,7 @@ const naming: readonly (readonly [file: string, pattern: RegExp])[] = [
 ];
 for (const [file, pattern] of naming)
   test(`settings: ${file} names settings that exist`, () => {
-    const known = new Set(Object.keys(table).map(nameOf));
+    const known = new Set(Object.keys(settable).map(nameOf));
     const names = namesIn(file, pattern);
     assert.ok(names.length > 3, 'the pattern finds the settings');
     assert.deepEqual(
@@ -205,7 +217,7 @@ for (const name of ['docker-compose.yml', 'docker-compose.cluster.yml'])
 
 test('settings: the compose file of several nodes passes on all settings of nodes and of the bucket', () => {
   const passed = new Set([...namesIn('docker-compose.cluster.yml', composed), 'NODE_NAME']);
-  const wanted = Object.entries(table).filter(([key, { group }]) => group === 'Several nodes' || key.startsWith('filesBucket'));
+  const wanted = Object.entries(settable).filter(([key, { group }]) => group === 'Several nodes' || key.startsWith('filesBucket'));
   const names = wanted.map(([key]) => nameOf(key));
   assert.ok(names.includes('DRAIN_MS') && names.includes('FILES_BUCKET_REGION'));
   assert.deepEqual(
