@@ -226,6 +226,10 @@ async function importOne(supervisor: Supervisor, session: ArrivingSession, reque
   return { ...answerOf(session, now), outcome: 'imported', reason: `the instance ${record.id} has it`, notes, lost: settings.lost };
 }
 
+const noSession = (only: readonly string[]): Result<never> =>
+  refuse('invalid', only.length === 0 ? 'The source has no session' : `The source has no session that is named ${only.join(' or ')}`);
+
+/** Refuses a source in which no session was found. Everything that is wrong after the first session has a row of its own. */
 const importAll = async (
   supervisor: Supervisor,
   arrivals: AsyncIterable<Arrival>,
@@ -236,7 +240,7 @@ const importAll = async (
   try {
     for await (const arrival of arrivals) {
       // The caller is gone, and would ask again.
-      if (request.signal.aborted) break;
+      if (request.signal.aborted) return done(outcomes);
       if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedSession(arrival));
       if (arrival.found === 'session' && isWanted(arrival.session.name))
         outcomes.push(await importOne(supervisor, arrival.session, request));
@@ -246,7 +250,7 @@ const importAll = async (
     if (outcomes.length === 0) return refuse('invalid', error.message);
     outcomes.push(refusedSession({ name: '', reason: error.message }));
   }
-  return done(outcomes);
+  return outcomes.length === 0 ? noSession(request.only) : done(outcomes);
 };
 
 export const movingCommands = (supervisor: Supervisor): MovingCommands => {

@@ -92,11 +92,19 @@ export interface SourceOptions {
   readonly signal: AbortSignal;
 }
 
+/** The form of an upload for a reader. A folder comes as a tar archive. */
+export interface UploadForm {
+  readonly kind: 'file' | 'folder' | 'either';
+  /** What the caller has to send, as the object of a sentence. */
+  readonly takes: string;
+}
+
 export interface Reader {
   /** The place of the sessions, for the help: at most 60 characters. */
   readonly title: string;
   /** Complete examples of the command, one each line. */
   readonly examples: readonly string[];
+  readonly upload: UploadForm;
   /**
    * Reads every session, one after the other; the caller ends it early by `return`. Changes nothing of the source. A session that cannot be read is
    * answered as refused. Throws `SourceFault` when the source as a whole cannot be read.

@@ -1,10 +1,8 @@
 /** Uploads with the stores of other gateways, and archives of our own: the port of the gateway to everything in this folder. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
 import { done, refuse, type Result } from '#actors/model.ts';
 import { SourceProblem, type Arrival, type LeavingSession, type MovingSources, type UploadedSource } from '#actors/ports.ts';
 import { sealLines } from './archive.ts';
@@ -12,7 +10,7 @@ import { linesOfLeaving } from './archived.ts';
 import { arrivalOf } from './arrival.ts';
 import { readers } from './readers.ts';
 import { type Reader, SourceFault } from './session.ts';
-import { unpackTar } from './tar.ts';
+import { limited, TooLarge, unpackUpload } from './upload.ts';
 
 export interface SourcesOptions {
   /** A path on the disk of the data folder where nothing is. */
@@ -20,57 +18,6 @@ export interface SourcesOptions {
   /** Bytes of an upload, also after it is unpacked. */
   readonly maxBytes: number;
 }
-
-class TooLarge extends Error {}
-
-/** Passes bytes on, up to a limit. */
-const limited = (most: number): Transform => {
-  let size = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, next) {
-      size += chunk.length;
-      if (size > most) next(new TooLarge());
-      else next(null, chunk);
-    },
-  });
-};
-
-const headOf = async (path: string): Promise<Buffer> => {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-};
-
-const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
-const isTar = (head: Buffer): boolean => head.toString('latin1', 257, 262) === 'ustar';
-
-/** The folder that has more than one folder in it: archives are made with the folders around a store, or without. */
-const innermost = async (folder: string): Promise<string> => {
-  const [only, ...others] = await readdir(folder, { withFileTypes: true });
-  if (only === undefined || others.length > 0 || !only.isDirectory()) return folder;
-  const inner = join(folder, only.name);
-  const isAround = (await readdir(inner, { withFileTypes: true })).every((entry) => entry.isDirectory());
-  return isAround ? innermost(inner) : folder;
-};
-
-/** Unpacks an upload and returns the path for its reader: the file, or the folder of an archive. */
-const unpacked = async (folder: string, maxBytes: number, signal: AbortSignal): Promise<string> => {
-  let path = `${folder}/upload`;
-  if (isGzip(await headOf(path))) {
-    const plain = `${folder}/plain`;
-    await pipeline(createReadStream(path), createGunzip(), limited(maxBytes), createWriteStream(plain, { mode: 0o600 }), { signal });
-    path = plain;
-  }
-  if (!isTar(await headOf(path))) return path;
-  const files = `${folder}/files`;
-  await mkdir(files, { mode: 0o700 });
-  await unpackTar(path, files);
-  return innermost(files);
-};
 
 async function* arrivalsOf(
   reader: Reader,
@@ -99,6 +46,7 @@ const problemOf = (error: unknown, maxBytes: number): Result<never> => {
   if (typeof code === 'string' && code.startsWith('Z_')) return refuse('invalid', 'The compressed upload is cut off or damaged');
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ABORT_ERR')
     return refuse('invalid', 'the upload was not sent to its end');
+  if (code === 'ENOSPC' || code === 'EDQUOT') return refuse('unavailable', 'the disk of the gateway has no room for the upload');
   throw error;
 };
 
@@ -111,8 +59,8 @@ export const createSources = ({ newPath, maxBytes }: SourcesOptions): MovingSour
     try {
       await mkdir(folder, { mode: 0o700 });
       const { signal } = source;
-      await pipeline(Readable.from(upload), limited(maxBytes), createWriteStream(`${folder}/upload`, { mode: 0o600 }), { signal });
-      const path = await unpacked(folder, maxBytes, signal);
+      await pipeline(Readable.from(upload), limited(maxBytes), createWriteStream(`${folder}/sent`, { mode: 0o600 }), { signal });
+      const path = await unpackUpload({ folder, from: source.from, reader, maxBytes, signal });
       return done(arrivalsOf(reader, path, source, clear));
     } catch (error) {
       await clear();

@@ -27,7 +27,9 @@ const checkHeader = async (path: string): Promise<void> => {
     throw new SourceFault(`${basename(path)} cannot be read: ${reasonOf(error)}`);
   });
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0).catch((error: unknown) => {
+      throw new SourceFault(`${basename(path)} cannot be read: ${reasonOf(error)}`);
+    });
     if (bytesRead < magic.length || !buffer.equals(magic))
       throw new SourceFault(`${basename(path)} is not an SQLite database, or it is encrypted`);
   } finally {

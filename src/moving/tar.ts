@@ -9,7 +9,12 @@ import { SourceFault } from './session.ts';
 
 const block = 512;
 const mostEntries = 500_000;
-const longestName = 4_096;
+/** Bytes of a whole name, and of one part of it: file systems allow 255 bytes for a part. */
+const [longestName, longestPart] = [2_048, 255];
+/** Folders in folders. The store of a gateway has four levels; the rest is room for the path of a container's volume around it. */
+const deepest = 32;
+/** Bytes of an extended header. */
+const longestExtension = 16_384;
 
 const textIn = (bytes: Uint8Array): string => {
   const end = bytes.indexOf(0);
@@ -32,10 +37,42 @@ const nameIn = (header: Buffer): string => {
 /** The path in a pax header: records of `length key=value`. */
 const paxPath = (text: string): string => /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1] ?? '';
 
-/** Path inside the folder; null for what points outside. */
+/** Returns the beginning of a name without control characters, for a sentence. */
+const shown = (name: string): string => {
+  const plain = name.replaceAll(/\p{C}/gu, '?');
+  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+};
+
+/** Returns the path inside the folder, or null for a name that points outside. Throws `SourceFault` for a name that is too long or too deep. */
 const safePath = (folder: string, name: string): string | null => {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
-  return parts.length === 0 || parts.includes('..') || name.includes('\0') ? null : join(folder, ...parts);
+  if (parts.length === 0 || parts.includes('..') || name.includes('\0')) return null;
+  if (parts.length > deepest) throw new SourceFault(`The tar archive has more than ${deepest} folders inside each other: ${shown(name)}`);
+  if (Buffer.byteLength(name) > longestName || parts.some((part) => Buffer.byteLength(part) > longestPart))
+    throw new SourceFault(`The tar archive has a name that is too long for a file: ${shown(name)}`);
+  return join(folder, ...parts);
+};
+
+/** Errors of the file system that the names of an archive can cause. All others are faults of the machine. */
+const nameFaults: Readonly<Record<string, string>> = {
+  ENAMETOOLONG: 'a name that is too long for a file',
+  EISDIR: 'a file and a folder of one name',
+  ENOTDIR: 'a file and a folder of one name',
+  EEXIST: 'a file and a folder of one name',
+  EILSEQ: 'a name that this file system does not allow',
+  EINVAL: 'a name that this file system does not allow',
+  EMLINK: 'too many folders in one folder',
+  EFBIG: 'a file that is too large for this file system',
+};
+
+/** Runs the work for an entry. Throws `SourceFault` in place of an error that the archive caused. */
+const placing = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const fault = nameFaults[String((error as NodeJS.ErrnoException | null)?.code)];
+    throw fault === undefined ? error : new SourceFault(`The tar archive has ${fault}: ${shown(name)}`);
+  }
 };
 
 async function* bodyOf(pieces: Pieces, size: number): AsyncIterable<Buffer> {
@@ -48,15 +85,29 @@ async function* bodyOf(pieces: Pieces, size: number): AsyncIterable<Buffer> {
 }
 
 const smallBody = async (pieces: Pieces, size: number): Promise<string> => {
-  if (size > longestName * 4) throw broken;
+  if (size > longestExtension) throw broken;
   const parts: Buffer[] = [];
   for await (const part of bodyOf(pieces, size)) parts.push(part);
   return Buffer.concat(parts).toString('utf8');
 };
 
-const unpackAll = async (pieces: Pieces, folder: string): Promise<void> => {
+/** Makes a file or a folder. Other kinds of entries, such as links, are skipped. */
+const placeEntry = async (pieces: Pieces, folder: string, entry: { kind: string; name: string; size: number }): Promise<void> => {
+  const { kind, name, size } = entry;
+  const isFile = kind === '0' || kind === '\0';
+  const path = isFile || kind === '5' ? safePath(folder, name) : null;
+  if (path !== null)
+    await placing(name, async () => {
+      await mkdir(isFile ? dirname(path) : path, { recursive: true, mode: 0o700 });
+      if (isFile) await pipeline(Readable.from(bodyOf(pieces, size)), createWriteStream(path, { mode: 0o600 }));
+    });
+  if (path === null || !isFile) for await (const _ of bodyOf(pieces, size));
+};
+
+const unpackAll = async (pieces: Pieces, folder: string, signal: AbortSignal): Promise<void> => {
   let longName = '';
   for (let entries = 0; ; entries += 1) {
+    signal.throwIfAborted();
     const header = await pieces.take(block);
     // Empty blocks mark the end.
     if (header === null) throw broken;
@@ -65,27 +116,23 @@ const unpackAll = async (pieces: Pieces, folder: string): Promise<void> => {
     const size = sizeIn(header);
     if (!Number.isSafeInteger(size) || size < 0) throw broken;
     const kind = String.fromCharCode(header[156] ?? 0);
-    const path = safePath(folder, longName === '' ? nameIn(header) : longName);
     if (kind === 'L') longName = textIn(Buffer.from(await smallBody(pieces, size)));
     else if (kind === 'x') longName = paxPath(await smallBody(pieces, size));
     else {
+      const name = longName === '' ? nameIn(header) : longName;
       longName = '';
-      if (kind === '5' && path !== null) await mkdir(path, { recursive: true, mode: 0o700 });
-      if ((kind === '0' || kind === '\0') && path !== null) {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await pipeline(Readable.from(bodyOf(pieces, size)), createWriteStream(path, { mode: 0o600 }));
-      } else for await (const _ of bodyOf(pieces, size));
+      await placeEntry(pieces, folder, { kind, name, size });
     }
     const rest = size % block;
     if (rest > 0 && (await pieces.take(block - rest)) === null) throw broken;
   }
 };
 
-/** Unpacks the file. Throws `SourceFault` for what is no whole tar archive. */
-export const unpackTar = async (file: string, folder: string): Promise<void> => {
+/** Unpacks the file. Throws `SourceFault` for what is no whole tar archive, and for names that no file can have. */
+export const unpackTar = async (file: string, folder: string, signal: AbortSignal): Promise<void> => {
   const pieces = new Pieces(createReadStream(file));
   try {
-    await unpackAll(pieces, folder);
+    await unpackAll(pieces, folder, signal);
   } finally {
     pieces.close();
   }

@@ -21,7 +21,7 @@ export const movingRoutes: readonly Route[] = [
     operationId: 'importSessions',
     ...common,
     summary:
-      'Import sessions of another gateway, disconnected: the body is its store. What is wrong with one session does not stop the others, and a repeated import changes nothing',
+      'Import sessions of another gateway, disconnected: the body is its store. The answer has a row for each session, and what is wrong with one does not stop the others. A source without any session is 400. A repeated import changes nothing',
     query: shape.ImportQuery,
     requestHeaders: shape.ImportHeaders,
     body: shape.Upload,

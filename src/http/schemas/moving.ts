@@ -30,7 +30,7 @@ export const Upload = Type.Unsafe<unknown>({
 
 export const ImportedSession = Type.Object(
   {
-    name: Type.String({ description: 'Name of the session in the source' }),
+    name: Type.String({ description: 'Name of the session in the source; empty where the rest of the source cannot be read' }),
     outcome: OneOf(importOutcomes, {
       description: '`ready`: a dry run found nothing wrong. `here`: an instance has this session already',
     }),

@@ -14,5 +14,6 @@ const read = (options: SourceOptions): AsyncIterable<Found> => {
 export const archiveReader: Reader = {
   title: 'an archive of another Dormouse (npm run export)',
   examples: ['npm run import -- --from dormouse --path ./sessions.dormouse'],
+  upload: { kind: 'file', takes: 'an archive that Dormouse exported' },
   read,
 };

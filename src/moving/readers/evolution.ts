@@ -215,5 +215,6 @@ export const evolutionReader: Reader = {
     'npm run import -- --from evolution --url postgres://user:password@host/evolution --keys ./redis.json',
     'npm run import -- --from evolution --path ./redis.json',
   ],
+  upload: { kind: 'either', takes: 'a dump of Redis, or a tar archive of the folder instances' },
   read,
 };

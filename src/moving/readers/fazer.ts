@@ -38,5 +38,6 @@ async function* read(options: SourceOptions): AsyncIterable<Found> {
 export const fazerReader: Reader = {
   title: 'fazer-ai/baileys-api: a dump of Redis',
   examples: ['npm run import -- --from fazer-ai --path ./redis.json'],
+  upload: { kind: 'file', takes: 'a dump of Redis' },
   read,
 };

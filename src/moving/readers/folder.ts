@@ -85,10 +85,17 @@ export const holdsCredentials = (folder: string): Promise<boolean> =>
     () => false,
   );
 
+const folderFaults: Readonly<Record<string, string>> = {
+  ENOENT: 'The folder of the source does not exist',
+  ENOTDIR: 'The source is a file, and a folder is expected',
+  EACCES: 'The folder of the source may not be read by this user',
+};
+
 /** Names of the folders in a folder, sorted. Throws `SourceFault` when there is no such folder. */
 export const foldersIn = async (path: string): Promise<readonly string[]> => {
   const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
-    throw new SourceFault(`The folder cannot be read: ${(error as { readonly code?: string }).code ?? 'unknown'}`);
+    const code = (error as { readonly code?: string }).code ?? 'unknown';
+    throw new SourceFault(folderFaults[code] ?? `The folder cannot be read: ${code}`);
   });
   return entries
     .filter((entry) => entry.isDirectory())
@@ -119,5 +126,6 @@ async function* read(options: SourceOptions): AsyncIterable<Found> {
 export const folderReader: Reader = {
   title: 'folders of the bare library (useMultiFileAuthState)',
   examples: ['npm run import -- --from folder --path ./auth_info', 'npm run import -- --from folder --path ./sessions --only shop'],
+  upload: { kind: 'folder', takes: 'a tar archive of the folder with creds.json, or of a folder of such folders' },
   read,
 };

@@ -145,5 +145,6 @@ export const wahaReader: Reader = {
     'npm run import -- --from waha --path ./.sessions',
     'npm run import -- --from waha --url postgres://user:password@host/postgres',
   ],
+  upload: { kind: 'folder', takes: 'a tar archive of the folder .sessions' },
   read,
 };

@@ -70,8 +70,8 @@ async function* read({ url, path, signal }: SourceOptions): AsyncIterable<Found>
     try {
       yield* sessionsAt(place, signal);
     } catch (error) {
-      // The other sessions have databases of their own.
-      if (!(error instanceof SourceFault)) throw error;
+      // The other sessions have databases of their own. A single file is the whole source.
+      if (!(error instanceof SourceFault) || place.name === '') throw error;
       yield { found: 'refused', name: place.name, reason: error.message };
     }
   }
@@ -83,5 +83,6 @@ export const gowsReader: Reader = {
     'npm run import -- --from waha-gows --path ./.sessions',
     'npm run import -- --from waha-gows --url postgres://user:password@host/postgres',
   ],
+  upload: { kind: 'either', takes: 'a file gows.db, or a tar archive of the folder .sessions' },
   read,
 };

@@ -84,5 +84,6 @@ export const multideviceReader: Reader = {
     'npm run import -- --from multidevice --path ./storages --keys ./storages/keys.db',
     'npm run import -- --from multidevice --url postgres://user:password@localhost/gowa --path ./storages',
   ],
+  upload: { kind: 'either', takes: 'a file whatsapp.db, or a tar archive of the folder storages' },
   read,
 };

@@ -18,5 +18,6 @@ export const whatsmeowReader: Reader = {
     'npm run import -- --from whatsmeow --path ./store.db',
     'npm run import -- --from whatsmeow --url postgres://user:password@localhost/bot',
   ],
+  upload: { kind: 'file', takes: 'an SQLite database of whatsmeow' },
   read,
 };

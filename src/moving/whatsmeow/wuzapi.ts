@@ -118,5 +118,6 @@ export const wuzapiReader: Reader = {
     'npm run import -- --from wuzapi --path ./dbdata',
     'npm run import -- --from wuzapi --url postgres://user:password@localhost/wuzapi',
   ],
+  upload: { kind: 'folder', takes: 'a tar archive of the folder dbdata with main.db and users.db' },
   read,
 };

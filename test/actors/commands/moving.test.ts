@@ -216,3 +216,22 @@ test('export: a running session is refused without stop, and rests afterwards', 
   assert.deepEqual([view?.status, view?.record.wanted, view?.loggedIn], ['disconnected', 'offline', true]);
   world.assertKept();
 });
+
+test('import: a source without any session is refused, and one whose rest cannot be read has a row for it', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  const ask = (only: readonly string[] = []) => world.answerOf(gateway.importSessions(nothing(), { ...request, only }));
+  const sentence = async (only?: readonly string[]): Promise<string> => {
+    const result = await ask(only);
+    return result.ok ? 'taken' : `${result.refusal.reason}: ${result.refusal.message}`;
+  };
+  world.moving.sources.arrivals = [];
+  assert.equal(await sentence(), 'invalid: The source has no session');
+  world.moving.sources.arrivals = found(session());
+  assert.equal(await sentence(['a', 'b']), 'invalid: The source has no session that is named a or b');
+  world.moving.sources.arrivals = [{ found: 'refused', name: 'half', reason: 'its credentials are cut off' }];
+  const half = await ask();
+  assert.deepEqual(half.ok && half.value.map(({ name, outcome, reason }) => [name, outcome, reason]), [
+    ['half', 'refused', 'its credentials are cut off'],
+  ]);
+});
