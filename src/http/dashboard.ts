@@ -47,6 +47,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const schema = { hide: true };
   // Relative, so that it also works where a proxy puts a path in front.
   app.get('/', { schema, config }, (_request, reply) => reply.redirect('admin'));
+  app.get('/admin/', { schema, config }, (_request, reply) => reply.redirect('../admin'));
   for (const url of [...views, unknown]) {
     app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
       if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();

@@ -21,7 +21,7 @@ const stepsOf = (text: string): ReadonlyMap<number, string> => {
 
 const steps = stepsOf(readme);
 const token = /^[A-Za-z0-9]{20,}$/m;
-const received = /"from":"5511999990001"[^}]*"text":"Hello from the gateway"/g;
+const received = /"from":"5511999990001"[^}]*"text":"Hello from the gateway"/;
 
 /** Promises of the README for each step, and the lines that must be printed beyond them. */
 const promises: readonly (readonly [step: number | string, promise: string, ...printed: RegExp[]])[] = [
@@ -43,26 +43,34 @@ const promises: readonly (readonly [step: number | string, promise: string, ...p
   ],
   [6, 'the contact decrypts a text of the restarted gateway', /"status":"Sent"/, new RegExp(`${received.source}.*${received.source}`)],
   [10, 'everything stops'],
-  ['test ! -e data/sandbox/gateway.pid', 'the process left nothing that speaks of it'],
+  ['test ! -e "$DATA_DIR/gateway.pid"', 'the process left nothing that speaks of it'],
 ];
 
 const reason = hasCurl ? '' : ' (left out: this machine has no curl)';
 
-test(`README: the walk works word for word${reason}`, { skip: reason !== '' }, async () => {
-  assert.deepEqual([...steps.keys()], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  const folder = makeFolder();
-  const ports = await choosePorts();
-  const { PATH = '', HOME = '' } = process.env;
-  const terminal = new Terminal(folder, { PATH, HOME, PORT: String(ports.get(3000)), SANDBOX_PORT: String(ports.get(3001)) });
-  try {
-    for (const [step, promise, ...printed] of promises) {
-      const commands = typeof step === 'string' ? step : (steps.get(step) ?? '');
-      const output = await terminal.paste(withPorts(commands, ports));
-      for (const pattern of printed) assert.match(output, pattern, `${promise}, but ${step} printed:\n${output}`);
+/** The folder that a person has set before the walk begins, and how a title says it. */
+const folders: readonly (readonly [dataDir: string | null, title: string])[] = [
+  [null, ''],
+  ['own/data', ', also with a data folder of its own'],
+];
+
+for (const [dataDir, title] of folders)
+  test(`README: the walk works word for word${title}${reason}`, { skip: reason !== '' }, async () => {
+    assert.deepEqual([...steps.keys()], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    const folder = makeFolder();
+    const ports = await choosePorts();
+    const { PATH = '', HOME = '' } = process.env;
+    const own = dataDir === null ? {} : { DATA_DIR: dataDir };
+    const terminal = new Terminal(folder, { PATH, HOME, PORT: String(ports.get(3000)), SANDBOX_PORT: String(ports.get(3001)), ...own });
+    try {
+      for (const [step, promise, ...printed] of promises) {
+        const commands = typeof step === 'string' ? step : (steps.get(step) ?? '');
+        const output = await terminal.paste(withPorts(commands, ports));
+        for (const pattern of printed) assert.match(output, pattern, `${promise}, but ${step} printed:\n${output}`);
+      }
+      for (const port of ports.values()) assert.ok(await isFree(port), `${port} is still in use`);
+    } finally {
+      terminal.close();
+      await removeFolder(folder);
     }
-    for (const port of ports.values()) assert.ok(await isFree(port), `${port} is still in use`);
-  } finally {
-    terminal.close();
-    await removeFolder(folder);
-  }
-});
+  });

@@ -42,6 +42,12 @@ test('dashboard: the address without a path leads to it', async (t) => {
   assert.deepEqual([statusCode, headers.location], [302, 'admin']);
 });
 
+test('dashboard: its address with a slash at the end leads to it, also where a proxy puts a path in front', async (t) => {
+  const { statusCode, headers } = await (await open(t)).get('/admin/');
+  assert.deepEqual([statusCode, headers.location], [302, '../admin']);
+  assert.equal(new URL(String(headers.location), 'http://any/behind/admin/').pathname, '/behind/admin');
+});
+
 test('dashboard: the policy allows this server alone, and of inline scripts the import map', async (t) => {
   const { document } = await open(t);
   const policy = String(document.headers['content-security-policy']);
