@@ -2,14 +2,16 @@
  * A copy of the data folder while the embedded server works: the low-level backup of PostgreSQL. What changes during the copy is in the write-ahead
  * log (WAL), which a temporary replication slot holds until the copy has it. The slot and the backup end with their connection.
  */
-import { mkdir, readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
 import { FolderCopy, sizeOf, walk, type Entry, type Progress } from './copying.ts';
+import { checkPages, type PageCheck } from './pages.ts';
+import { isWithin, makeFolder } from './places.ts';
 
 /** The list of a whole backup. While it is missing, the backup is unfinished. */
 export interface BackupList {
@@ -65,12 +67,54 @@ const text = async (runner: Runner, statement: string, values: readonly unknown[
   return row?.value ?? '';
 };
 
-const begin = async (runner: Runner): Promise<string> => {
+interface Begin {
+  /** The first segment of the log that the copy needs. */
+  readonly segment: string;
+  /** Its position in the log, in bytes. */
+  readonly position: bigint;
+}
+
+const begin = async (runner: Runner): Promise<Begin> => {
   // A name of its own for all backups of a server: the second at a time is refused.
   const taken = await text(runner, `select count(*)::text as value from pg_replication_slots where slot_name = $1`, [slot]);
   if (taken !== '0') throw new Error('Another backup of this data folder is being made.');
   await text(runner, 'select slot_name::text as value from pg_create_physical_replication_slot($1, true, true)', [slot]);
-  return text(runner, `select pg_walfile_name(pg_backup_start('dormouse', true)) as value`);
+  const begun = await text(runner, `select pg_backup_start('dormouse', true)::text as value`);
+  const segment = await text(runner, 'select pg_walfile_name($1::pg_lsn) as value', [begun]);
+  return { segment, position: BigInt(await text(runner, `select ($1::pg_lsn - '0/0')::text as value`, [begun])) };
+};
+
+/** Reads the main files of all tables and indexes, by their paths in the server's folder. */
+const relationsOf = async (runner: Runner): Promise<ReadonlySet<string>> => {
+  const statement = `select pg_relation_filepath(oid) as path from pg_class where relpersistence <> 't' and pg_relation_filepath(oid) is not null`;
+  return new Set((await runner.rows<{ readonly path: string }>({ name: '', text: statement }, [])).map(({ path }) => path));
+};
+
+/** Throws a sentence for the operator unless the copy has all tables, with the pages as the server wrote them. */
+const checkCopy = async (
+  copied: readonly string[],
+  expected: readonly string[],
+  {
+    dataDir,
+    to,
+    began,
+    checksums,
+    signal,
+  }: Pick<BackupOptions, 'dataDir' | 'to'> & { began: bigint; checksums: boolean; signal: AbortSignal | undefined },
+): Promise<void> => {
+  const all = new Set(copied);
+  const missing = expected.find((path) => !all.has(path));
+  if (missing !== undefined)
+    throw new Error(
+      `The database is damaged: its file ${missing} is missing, so that no whole backup can be made. Restore an older backup (docs/backup.md).`,
+    );
+  if (!checksums) return;
+  const placed = (path: string): Pick<PageCheck, 'path' | 'copy' | 'source'> => ({
+    path,
+    copy: join(to, 'data', databasePrefix, path),
+    source: join(dataDir, databasePrefix, path),
+  });
+  for (const path of copied) await checkPages({ ...placed(path), began, signal });
 };
 
 interface End {
@@ -101,16 +145,23 @@ const copyControl = async (from: string, to: string): Promise<Omit<Entry, 'path'
   }
 };
 
-const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, signal, onProgress }: BackupOptions): Promise<void> => {
-  const first = await begin(runner);
+const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, to, signal, onProgress }: BackupOptions): Promise<void> => {
+  const { segment: first, position } = await begin(runner);
+  const known = await relationsOf(runner);
   const data = join(dataDir, databasePrefix);
   const { files, folders } = await walk(data, isOfDatabase);
   await copy.folders([databasePrefix, ...under(databasePrefix, folders)]);
   await copy.files(under(databasePrefix, files), { signal, onProgress: (progress) => onProgress?.('database', progress) });
-  await copy.add(control, (to) => copyControl(join(dataDir, control), to));
+  await copy.add(control, (target) => copyControl(join(dataDir, control), target));
+  // Tables that were dropped or rewritten meanwhile have no file any more.
+  const still = await relationsOf(runner);
+  const expected = [...known].filter((path) => still.has(path));
+  const checksums = (await text(runner, `select current_setting('data_checksums') as value`)) === 'on';
+  const copied = files.filter((path) => copy.has(`${databasePrefix}/${path}`));
+  await checkCopy(copied, expected, { dataDir, to, began: position, checksums, signal });
   const { segment: last, label } = await finish(runner);
-  await copy.add(`${databasePrefix}/backup_label`, async (to) => {
-    await writeFile(to, label, { mode: 0o600, flush: true });
+  await copy.add(`${databasePrefix}/backup_label`, async (target) => {
+    await writeFile(target, label, { mode: 0o600, flush: true });
     return { size: Buffer.byteLength(label), hash: createHash('sha256').update(label).digest('hex') };
   });
   const isNeeded = (path: string): boolean => path.endsWith('.history') || (/^[0-9A-F]{24}$/.test(path) && path >= first && path <= last);
@@ -123,12 +174,6 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, signal,
   });
 };
 
-/** True if `path` is the folder or lies in it. */
-const isWithin = (folder: string, path: string): boolean => {
-  const way = relative(folder, path);
-  return way === '' || !(way.startsWith('..') || isAbsolute(way));
-};
-
 /** Throws a sentence for the operator. */
 const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   const exists = (path: string): Promise<boolean> =>
@@ -139,7 +184,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   if (!(await exists(join(dataDir, databasePrefix, 'PG_VERSION')))) throw new Error(`${dataDir} has no database of the embedded server.`);
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
-  await mkdir(to, { recursive: true, mode: 0o700 });
+  await makeFolder(to);
   // Links count as what they lead to. A copy over its own source would empty every file.
   const source = await realpath(dataDir);
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
@@ -172,7 +217,8 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
       await database.close();
     }
   } finally {
-    await server.close(!(await isInUse(server.url, log)));
+    // A server that was started for the copy alone is stopped, also when it cannot say who uses it.
+    await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
   // After the database: the bytes of a file are stored before its row.
   const { files, folders } = await walk(dataDir, isOfFolder);

@@ -140,6 +140,11 @@ export class FolderCopy {
     return [...this.#done.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /** True if the copy has this file. */
+  has(path: string): boolean {
+    return this.#done.has(path);
+  }
+
   async folders(paths: readonly string[]): Promise<void> {
     for (const path of paths) await mkdir(join(this.#to, path), { recursive: true, mode: 0o700 });
   }

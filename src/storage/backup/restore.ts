@@ -7,6 +7,7 @@ import { startEmbedded } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
 import { copyFile, hashOf, type Entry, type Progress } from './copying.ts';
+import { isWithin, makeFolder, realPlace } from './places.ts';
 
 export interface RestoreOptions {
   readonly from: string;
@@ -49,7 +50,9 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
 };
 
 /** Throws a sentence for the operator. */
-const checkPlace = async (list: BackupList, dataDir: string): Promise<void> => {
+const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
+  if (isWithin(await realPlace(from), await realPlace(dataDir)))
+    throw new Error(`${dataDir} is in the backup, which a restore must not change: name another folder with --to.`);
   if ((await sizeAt(join(dataDir, 'postgres'))) !== null)
     throw new Error(`${dataDir} holds a database already: restore into another folder with --to, or move this one away.`);
   const key = list.files.find(({ path }) => path === 'encryption.key');
@@ -68,8 +71,8 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const options = { ...given, from: resolve(given.from), dataDir: resolve(given.dataDir) };
   const { from, dataDir, log, signal, onProgress } = options;
   const list = await readBackupList(from);
-  await checkPlace(list, dataDir);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await checkPlace(list, options);
+  await makeFolder(dataDir);
   for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
   let [files, bytes] = [0, 0];

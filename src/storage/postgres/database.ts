@@ -221,9 +221,10 @@ const leaving = 'dormouse leaving';
 
 /**
  * Returns true if other clients are connected to this server, except for those that run this query. So the last client to leave learns that it is
- * the last, even if two leave at once. A connection that was just closed may be counted for a moment.
+ * the last, even if two leave at once. A connection that was just closed may be counted for a moment. `ifUnknown`: the answer for a server that does
+ * not answer the query.
  */
-export const isInUse = async (url: string, log: Log): Promise<boolean> => {
+export const isInUse = async (url: string, log: Log, ifUnknown = true): Promise<boolean> => {
   const database = await openDatabase({ url, log, poolSize: 1, application: leaving });
   const text = `select 1 from pg_stat_activity where backend_type = 'client backend' and application_name <> $1`;
   try {
@@ -235,7 +236,7 @@ export const isInUse = async (url: string, log: Log): Promise<boolean> => {
   } catch (error) {
     if (error instanceof StorageUnavailable) return false;
     // It is there, and too busy with others to answer.
-    if (error instanceof StorageFailure) return true;
+    if (error instanceof StorageFailure) return ifUnknown;
     throw error;
   } finally {
     await database.close();

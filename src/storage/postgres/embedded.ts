@@ -296,7 +296,13 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
   if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
   else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);
-  const url = await guardServer(place.root, { data: place.data, pid: server.pid, socket: socket.path }, options.log);
+  const guarded = guardServer(place.root, { data: place.data, pid: server.pid, socket: socket.path }, options.log);
+  const url = await guarded.catch(async (error: unknown) => {
+    socket.release();
+    // A server of a damaged database runs, and nobody can use it.
+    if (!server.adopted) await stopServer(place);
+    throw error;
+  });
   const ending = new AbortController();
   let revival: Promise<void> | null = null;
 
