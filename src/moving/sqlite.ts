@@ -3,16 +3,13 @@ import { constants } from 'node:fs';
 import { copyFile, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { SourceDatabase } from './postgres.ts';
 import { SourceFault } from './session.ts';
+import { SqliteThread } from './sqlite-thread.ts';
 
 /** The database file, what was committed and not yet moved into it, and what an interrupted transaction has to undo. */
 const parts = ['', '-wal', '-shm', '-journal'] as const;
 const magic = Buffer.from('SQLite format 3\0');
-/** The rows of a stream are read on the event loop, which others get in between. */
-const rowsATurn = 200;
 
 /** Returns the sentence of SQLite, which names tables alone, or the code of an error of the system, whose sentence would name paths. */
 const reasonOf = (error: unknown): string => {
@@ -57,82 +54,49 @@ const copyParts = async (path: string, folder: string): Promise<string> => {
   return join(folder, basename(path));
 };
 
-/**
- * Moves everything into the one file, after which SQLite opens no other. Drops the views of the copy: a recursive view in the place of a table has rows
- * without end, which would fill the memory.
- */
-const settle = (database: DatabaseSync): void => {
-  database.exec('pragma locking_mode = exclusive; pragma temp_store = memory; pragma trusted_schema = off');
-  database.prepare('pragma journal_mode = delete').get();
-  const views = database.prepare(`select name from sqlite_schema where type = 'view'`).all();
-  for (const { name } of views) database.exec(`drop view "${String(name).replaceAll('"', '""')}"`);
-  database.exec('pragma query_only = on');
-};
-
-/** Makes Buffers of bytes, which libsignal demands, and text of numbers that JavaScript cannot hold, as `pg` does. */
-const valueOf = (value: unknown): unknown => {
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (typeof value !== 'bigint') return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : String(value);
-};
-
+/** Makes Buffers of bytes, which libsignal demands. */
 const rowOf = <Row extends object>(row: object): Row =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, valueOf(value)])) as Row;
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
+    ]),
+  ) as Row;
 
-/** Names values `$1`, `$2`, as statements for PostgreSQL do. */
-const named = (values: readonly unknown[]): Record<string, SQLInputValue> =>
-  Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value as SQLInputValue]));
-
-const sourceOf = (database: DatabaseSync, path: string, removed: () => Promise<void>): SourceDatabase => {
-  const iterate = function* (text: string, values: readonly unknown[]): Generator<object> {
-    try {
-      const statement = database.prepare(text);
-      statement.setReadBigInts(true);
-      yield* statement.iterate(named(values)) as Iterable<object>;
-    } catch (error) {
-      throw new SourceFault(`${basename(path)} cannot be read any further: ${reasonOf(error)}`);
-    }
-  };
+const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDatabase => {
+  async function* stream<Row extends object>(text: string, values: readonly unknown[] = []): AsyncIterable<Row> {
+    for await (const page of thread.pages(text, values)) for (const row of page) yield rowOf<Row>(row);
+  }
   return {
-    rows: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      [...iterate(text, values)].map((row) => rowOf<Row>(row)),
-    async *stream<Row extends object>(text: string, values: readonly unknown[] = []) {
-      let count = 0;
-      for (const row of iterate(text, values)) {
-        yield rowOf<Row>(row);
-        if ((count += 1) % rowsATurn === 0) await turn();
-      }
-    },
+    rows: <Row extends object>(text: string, values?: readonly unknown[]) => Array.fromAsync(stream<Row>(text, values)),
+    stream,
     columns: async (table) =>
-      new Set([...iterate('select name from pragma_table_info($1)', [table])].map((row) => rowOf<{ name: string }>(row).name)),
+      new Set(await Array.fromAsync(stream<{ name: string }>('select name from pragma_table_info($1)', [table]), ({ name }) => name)),
     async close() {
-      database.close();
+      thread.close();
       await removed();
     },
   };
 };
 
 /**
- * Copies the file with its log to a folder that only this user can enter, and opens the copy. The copy holds private keys: its name is removed as soon as
- * it is open, so that a killed process leaves nothing behind. Where the system keeps the names of open files, `close` removes it. Throws `SourceFault`.
+ * Copies the file with its log to a folder that only this user can enter, and opens the copy in a thread of its own. The copy holds private keys: its name
+ * is removed as soon as it is open, so that a killed process leaves nothing behind. Where the system keeps the names of open files, `close` removes it.
+ * Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
  */
-export const openSqlite = async (path: string): Promise<SourceDatabase> => {
+export const openSqlite = async (path: string, signal = new AbortController().signal, stepMs?: number): Promise<SourceDatabase> => {
   await checkHeader(path);
   const folder = await mkdtemp(join(tmpdir(), 'dormouse-import-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
   try {
-    const database = new DatabaseSync(await copyParts(path, folder));
-    try {
-      settle(database);
-      await remove();
-      return sourceOf(database, path, remove);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
+    const copy = await copyParts(path, folder).catch((error: unknown) => {
+      throw error instanceof SourceFault ? error : new SourceFault(`${basename(path)} cannot be read: ${reasonOf(error)}`);
+    });
+    const thread = await SqliteThread.open({ path: copy, name: basename(path), signal, ...(stepMs && { stepMs }) });
+    await remove();
+    return sourceOf(thread, remove);
   } catch (error) {
     await remove();
-    throw error instanceof SourceFault ? error : new SourceFault(`${basename(path)} cannot be read: ${reasonOf(error)}`);
+    throw error;
   }
 };

@@ -117,3 +117,95 @@ test('sqlite source: a view in the place of a table counts as missing, since its
   await assert.rejects(source.rows('select value from t order by id'), /no such table: t/);
   await source.close();
 });
+
+/** Makes a store whose rows cost much processor time: a generated column runs at each read. */
+const slowStore = (rowsOfIt: number): string => {
+  const path = places.newFile();
+  const database = new DatabaseSync(path);
+  const text = 'x'.repeat(50_000);
+  database.exec(`create table t (id integer primary key, filling text, value integer generated always as
+    (length(replace(replace(replace(replace(filling, 'x', 'yy'), 'yy', 'x'), 'x', 'yy'), 'y', 'x'))) virtual)`);
+  const insert = database.prepare('insert into t (id, filling) values (?, ?)');
+  for (let id = 1; id <= rowsOfIt; id += 1) insert.run(id, text);
+  database.close();
+  return path;
+};
+
+/** Measures the longest turn of the event loop, in milliseconds of processor time of this thread, which the load of the machine does not change. */
+const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
+  let [longest, running] = [0, true];
+  const watching = (async () => {
+    for (let before = process.threadCpuUsage(); running;) {
+      await new Promise((done) => setTimeout(done, 1));
+      const { user, system } = process.threadCpuUsage(before);
+      before = process.threadCpuUsage();
+      longest = Math.max(longest, (user + system) / 1_000);
+    }
+  })();
+  await work().finally(() => (running = false));
+  await watching;
+  return longest;
+};
+
+test('sqlite source: a query that works for seconds before its first row does not hold the event loop', async () => {
+  const source = await openSqlite(slowStore(300));
+  const before = process.cpuUsage();
+  const own = process.threadCpuUsage();
+  const longest = await longestTurn(() => source.rows('select sum(value) as sum from t'));
+  const all = process.cpuUsage(before);
+  const here = process.threadCpuUsage(own);
+  await source.close();
+  const elsewhere = (all.user + all.system - here.user - here.system) / 1_000;
+  assert.ok(elsewhere > 200, `the query takes long enough to be noticed: ${elsewhere} ms in its thread`);
+  assert.ok(longest < 50, `a turn of the event loop took ${longest} ms of processor time`);
+});
+
+test('sqlite source: the rows of a large table come in steps of a few milliseconds', async () => {
+  const path = places.newFile();
+  const database = new DatabaseSync(path);
+  database.exec(`create table t (id integer primary key, value blob);
+    with recursive c(x) as (select 1 union all select x + 1 from c where x < 40000) insert into t select x, randomblob(1000) from c`);
+  database.close();
+  const source = await openSqlite(path);
+  let count = 0;
+  const longest = await longestTurn(async () => {
+    for await (const { value } of source.stream<{ value: Buffer }>('select id, value from t')) count += value.length === 1_000 ? 1 : 0;
+  });
+  await source.close();
+  assert.equal(count, 40_000);
+  assert.ok(longest < 50, `a turn of the event loop took ${longest} ms of processor time`);
+});
+
+test('sqlite source: a query that takes too long is given up, and at once when nobody waits for it any more', async () => {
+  const slow = 'select sum(value) as sum from t';
+  const path = slowStore(150);
+  const bounded = await openSqlite(path, undefined, 100);
+  await assert.rejects(bounded.rows(slow), { name: 'SourceFault', message: /a query takes longer than 0\.1 s$/ });
+  await bounded.close();
+  const gone = new AbortController();
+  const source = await openSqlite(path, gone.signal);
+  const reading = source.rows(slow);
+  setTimeout(() => gone.abort(new Error('the caller is gone')), 50);
+  await assert.rejects(reading, /the caller is gone/);
+  await source.close();
+  await assert.rejects(openSqlite(path, gone.signal), /the caller is gone/);
+});
+
+test('sqlite source: a value that no key is as large as is refused in words', async () => {
+  const path = places.newFile();
+  const database = new DatabaseSync(path);
+  database.exec('create table t (id integer, value blob generated always as (zeroblob(100000000)) virtual); insert into t values (1)');
+  database.close();
+  const source = await openSqlite(path);
+  await assert.rejects(source.rows('select value from t'), { name: 'SourceFault', message: /string or blob too big/ });
+  await source.close();
+});
+
+test('sqlite source: a stream that is left early leaves the database free for others', async () => {
+  const path = places.newFile();
+  filled(path, 'delete').close();
+  const source = await openSqlite(path);
+  for await (const _ of source.stream('select id from t')) break;
+  assert.equal((await source.rows('select id from t')).length, rows);
+  await source.close();
+});

@@ -7,8 +7,8 @@ import { openSqlite } from '../sqlite.ts';
 
 const isAddress = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
 
-export const openPlace = (place: string): Promise<SourceDatabase> =>
-  isAddress(place) ? openSourceDatabase(place) : openSqlite(resolve(place));
+export const openPlace = (place: string, signal?: AbortSignal): Promise<SourceDatabase> =>
+  isAddress(place) ? openSourceDatabase(place) : openSqlite(resolve(place), signal);
 
 const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>
   stat(path).then(
@@ -45,7 +45,7 @@ export async function* withDatabases(
   const opened: SourceDatabase[] = [];
   const open = async (place: string): Promise<SourceDatabase> => {
     signal.throwIfAborted();
-    const database = await openPlace(place);
+    const database = await openPlace(place, signal);
     opened.push(database);
     return database;
   };
