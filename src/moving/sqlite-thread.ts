@@ -20,6 +20,7 @@ export interface SqliteThreadOptions {
   readonly name: string;
   /** Gives up a query under way, and ends the thread. */
   readonly signal: AbortSignal;
+  /** Milliseconds for one page of rows. */
   readonly stepMs?: number;
 }
 
@@ -86,8 +87,10 @@ export class SqliteThread {
   /** Sends a request, and waits for its answer. `null`: the thread answers without one when it has opened the file. */
   async #ask(request: SqliteRequest | null): Promise<SqliteAnswer> {
     if (this.#fault !== null) throw this.#fault.error;
-    const tooLong = new SourceFault(`${this.#name} cannot be read any further: a query takes longer than ${this.#stepMs / 1_000} s`);
-    const limit = setTimeout(() => this.#fail(tooLong), this.#stepMs);
+    // The opening includes the start of the thread.
+    const ms = request === null ? longestStepMs : this.#stepMs;
+    const tooLong = new SourceFault(`${this.#name} cannot be read any further: a query takes longer than ${ms / 1_000} s`);
+    const limit = setTimeout(() => this.#fail(tooLong), ms);
     try {
       return await new Promise<SqliteAnswer>((resolve, reject) => {
         this.#waiting.push({ resolve, reject });
