@@ -37,3 +37,20 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 export const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
+
+/** Bytes of a key in the Standard Webhooks specification. */
+const [least, most] = [24, 64] as const;
+
+/** Makes the secret of a webhook of the key with which the source signs; '' for a key that is no secret of Standard Webhooks. */
+export const secretOf = (key: string): string => {
+  const bytes = Buffer.from(key);
+  return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';
+};
+
+/** Says what became of that key. `secret`: the answer of `secretOf`. */
+export const signatureNotes = (key: string, secret: string): readonly string[] => {
+  if (key === '') return [];
+  return secret === ''
+    ? [`signature of the webhook: its key has less than ${least} or more than ${most} bytes, and POST /webhook makes one`]
+    : ['signature of the webhook: the key is the same, and the form is that of Standard Webhooks'];
+};

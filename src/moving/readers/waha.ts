@@ -5,7 +5,7 @@ import { keysInFields, sessionOfFields } from '../fields.ts';
 import { readJson } from '../library-form.ts';
 import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
-import { mapEvents, proxyUrl, recordOf, textOf, textsOf, webhookOf } from '../settings.ts';
+import { mapEvents, proxyUrl, recordOf, secretOf, signatureNotes, textOf, textsOf, webhookOf } from '../settings.ts';
 import { sessionDatabases } from './waha-databases.ts';
 import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './folder.ts';
 
@@ -49,12 +49,12 @@ const hookIn = (value: unknown): { readonly webhook: ReturnType<typeof webhookOf
   const headers = Object.fromEntries(
     given.map((header) => [textOf(header['name']), textOf(header['value'])] as const).filter(([name]) => name !== ''),
   );
-  const webhook = webhookOf({ url: textOf(hook['url']), events: mapped.events, headers });
+  const key = textOf(recordOf(hook['hmac'])['key']);
+  const secret = secretOf(key);
+  const webhook = webhookOf({ url: textOf(hook['url']), events: mapped.events, headers, secret });
   const lost = [
     ...(mapped.lost.length > 0 ? [`webhook: no events are like ${mapped.lost.join(', ')}`] : []),
-    ...(textOf(recordOf(hook['hmac'])['key']) === ''
-      ? []
-      : ['hmac: deliveries are signed in the form of Standard Webhooks, with a secret of the webhook']),
+    ...(webhook === null ? [] : signatureNotes(key, secret)),
     ...(hook['retries'] === undefined ? [] : ['retries: they are settings of the server here (WEBHOOK_QUICK_RETRIES_MS)']),
   ];
   return { webhook, lost };
@@ -77,7 +77,11 @@ export const wahaSettings = (config: unknown): CarriedSettings => {
     webhooks: hooks.map(({ webhook }) => webhook).filter((webhook) => webhook !== null),
     lost: [
       ...hooks.flatMap(({ lost }) => lost),
-      ...(Object.keys(recordOf(metadata)).length === 0 ? [] : ['metadata: adminField01 and adminField02 hold two texts']),
+      ...(Object.keys(recordOf(metadata)).length === 0
+        ? []
+        : [
+            `metadata (${Object.keys(recordOf(metadata)).slice(0, 10).join(', ')}): it stays there, and adminField01 and adminField02 hold two texts`,
+          ]),
     ],
   };
 };

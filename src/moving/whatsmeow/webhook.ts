@@ -1,6 +1,6 @@
 /** Webhooks of programs on whatsmeow in the words of this gateway. */
 import type { CarriedSettings } from '../session.ts';
-import { mapEvents, webhookOf } from '../settings.ts';
+import { mapEvents, secretOf, signatureNotes, webhookOf } from '../settings.ts';
 
 /** Names of events of a program with ours. */
 export type EventTable = Readonly<Record<string, string>>;
@@ -14,21 +14,6 @@ export interface SourceWebhook {
   /** The key with which the program signs, as text; '' for none. */
   readonly key: string;
 }
-
-/** Bytes of a key in the Standard Webhooks specification. */
-const [least, most] = [24, 64] as const;
-
-const secretOf = (key: string): string => {
-  const bytes = Buffer.from(key);
-  return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';
-};
-
-const signatureNotes = (key: string, secret: string): readonly string[] => {
-  if (key === '') return [];
-  return secret === ''
-    ? [`signature of the webhook: its key has less than ${least} or more than ${most} bytes, and POST /webhook makes one`]
-    : ['signature of the webhook: the key is the same, and the form is that of Standard Webhooks'];
-};
 
 export const carriedWebhook = ({ url, events, key }: SourceWebhook, table: EventTable): Pick<CarriedSettings, 'webhooks' | 'lost'> => {
   if (url === '') return { webhooks: [], lost: [] };
