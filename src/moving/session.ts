@@ -95,7 +95,7 @@ export interface SourceOptions {
 /** The form of an upload for a reader. A folder comes as a tar archive. */
 export interface UploadForm {
   readonly kind: 'file' | 'folder' | 'either';
-  /** What the caller has to send, as the object of a sentence. */
+  /** The object of the sentence that says what the caller has to send. */
   readonly takes: string;
 }
 

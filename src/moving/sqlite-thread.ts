@@ -94,6 +94,7 @@ export class SqliteThread {
     try {
       return await new Promise<SqliteAnswer>((resolve, reject) => {
         this.#waiting.push({ resolve, reject });
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
         if (request !== null) this.#worker.postMessage(request);
       });
     } finally {

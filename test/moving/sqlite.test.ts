@@ -133,18 +133,18 @@ const slowStore = (rowsOfIt: number): string => {
 
 /** Measures the longest turn of the event loop, in milliseconds of processor time of this thread, which the load of the machine does not change. */
 const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
-  let [longest, running] = [0, true];
+  const state = { longest: 0, running: true };
   const watching = (async () => {
-    for (let before = process.threadCpuUsage(); running;) {
+    for (let before = process.threadCpuUsage(); state.running;) {
       await new Promise((done) => setTimeout(done, 1));
       const { user, system } = process.threadCpuUsage(before);
       before = process.threadCpuUsage();
-      longest = Math.max(longest, (user + system) / 1_000);
+      state.longest = Math.max(state.longest, (user + system) / 1_000);
     }
   })();
-  await work().finally(() => (running = false));
+  await work().finally(() => (state.running = false));
   await watching;
-  return longest;
+  return state.longest;
 };
 
 test('sqlite source: a query that works for seconds before its first row does not hold the event loop', async () => {

@@ -41,7 +41,7 @@ export const makeFolder = async (path: string): Promise<void> => {
   try {
     await make(path);
   } catch (error) {
-    throw new Error(`${path} cannot be made: ${reasons[codeOf(error)] ?? codeOf(error)}. Name another folder with --to.`);
+    throw new Error(`${path} cannot be made: ${reasons[codeOf(error)] ?? codeOf(error)}. Name another folder with --to.`, { cause: error });
   }
 };
 

@@ -289,6 +289,22 @@ const stopServer = async (place: Place): Promise<void> => {
   }
 };
 
+/** Sets the password of the server. If that fails, stops a server that was started here: a server of a damaged database runs, and nobody can use it. */
+const guardOrStop = async (
+  place: Place,
+  { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
+  socket: ReturnType<typeof socketFolder>,
+  log: Log,
+): Promise<string> => {
+  try {
+    return await guardServer(place.root, { data: place.data, pid, socket: socket.path }, log);
+  } catch (error) {
+    socket.release();
+    if (!adopted) await stopServer(place);
+    throw error;
+  }
+};
+
 /** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
@@ -296,13 +312,7 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
   if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
   else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);
-  const guarded = guardServer(place.root, { data: place.data, pid: server.pid, socket: socket.path }, options.log);
-  const url = await guarded.catch(async (error: unknown) => {
-    socket.release();
-    // A server of a damaged database runs, and nobody can use it.
-    if (!server.adopted) await stopServer(place);
-    throw error;
-  });
+  const url = await guardOrStop(place, server, socket, options.log);
   const ending = new AbortController();
   let revival: Promise<void> | null = null;
 
