@@ -178,7 +178,7 @@ test('sqlite source: the rows of a large table come in steps of a few millisecon
 
 test('sqlite source: a query that takes too long is given up, and at once when nobody waits for it any more', async () => {
   const slow = 'select sum(value) as sum from t';
-  const path = slowStore(600);
+  const path = slowStore(200);
   const bounded = await openSqlite(path, undefined, 100);
   await assert.rejects(bounded.rows(slow), { name: 'SourceFault', message: /a query takes longer than 0\.1 s$/ });
   await bounded.close();
