@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { addReference } from '../reference/page.ts';
+import type { SharedSchemas } from './examples.ts';
+import type { HttpOptions } from './options.ts';
 import { withComponents } from './components.ts';
 import type { SharedSchemas } from './openapi.ts';
 import type { HttpOptions } from './options.ts';
@@ -81,12 +83,6 @@ const describe = ({ serverUrl, version }: HttpOptions) => ({
   },
 });
 
-/** The page is ours, not the library's. */
-const noLogo = {
-  type: 'image/svg+xml',
-  content: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
-} as const;
-
 /** Swagger says that every body is required; one that may be left out is not. */
 const freeBodies = (document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   interface Operation {
@@ -103,9 +99,6 @@ const freeBodies = (document: Readonly<Record<string, unknown>>): Readonly<Recor
   return document;
 };
 
-/** The page is read over plain HTTP too, where browsers would ask for its scripts over HTTPS. */
-const withoutUpgrade = (policy: string): string => policy.replace('upgrade-insecure-requests;', '');
-
 /** Must be called before the routes are registered. Answers with the shapes that the documents name once. */
 export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<SharedSchemas> => {
   for (const schema of sharedSchemas) app.addSchema(schema);
@@ -119,18 +112,15 @@ export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promi
   });
   await app.register(async (pages) => {
     const document = documentAnswer(() => app.swagger());
+    // The documents are for everybody.
     pages.addHook('onRoute', (page) => {
-      // The documents are for everybody.
       page.config = { ...page.config, credential: 'none' };
-      if (page.url === '/docs/json') page.handler = document;
     });
-    await pages.register(swaggerUi, {
-      routePrefix: '/docs',
-      staticCSP: true,
-      transformStaticCSP: withoutUpgrade,
-      logo: noLogo,
-      theme: { title: 'Dormouse' },
-    });
+    addReference(pages, { prefix: '/docs', title: 'Dormouse: API', document: '../openapi.json', dashboard: '../admin' });
+    pages.get('/docs/json', { schema: { hide: true } }, document);
+    pages.get('/docs/yaml', { schema: { hide: true } }, (_request, reply) =>
+      reply.type('application/yaml').send(app.swagger({ yaml: true })),
+    );
     pages.get('/openapi.json', { schema: { hide: true } }, document);
   });
   return new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));

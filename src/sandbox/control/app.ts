@@ -1,9 +1,9 @@
 /** The control interface of the simulated platform as one request handler: JSON over HTTP, its OpenAPI page, and the interactive page. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import { lazyValidators } from '../../base/lazy-validators.ts';
+import { lazyValidators } from '../../lazy-validators.ts';
+import { addReference } from '../../reference/page.ts';
 import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
@@ -52,10 +52,6 @@ const openapi = {
   ],
 };
 
-/** Content security policy of the documentation: its own scripts and pictures only. Its widgets need inline styles. */
-const docsPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
-
 /** Accepts JSON bodies only. An empty body counts as `{}`, with or without a content type. */
 const acceptJsonOnly = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -90,12 +86,7 @@ export const buildControl = async (
   acceptJsonOnly(app);
 
   await app.register(swagger, { openapi });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: docsPolicy,
-    theme: { title: 'Simulated platform: API', css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }] },
-    uiConfig: { validatorUrl: null },
-  });
+  addReference(app, { prefix: '/docs', title: 'Simulated platform: API', document: '../openapi.json' });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.register(phones, { sandbox, camera });
   await app.register(passkeys, { sandbox });

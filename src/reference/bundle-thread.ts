@@ -1,0 +1,11 @@
+/** Runs in a thread of its own: answers with the script of the API reference, compressed. */
+import { parentPort } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import scalar from '@scalar/fastify-api-reference';
+import fastify from 'fastify';
+
+const app = fastify();
+await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } });
+const { rawPayload } = await app.inject('/reference/js/scalar.js');
+const bytes = new Uint8Array(gzipSync(rawPayload, { level: 9 }));
+parentPort?.postMessage(bytes, [bytes.buffer]);

@@ -1,0 +1,117 @@
+/** Serves the API reference (Scalar): a page that reads an OpenAPI document in the browser. All of it comes from this server. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readBundle } from './bundle.ts';
+
+/**
+ * Scripts are files of this server, without `unsafe-eval`. Scalar writes `style` attributes, which no nonce and no hash can allow, so its documentation
+ * asks for `unsafe-inline` in `style-src`. The page can send requests and load pictures from this server only, so a style can take nothing out of it.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface ReferenceOptions {
+  /** The path of the page, without a slash at its end. */
+  readonly prefix: `/${string}`;
+  readonly title: string;
+  /** The address of the OpenAPI document, relative to the page. */
+  readonly document: string;
+  /** The page offers to make calls with the session of the dashboard, and names the dashboard by this address, relative to the page. */
+  readonly dashboard?: string;
+}
+
+/** The title and the addresses are constants of the program, so they are not escaped. */
+const pageOf = ({ title, document, dashboard }: ReferenceOptions): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="reference.css">
+<script defer src="scalar.js"></script>
+<script defer src="reference.js"></script>
+</head>
+<body>
+<div id="reference" data-document="${document}"${dashboard === undefined ? '' : ` data-dashboard="${dashboard}"`}></div>
+<noscript>This page needs JavaScript.</noscript>
+</body>
+</html>
+`;
+
+interface Served {
+  readonly type: string;
+  readonly gzipped: Buffer;
+  readonly etag: string;
+}
+
+const served = (type: string, gzipped: Buffer): Served => ({
+  type,
+  gzipped,
+  // Weak, since it names both forms.
+  etag: `W/"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"`,
+});
+
+const send = async ({ headers }: FastifyRequest, reply: FastifyReply, { type, gzipped, etag }: Served): Promise<FastifyReply> => {
+  void reply.type(type).headers({
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    etag,
+  });
+  if (headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+  if (/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return reply.header('content-encoding', 'gzip').send(gzipped);
+  return reply.send(await promisify(gunzip)(gzipped));
+};
+
+/** Makes a file with its first request. A failure is not kept, so that the next request tries again. */
+const whenAsked = (type: string, make: () => Promise<Buffer>): (() => Promise<Served>) => {
+  let kept: Promise<Served> | undefined;
+  return () => {
+    const made = (kept ??= make().then((bytes) => served(type, bytes)));
+    made.catch(() => (kept = undefined));
+    return made;
+  };
+};
+
+const compress = promisify(gzip);
+const fileOf = (type: string, name: string) =>
+  whenAsked(type, async () => compress(await readFile(new URL(`page/${name}`, import.meta.url))));
+
+/** Installs the routes of the page and of its files. */
+export const addReference = (app: FastifyInstance, options: ReferenceOptions): void => {
+  const { prefix } = options;
+  const javascript = 'text/javascript; charset=utf-8';
+  const script = whenAsked(javascript, readBundle);
+  const files = {
+    '': whenAsked('text/html; charset=utf-8', () => compress(pageOf(options))),
+    'scalar.js': script,
+    'reference.js': fileOf(javascript, 'reference.js'),
+    'reference.css': fileOf('text/css; charset=utf-8', 'reference.css'),
+  };
+  const schema = { hide: true };
+  // Relative, so that it also works where a proxy puts a path in front.
+  app.get(prefix, { schema }, (_request, reply) => reply.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`));
+  for (const [name, file] of Object.entries(files)) {
+    app.get(`${prefix}/${name}`, { schema }, async (request, reply) => {
+      // The browser asks for the script next, so its making begins with the page. A failure is told to the request for the script.
+      if (name === '') void script().catch(() => undefined);
+      return send(request, reply, await file());
+    });
+  }
+};

@@ -1,0 +1,101 @@
+/** The API reference in a real browser: it is found by search, shows examples, and makes calls with the session of the dashboard. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Dashboard, withoutBrowser } from '#test/support/dashboard.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+
+let gateway: GatewayProcess;
+let dashboard: Dashboard;
+let id = '';
+/** Requests that left the gateway's own address. */
+const strangers: string[] = [];
+
+const inBrowser = (name: string, run: () => Promise<void>): void => {
+  test(`reference: ${name}${withoutBrowser}`, { skip: withoutBrowser !== '' }, run);
+};
+
+before(async () => {
+  if (withoutBrowser !== '') return;
+  gateway = await new GatewayProcess({}).start();
+  const made = await gateway.call('POST', '/instance/create', { body: { name: 'Reader' } });
+  ({ id } = (made.body as { instance: { id: string } }).instance);
+  dashboard = await Dashboard.open(gateway.address);
+  dashboard.page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${gateway.address}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) strangers.push(url);
+  });
+});
+after(async () => {
+  await dashboard?.close();
+  await gateway?.close();
+});
+
+/** Finds an operation by the search of the page, and waits until it is shown. */
+const find = async (words: string, summary: string): Promise<void> => {
+  const { page } = dashboard;
+  await page
+    .getByRole('button', { name: /Search/ })
+    .first()
+    .click();
+  await page.keyboard.type(words);
+  await page
+    .getByRole('option', { name: new RegExp(summary) })
+    .first()
+    .click();
+  await page.getByRole('heading', { name: summary }).first().waitFor();
+};
+
+/** What a client of Scalar is called in its list, and how its example of a send begins. */
+const languages = [
+  ['Fetch', /await fetch\('http.*\/send\/text'|fetch\('http/],
+  ['Requests', /requests\.post\(/],
+  ['cURL', /curl_init\(/],
+  ['Curl', /curl http.*\/send\/text/],
+] as const;
+
+inBrowser('opens, finds an operation by search and shows an example in four languages', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/docs');
+  await find('send text', 'Send a text');
+  const example = page
+    .getByRole('region', { name: 'Example for post/send/text' })
+    .or(page.getByLabel(/Code sample|Request example/i))
+    .first();
+  await example.waitFor();
+  let shown = 'Shell Curl';
+  for (const [client, code] of languages) {
+    await page.getByRole('button', { name: shown }).first().click();
+    assert.equal(await page.getByRole('option').count(), languages.length);
+    const option = page.getByRole('option', { name: client, exact: true });
+    await option.click();
+    await page.locator('code').filter({ hasText: code }).first().waitFor();
+    shown = { Fetch: 'JavaScript Fetch', Requests: 'Python Requests', cURL: 'PHP cURL', Curl: 'Shell Curl' }[client];
+  }
+});
+
+inBrowser('makes calls as the chosen instance for who is signed in to the dashboard, and no token reaches the page', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/docs/');
+  await page.getByText('Sign in to the dashboard').waitFor();
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+  await dashboard.goto('/docs/');
+  await page.getByLabel('Instance', { exact: true }).selectOption(id);
+  await find('status of', 'Show the state of the instance');
+  await page
+    .getByRole('button', { name: /Test Request.*instance.status/ })
+    .first()
+    .click();
+  const answered = page.waitForResponse((response) => response.url().endsWith('/instance/status'));
+  await page.getByRole('button', { name: /^Send get request/ }).click();
+  const answer = await answered;
+  const headers = await answer.request().allHeaders();
+  assert.deepEqual([answer.status(), headers['x-instance'], headers['token']], [200, id, undefined]);
+  assert.partialDeepStrictEqual(await answer.json(), { instance: { id, name: 'Reader', token: '' } });
+  await page.getByText('200 OK').first().waitFor();
+});
+
+inBrowser('nothing leaves the server, and the policy refuses nothing', async () => {
+  assert.deepEqual(strangers, []);
+  assert.deepEqual(dashboard.complaints, []);
+});
