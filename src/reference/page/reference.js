@@ -12,7 +12,7 @@ const hiddenClients = {
   php: ['guzzle', 'laravel'],
 };
 
-/** Nothing of these may speak with another server, and the page keeps no token. */
+/** Switches off everything that speaks with another server, and does not keep tokens. */
 const alone = {
   telemetry: false,
   withDefaultFonts: false,
