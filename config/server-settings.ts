@@ -1,9 +1,8 @@
 /** Settings of the server itself: where it listens and stores, who may call it, and how much. */
 import {
+  age,
   choice,
-  fixed,
   flag,
-  group,
   integer,
   milliseconds,
   networks,
@@ -13,7 +12,9 @@ import {
   secretUrl,
   text,
   url,
+  wordsOf,
 } from './kinds.ts';
+import { group } from './setting.ts';
 
 const server = group('Server');
 
@@ -144,6 +145,11 @@ export const serverSettings = {
     origins,
     [],
     'Origins of web pages that may call the interface from a browser: `*`, or a list such as `https://app.example.com`. `none`, since a token in a page can be read by everybody who opens the page; the pages of this server itself need nothing.',
+  ),
+  mcpTools: server(
+    wordsOf('reading', 'sending', 'changing'),
+    [],
+    'Groups of tools that `/mcp` offers to language models (docs/mcp.md): `reading`, `sending` and `changing`, separated by commas, or `all`. `none`, and then there is no `/mcp`: messages of strangers reach the model, so somebody should decide what it may read and do. Tools that delete, leave, log out or block ask a person in every group.',
   ),
   shutdownMs: server(
     milliseconds(100),

@@ -24,6 +24,7 @@ export const httpOptionsOf = (
   trustedProxies: settings.trustedProxies,
   allowQueryTokens: settings.allowQueryTokens,
   corsOrigins: settings.corsOrigins,
+  mcpTools: settings.mcpTools,
   healthDetails: settings.healthDetails,
   overloadLagMs: settings.overloadLagMs,
   stream: { heartbeatMs: settings.streamHeartbeatMs, perToken: settings.streamsPerToken },

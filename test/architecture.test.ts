@@ -87,7 +87,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['src/storage/stores'],
     ['src/storage/backup', 'src/storage/open.ts'],
   ],
-  'src/http/': [['src/http/schemas'], ['src/http'], ['src/http/stream'], ['src/http/routes'], ['src/http/app.ts']],
+  'src/http/': [['src/http/schemas'], ['src/http'], ['src/http/stream'], ['src/http/routes', 'src/http/mcp'], ['src/http/app.ts']],
   'src/web/page/': [
     ['src/web/page/texts', 'src/web/page/texts.js'],
     ['src/web/page/core'],
@@ -115,6 +115,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['src/http', 'src/sandbox/control', 'src/lazy-validators.ts'],
   'content-disposition': ['src/http'],
   s3mini: ['src/files'],
+  '@modelcontextprotocol/': ['src/http/mcp'],
   typebox: ['src/http', 'src/sandbox/control', 'src/chatbot'],
   openai: ['src/chatbot'],
   undici: ['src/chatbot', 'src/chatwoot', 'src/webhooks', 'src/media', 'src/files', 'src/platform'],

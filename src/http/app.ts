@@ -11,6 +11,7 @@ import { limitAuthentication, limitRequests, warnOfUnknownProxy } from './rate-l
 import { allowExtensions, allowOrigins } from './cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
+import type { SharedSchemas } from './examples.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
 import { defaultStreamLimits, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
@@ -118,6 +119,23 @@ const assertUnique = (rows: readonly Route[]): void => {
 const proxiesOf = ({ trustedProxies }: HttpOptions): string[] | false =>
   trustedProxies.length === 0 ? false : trustedProxies.flatMap((name) => (name === 'private' ? ['uniquelocal', 'linklocal'] : [name]));
 
+/** The rows of `/mcp`. Its library takes 200 ms to load, so a gateway that offers no tools does not load it. */
+const mcpRows = async (
+  app: FastifyInstance,
+  options: HttpOptions,
+  rows: readonly Route[],
+  shared: SharedSchemas,
+): Promise<readonly Route[]> => {
+  if (options.mcpTools.length === 0) return [];
+  const [{ mcpRoutes }, { createMcpSessions }] = await Promise.all([import('./mcp/rows.ts'), import('./mcp/sessions.ts')]);
+  const sessions = createMcpSessions();
+  app.addHook('preClose', (next) => {
+    sessions.close();
+    next();
+  });
+  return mcpRoutes(options, rows, shared, sessions);
+};
+
 /** Builds the app; the caller makes it listen and closes it. Closing ends all streams. `more`: rows beside those of the interface. */
 export const buildApp = async (gateway: Gateway, options: HttpOptions, more: readonly Route[] = []): Promise<FastifyInstance> => {
   const { log, bodyLimit } = options;
@@ -155,7 +173,8 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   logAnswers(app, options);
   const shared = await addDocs(app, options);
   await addDashboard(app);
-  const rows = [...allRoutes(options, hub, sessions), ...more];
+  const api = [...allRoutes(options, hub, sessions), ...more];
+  const rows = [...api, ...(await mcpRows(app, options, api, shared))];
   assertUnique(rows);
   const context = { gateway, now: options.now ?? Date.now, answerBytes: options.answerBytes, shared };
   const takesBytes = (row: Route): boolean => row.takesBytes !== undefined;

@@ -4,7 +4,18 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
 /** Credentials are headers, not cookies: without cookies no page can act for its reader. */
-const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key', 'last-event-id', 'range', 'x-request-id'];
+const allowedHeaders = [
+  'content-type',
+  'token',
+  'admintoken',
+  'authorization',
+  'idempotency-key',
+  'last-event-id',
+  'range',
+  'x-request-id',
+  'mcp-session-id',
+  'mcp-protocol-version',
+];
 
 /** Headers of answers that a page may read beside the usual ones. */
 const exposedHeaders = [
@@ -16,6 +27,7 @@ const exposedHeaders = [
   'content-range',
   'accept-ranges',
   'etag',
+  'mcp-session-id',
 ];
 
 /** Seconds for which a browser remembers the answer to its question; more than two hours no browser takes. */

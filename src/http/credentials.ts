@@ -44,6 +44,14 @@ export const credentials = {
     missing: { status: 401, text: 'missing passkey code' },
     wrong: { status: 401, text: wrongCodeText },
   },
+  /** Clients of the Model Context Protocol send the token of the instance as `Authorization: Bearer`. */
+  mcp: {
+    name: 'token',
+    where: 'header',
+    bearer: true,
+    missing: { status: 401, text: 'instance info not found' },
+    wrong: { status: 401, text: 'Invalid token' },
+  },
   webhook: { name: 'token', where: 'header', missing: missingToken, wrong: missingToken },
   stream: { name: 'token', where: 'query', missing: unauthorized, wrong: unauthorized },
   admin: {

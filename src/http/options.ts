@@ -63,6 +63,9 @@ export interface HttpMetrics {
   readonly meter: StreamMeter & { answered(method: string, route: string, status: number, ms: number): void };
 }
 
+/** A group of tools for clients of the Model Context Protocol. */
+export type McpGroup = 'reading' | 'sending' | 'changing';
+
 export interface HttpOptions {
   /** Absent: nothing is counted, and `/metrics` is not there. */
   readonly metrics?: HttpMetrics;
@@ -94,6 +97,8 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[];
   /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
   readonly allowQueryTokens: boolean;
+  /** Tools that `/mcp` offers; empty: there is no `/mcp`. */
+  readonly mcpTools: readonly McpGroup[];
   readonly log: HttpLog;
   readonly version: string;
   /** The callers that get reasons and counts from `/health/ready`, beside yes or no. */

@@ -7,5 +7,5 @@ import fastify from 'fastify';
 const app = fastify();
 await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } });
 const { rawPayload } = await app.inject('/reference/js/scalar.js');
-const bytes = new Uint8Array(gzipSync(rawPayload, { level: 9 }));
+const bytes = new Uint8Array(gzipSync(rawPayload));
 parentPort?.postMessage(bytes, [bytes.buffer]);

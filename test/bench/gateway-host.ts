@@ -147,6 +147,7 @@ answer('listen', async () => {
     base64Bytes: 1e6,
     allowQueryTokens: false,
     corsOrigins: [],
+    mcpTools: [],
     version: 'bench',
     healthDetails: 'all' as const,
     overloadLagMs: 0,

@@ -47,6 +47,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   trustedProxies: [],
   allowQueryTokens: false,
   corsOrigins: [],
+  mcpTools: [],
   log: logInto({ lines }),
   version: '0.0.0',
   healthDetails: 'all',

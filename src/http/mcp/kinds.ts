@@ -1,0 +1,76 @@
+/** The table of tools: the operations of an instance that a model may be offered, in groups that the setting MCP_TOOLS switches on. */
+import type { McpGroup } from '../options.ts';
+
+export interface ToolKind {
+  readonly group: McpGroup;
+  /** True if the user is asked before each call. */
+  readonly asks: boolean;
+  /** The hints of the protocol. `destructiveHint`: the tool overwrites or removes something. `idempotentHint`: a repeated call changes nothing more. */
+  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean; readonly idempotentHint: boolean };
+}
+
+const kind = (group: McpGroup, hints: readonly ('reads' | 'destroys' | 'repeats' | 'asks')[]): ToolKind => ({
+  group,
+  asks: hints.includes('asks'),
+  annotations: {
+    readOnlyHint: hints.includes('reads'),
+    destructiveHint: hints.includes('destroys'),
+    idempotentHint: hints.includes('repeats'),
+  },
+});
+
+/** Pairs of a kind and the operationIds that are of it. */
+const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
+  [
+    kind('reading', ['reads', 'repeats']),
+    `getInstanceStatus getMessageLimits getPrivacy getInstanceProxy listCampaigns listCampaignMessages getCampaignStats listOptOuts findMessages
+    listReceipts getQueue showHistory downloadMessage countChats findChats showChatNote listBlocked allContacts listContacts getGroup previewGroup
+    findGroups listGroups getGroupLink getBusinessProfile listBusinessCategories listProducts getProduct listCollections listPosts listPostUpdates
+    listChannels getChannel previewChannel findChannels listLeadTags checkNumbers getChatDetails getAvatar listLabels listQuickReplies listAgents
+    listTriggers listWebhooks listWebhookErrors listWebhookDeliveries getChatwoot`,
+  ],
+  [
+    kind('sending', []),
+    `sendText sendMedia sendContact sendLocation sendGroupInvite sendEvent sendMenu sendCarousel sendLocationButton sendRequestPayment sendPixButton
+    sendStatus showTyping inviteChannelAdmin`,
+  ],
+  // Replaces what people have read.
+  [kind('sending', ['destroys', 'repeats']), 'editMessage editPost reactToMessage reactToPost'],
+  // Writes to many people at once.
+  [kind('sending', ['asks']), 'sendSimpleCampaign sendAdvancedCampaign'],
+  [kind('changing', []), 'createGroup createCommunity createCollection createChannel testWebhook replayWebhookDeliveries requestHistory'],
+  [
+    kind('changing', ['repeats']),
+    `joinGroup followChannel followPostUpdates viewPosts markMessagesRead markChatRead reloadChatNotes reloadLabels acceptChannelAdmin showProduct
+    unmuteChannel`,
+  ],
+  [
+    kind('changing', ['destroys', 'repeats']),
+    `hibernateInstance setPresence renameInstance updateDelaySettings renameProfile setProfilePicture changePrivacy pinMessage archiveChat
+    pinChat muteChat editChatNote setChatTimer saveContact renameGroup describeGroup setGroupAnnounce setGroupLocked setGroupApproval setGroupAddMode
+    setGroupTimer setGroupPicture editCommunityGroups changeBusinessProfile saveProduct hideProduct changeCollection muteChannel renameChannel
+    describeChannel setChannelReactions setChannelPicture editLead nameLeadFields labelChat updateChatbotSettings rejectCall`,
+  ],
+  // Deletes, leaves, logs out, blocks, takes rights away, or sends events and messages to another service.
+  [
+    kind('changing', ['destroys', 'repeats', 'asks']),
+    `connectInstance disconnectInstance deleteInstance setInstanceProxy removeInstanceProxy editCampaign clearDoneCampaigns clearAllCampaigns clearQueue
+    deleteMessage removeChat blockContact changeOptOuts removeContact leaveGroup changeGroupMembers deleteProduct deleteCollection deletePost unfollowChannel
+    deleteChannel removeChannelAdmin revokeChannelAdmin transferChannel editLeadTag editLabel editQuickReply editAgent editTrigger saveWebhook
+    saveChatwoot`,
+  ],
+  [kind('changing', ['destroys', 'asks']), 'resetInstance renewGroupLink'],
+];
+
+const namesIn = (words: string): readonly string[] => words.trim().split(/\s+/);
+
+/** The kind of each operation that may be a tool, by its operationId. */
+export const toolKinds: ReadonlyMap<string, ToolKind> = new Map(
+  table.flatMap(([toolKind, operations]) => namesIn(operations).map((name) => [name, toolKind] as const)),
+);
+
+/** Operations of an instance that are no tools: they give secrets, need the owner's browser or phone, or are not supported. */
+export const noTools: ReadonlySet<string> = new Set(
+  namesIn(`getInstanceToken rotateInstanceToken linkPasskey getPasskey answerPasskey cancelPasskey confirmPasskey scanWithSimulatedPhone makeCall
+    setPaymentStatus`),
+);

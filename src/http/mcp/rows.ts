@@ -1,0 +1,116 @@
+/** The rows of `/mcp`: the tools of an instance for clients of the Model Context Protocol, over streamable HTTP. */
+import { Type } from 'typebox';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SharedSchemas } from '../examples.ts';
+import type { HttpOptions } from '../options.ts';
+import { refuse } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import { FreeObject, Text } from '../schemas/common.ts';
+import { callerWith, createMcpServer, type RunTool } from './server.ts';
+import type { McpSessions } from './sessions.ts';
+import { toolsOf } from './tools.ts';
+
+const headers = Type.Object({
+  'mcp-session-id': Type.Optional(Text(64, 'The session that an earlier answer named')),
+});
+
+const unknownSession = 'the session has ended, or is one of another node: begin a new one';
+
+const common = {
+  credential: 'mcp',
+  tag: 'instance',
+  requestHeaders: headers,
+  answer: FreeObject('A message of JSON-RPC 2.0, as JSON or as an event of a stream'),
+  refusals: { forbidden: { example: 'MCP takes the token of the instance' }, notFound: { example: unknownSession } },
+} as const;
+
+/** The dashboard's session stands for no token, so that a request of a tool could not be made with it. */
+const noToken = refuse('forbidden', 'MCP takes the token of the instance');
+
+/** Executes a request of a tool as its client would: with its token, through every check, limit and log of the route. */
+const runFor =
+  ({ server, id, instanceToken: token, ip, headers: { host = '', traceparent } }: FastifyRequest): RunTool =>
+  async (request) => {
+    const { statusCode, payload, headers } = await server.inject({
+      ...request,
+      method: request.method as 'GET',
+      remoteAddress: ip,
+      headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
+    });
+    // A model that knows the token could be talked into sending it to somebody.
+    return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
+  };
+
+/** The request as the library reads it. Its body is parsed already. */
+const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
+  const named = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []));
+  return new Request(new URL(url, 'http://localhost'), { method, headers: named });
+};
+
+/**
+ * Sends an answer of the library, and waits until it has left: an answer within a session is a stream. Errors have the form of all errors of the
+ * interface, since clients of the protocol look at the status alone.
+ */
+const send = async (reply: FastifyReply, response: Response): Promise<void> => {
+  if (response.status < 400) return void (await reply.send(response));
+  const { error } = (await response.json()) as { readonly error?: { readonly message?: string } };
+  await reply.code(response.status).send({ error: error?.message ?? 'the message is not one of MCP' });
+};
+
+/** Returns true if a message begins a session with a client whose user can confirm calls. */
+const beginsSession = ({ method, params }: Readonly<Record<string, unknown>>): boolean =>
+  method === 'initialize' &&
+  (params as { readonly capabilities?: { readonly elicitation?: object } } | null)?.capabilities?.elicitation !== undefined;
+
+/** `rows`: the interface, whose operations become tools. The caller closes the sessions. */
+export const mcpRoutes = (
+  { version, mcpTools }: HttpOptions,
+  rows: readonly Route[],
+  shared: SharedSchemas,
+  sessions: McpSessions,
+): readonly Route[] => {
+  const tools = toolsOf(rows, mcpTools, shared);
+  const newServer = () => createMcpServer(version, tools);
+  return [
+    route({
+      on: ['POST /mcp'],
+      operationId: 'speakMcp',
+      ...common,
+      summary: 'Offer the operations of the instance as tools to a client of the Model Context Protocol',
+      body: FreeObject('A message of JSON-RPC 2.0'),
+      run: async ({ id, body, request, reply }) => {
+        if (request.instanceToken === '') return noToken;
+        const name = request.headers['mcp-session-id'];
+        const options = { parsedBody: body, authInfo: callerWith(request.instanceToken, runFor(request)) };
+        if (typeof name === 'string' || beginsSession(body)) {
+          const transport = typeof name === 'string' ? sessions.find(id, name) : await sessions.open(id, newServer());
+          if (transport === null) return refuse('notFound', unknownSession);
+          await send(reply, await transport.handleRequest(webRequestOf(request), options));
+          return null;
+        }
+        const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+        const server = newServer();
+        await server.connect(transport);
+        try {
+          await send(reply, await transport.handleRequest(webRequestOf(request), options));
+          return null;
+        } finally {
+          await server.close();
+        }
+      },
+    }),
+    route({
+      on: ['DELETE /mcp'],
+      operationId: 'endMcpSession',
+      ...common,
+      summary: 'End a session of a client of the Model Context Protocol',
+      run: async ({ id, request, reply }) => {
+        const transport = sessions.find(id, String(request.headers['mcp-session-id'] ?? ''));
+        if (transport === null) return refuse('notFound', unknownSession);
+        await send(reply, await transport.handleRequest(webRequestOf(request)));
+        return null;
+      },
+    }),
+  ];
+};

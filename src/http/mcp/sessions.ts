@@ -1,0 +1,71 @@
+/** Sessions of MCP clients whose user can confirm calls. Other clients have none: each of their requests stands for itself. */
+import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { InstanceId } from '#actors/gateway.ts';
+
+/** Sessions of one instance; beyond it the one that was used least recently ends. */
+const perInstance = 20;
+/** Sessions of all instances. Each holds some 6 KB. */
+const inAll = 1_000;
+/** Milliseconds after which a session that nobody uses ends. The client begins another one by itself. */
+const idleMs = 30 * 60_000;
+
+interface Session {
+  readonly instance: InstanceId;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly timer: NodeJS.Timeout;
+}
+
+export interface McpSessions {
+  /** Connects a server with a new session. The first request of the transport gives the session its name. */
+  open(instance: InstanceId, server: Server): Promise<WebStandardStreamableHTTPServerTransport>;
+  /** Returns null if the instance has no session of this name. */
+  find(instance: InstanceId, name: string): WebStandardStreamableHTTPServerTransport | null;
+  /** Ends all sessions, and the answers that they still owe. */
+  close(): void;
+}
+
+/** `idle`: milliseconds that an unused session lasts. */
+export const createMcpSessions = (idle = idleMs): McpSessions => {
+  /** The sessions by their name, the least recently used first. */
+  const sessions = new Map<string, Session>();
+
+  const end = (name: string): void => {
+    const session = sessions.get(name);
+    if (session === undefined) return;
+    sessions.delete(name);
+    clearTimeout(session.timer);
+    void session.transport.close();
+  };
+
+  const makeRoom = (instance: InstanceId): void => {
+    const own = [...sessions].filter(([, session]) => session.instance === instance);
+    const oldest = own.length >= perInstance ? own[0]?.[0] : sessions.size >= inAll ? sessions.keys().next().value : undefined;
+    if (oldest !== undefined) end(oldest);
+  };
+
+  return {
+    async open(instance, server) {
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized(name) {
+          makeRoom(instance);
+          sessions.set(name, { instance, transport, timer: setTimeout(() => end(name), idle).unref() });
+        },
+        onsessionclosed: end,
+      });
+      await server.connect(transport);
+      return transport;
+    },
+    find(instance, name) {
+      const session = sessions.get(name);
+      if (session?.instance !== instance) return null;
+      sessions.delete(name);
+      sessions.set(name, session);
+      session.timer.refresh();
+      return session.transport;
+    },
+    close: () => [...sessions.keys()].forEach(end),
+  };
+};

@@ -1,0 +1,109 @@
+/** Makes tools of the rows of the interface: one input schema of all parts of a request, and the request of a call. */
+import type { TSchema } from 'typebox';
+import type { SharedSchemas } from '../examples.ts';
+import type { McpGroup } from '../options.ts';
+import type { Route } from '../route.ts';
+import { type ToolKind, toolKinds } from './kinds.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A tool as the protocol lists it. */
+export interface ToolListing {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: 'object'; readonly properties: Readonly<Record<string, object>>; readonly required: string[] };
+  readonly annotations: ToolKind['annotations'];
+}
+
+/** A request of the interface. */
+export interface ToolRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent: the request has no body. */
+  readonly payload?: Json;
+}
+
+export interface Tool {
+  readonly listing: ToolListing;
+  /** The address of the operation, such as `POST /send/text`. */
+  readonly address: string;
+  readonly asks: boolean;
+  /** Puts each argument into the part of the request to which it belongs. Unknown arguments go into the body, where the interface ignores them. */
+  request(input: Json): ToolRequest;
+}
+
+/** Returns a plain copy of a schema with shared shapes in place of references, since clients resolve none. */
+const resolved = (value: unknown, shared: SharedSchemas): unknown => {
+  if (Array.isArray(value)) return value.map((item) => resolved(item, shared));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref, $id: _, ...rest } = value as { readonly $ref?: string; readonly $id?: string };
+  const whole = Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, resolved(part, shared)]));
+  return $ref === undefined ? whole : { ...(resolved(shared.get($ref.replace(/#$/, '')) ?? {}, shared) as object), ...whole };
+};
+
+interface Part {
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required: readonly string[];
+}
+
+const partOf = (schema: TSchema | undefined, shared: SharedSchemas): Part => {
+  const { properties = {}, required = [] } = (resolved(schema ?? {}, shared) ?? {}) as Partial<Part>;
+  return { properties, required };
+};
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(properties).flatMap((name) => (input[name] === undefined || input[name] === null ? [] : [[name, textOf(input[name])]])),
+  );
+
+const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchemas): Tool => {
+  const [address] = row.on;
+  const [method = '', path = ''] = address.split(' ');
+  const [params, query, headers, body] = [row.params, row.query, row.requestHeaders, row.body].map((schema) => partOf(schema, shared)) as [
+    Part,
+    Part,
+    Part,
+    Part,
+  ];
+  const parts = [params, query, headers, body];
+  const names = parts.flatMap(({ properties }) => Object.keys(properties));
+  if (new Set(names).size < names.length) throw new Error(`the tool ${row.operationId} has an argument in two parts of its request`);
+  const outside = new Set([params, query, headers].flatMap(({ properties }) => Object.keys(properties)));
+  return {
+    address,
+    asks,
+    listing: {
+      name: row.operationId,
+      description: `${row.summary} (${address})`,
+      inputSchema: {
+        type: 'object',
+        properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as Record<string, object>,
+        required: parts.flatMap(({ required }) => required),
+      },
+      annotations,
+    },
+    request(input) {
+      const search = new URLSearchParams(textsOf(input, query)).toString();
+      const given = textsOf(input, params);
+      const url = path.replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(given[name] ?? ''));
+      return {
+        method,
+        url: search === '' ? url : `${url}?${search}`,
+        headers: textsOf(input, headers),
+        ...(row.body === undefined ? {} : { payload: Object.fromEntries(Object.entries(input).filter(([name]) => !outside.has(name))) }),
+      };
+    },
+  };
+};
+
+/** Returns the tools of these groups by their name. Rows that the table of kinds does not name are no tools. */
+export const toolsOf = (rows: readonly Route[], groups: readonly McpGroup[], shared: SharedSchemas): ReadonlyMap<string, Tool> =>
+  new Map(
+    rows.flatMap((row) => {
+      const kind = toolKinds.get(row.operationId);
+      return kind !== undefined && groups.includes(kind.group) ? [[row.operationId, toolOf(row, kind, shared)] as const] : [];
+    }),
+  );
