@@ -1,8 +1,9 @@
 /** Settings of the server itself: where it listens and stores, who may call it, and how much. */
 import {
-  age,
   choice,
+  fixed,
   flag,
+  group,
   integer,
   milliseconds,
   networks,
@@ -14,7 +15,6 @@ import {
   url,
   wordsOf,
 } from './kinds.ts';
-import { group } from './setting.ts';
 
 const server = group('Server');
 

@@ -24,7 +24,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/files': ['src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/http': [
     'src/http/',
-    'src/lazy-validators.ts',
+    'src/base/',
     'src/reference/page.ts',
     'src/contract/',
     'src/web/files.ts',
@@ -38,7 +38,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   // The page of an API document, which the gateway and the simulated platform show.
   'src/reference': ['src/reference/'],
-  'src/sandbox': ['src/sandbox/', 'src/lazy-validators.ts', 'src/reference/page.ts', 'src/command-line.ts'],
+  'src/sandbox': ['src/sandbox/', 'src/base/', 'src/reference/page.ts'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/wire/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
@@ -112,7 +112,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/moving'],
   fastify: ['src/http', 'src/sandbox/control', 'src/reference'],
   '@scalar/': ['src/reference'],
-  '@fastify/': ['src/http', 'src/sandbox/control', 'src/lazy-validators.ts'],
+  '@fastify/': ['src/http', 'src/sandbox/control', 'src/base/lazy-validators.ts'],
   'content-disposition': ['src/http'],
   s3mini: ['src/files'],
   '@modelcontextprotocol/': ['src/http/mcp'],

@@ -11,8 +11,8 @@ import { limitAuthentication, limitRequests, warnOfUnknownProxy } from './rate-l
 import { allowExtensions, allowOrigins } from './cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
-import type { SharedSchemas } from './examples.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
+import type { SharedSchemas } from './openapi.ts';
 import { defaultStreamLimits, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';

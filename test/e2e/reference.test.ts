@@ -1,6 +1,7 @@
 /** The API reference in a real browser: it is found by search, shows examples, and makes calls with the session of the dashboard. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { serve } from '#test/sandbox-control/serve.ts';
 import { Dashboard, withoutBrowser } from '#test/support/dashboard.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 
@@ -14,16 +15,24 @@ const inBrowser = (name: string, run: () => Promise<void>): void => {
   test(`reference: ${name}${withoutBrowser}`, { skip: withoutBrowser !== '' }, run);
 };
 
+/** Opens a browser that notes each request to another server. */
+const open = async (address: string): Promise<Dashboard> => {
+  const opened = await Dashboard.open(address);
+  // The script is large, and a busy machine takes long to run it.
+  opened.page.setDefaultTimeout(90_000);
+  opened.page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${address}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) strangers.push(url);
+  });
+  return opened;
+};
+
 before(async () => {
   if (withoutBrowser !== '') return;
   gateway = await new GatewayProcess({}).start();
   const made = await gateway.call('POST', '/instance/create', { body: { name: 'Reader' } });
   ({ id } = (made.body as { instance: { id: string } }).instance);
-  dashboard = await Dashboard.open(gateway.address);
-  dashboard.page.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${gateway.address}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) strangers.push(url);
-  });
+  dashboard = await open(gateway.address);
 });
 after(async () => {
   await dashboard?.close();
@@ -31,8 +40,7 @@ after(async () => {
 });
 
 /** Finds an operation by the search of the page, and waits until it is shown. */
-const find = async (words: string, summary: string): Promise<void> => {
-  const { page } = dashboard;
+const find = async ({ page }: Dashboard, words: string, summary: string): Promise<void> => {
   await page
     .getByRole('button', { name: /Search/ })
     .first()
@@ -56,7 +64,7 @@ const languages = [
 inBrowser('opens, finds an operation by search and shows an example in four languages', async () => {
   const { page } = dashboard;
   await dashboard.goto('/docs');
-  await find('send text', 'Send a text');
+  await find(dashboard, 'send text', 'Send a text');
   let shown: string = 'Shell Curl';
   for (const [client, title, code] of languages) {
     await page.getByRole('button', { name: shown }).first().click();
@@ -75,7 +83,7 @@ inBrowser('makes calls as the chosen instance for who is signed in to the dashbo
   await dashboard.signIn();
   await dashboard.goto('/docs/');
   await page.getByLabel('Instance', { exact: true }).selectOption(id);
-  await find('status of', 'Show the state of the instance');
+  await find(dashboard, 'status of', 'Show the state of the instance');
   await page
     .getByRole('button', { name: /Test Request.*instance.status/ })
     .first()
@@ -87,6 +95,20 @@ inBrowser('makes calls as the chosen instance for who is signed in to the dashbo
   assert.deepEqual([answer.status(), headers['x-instance'], headers['token']], [200, id, undefined]);
   assert.partialDeepStrictEqual(await answer.json(), { instance: { id, name: 'Reader', token: '' } });
   await page.getByText('200 OK').first().waitFor();
+});
+
+inBrowser('the simulated platform has the same page, without a sign-in', async () => {
+  const served = await serve({ after });
+  const reader = await open(served.origin);
+  try {
+    await reader.goto('/docs/');
+    await find(reader, 'QR code', 'The phone scans a QR code');
+    assert.equal(await reader.page.getByText('Sign in to the dashboard').count(), 0);
+    assert.deepEqual(reader.complaints, []);
+  } finally {
+    await reader.close();
+    await served.close();
+  }
 });
 
 inBrowser('nothing leaves the server, and the policy refuses nothing', async () => {

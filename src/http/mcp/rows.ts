@@ -1,11 +1,10 @@
 /** The rows of `/mcp`: the tools of an instance for clients of the Model Context Protocol, over streamable HTTP. */
-import { Type } from 'typebox';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SharedSchemas } from '../examples.ts';
+import { Type } from 'typebox';
+import type { SharedSchemas } from '../openapi.ts';
 import type { HttpOptions } from '../options.ts';
-import { refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { refuse, type Route, route } from '../route.ts';
 import { FreeObject, Text } from '../schemas/common.ts';
 import { callerWith, createMcpServer, type RunTool } from './server.ts';
 import type { McpSessions } from './sessions.ts';

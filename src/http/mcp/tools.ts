@@ -1,6 +1,6 @@
 /** Makes tools of the rows of the interface: one input schema of all parts of a request, and the request of a call. */
 import type { TSchema } from 'typebox';
-import type { SharedSchemas } from '../examples.ts';
+import type { SharedSchemas } from '../openapi.ts';
 import type { McpGroup } from '../options.ts';
 import type { Route } from '../route.ts';
 import { type ToolKind, toolKinds } from './kinds.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import { lazyValidators } from '../../lazy-validators.ts';
+import { lazyValidators } from '../../base/lazy-validators.ts';
 import { addReference } from '../../reference/page.ts';
 import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
