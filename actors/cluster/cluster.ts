@@ -255,7 +255,7 @@ export class Cluster {
       mayAct: (id) => this.mayAct(id),
       epochOf: (id) => this.#node?.lastEpochOf(id) ?? null,
       token: (id) => registry.record(id)?.token ?? null,
-      ask: async (id) => ((await this.#remote?.stream(id)) ?? null) as Asked | null,
+      ask: async (id, ...missed) => ((await this.#remote?.stream(id, missed)) ?? null) as Asked | null,
     });
   }
 
@@ -303,7 +303,7 @@ export class Cluster {
       answer: async (question) => this.others?.answer(question),
       perform: (id, method, args) => {
         const here = async (): Promise<unknown> => {
-          if (method === streamMethod) return this.streams?.send(id);
+          if (method === streamMethod) return this.streams?.send(id, ...args);
           return method === fileMethod ? this.files.answer(...(args as [unknown])) : this.#performer?.run(method, args);
         };
         return this.#commands.hereIfOwned({ id, here });

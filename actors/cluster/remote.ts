@@ -183,9 +183,12 @@ export class Remote {
     return answer.kind === 'answered' ? answerIn(readable<Reply>(answer.body) as Reply | null) : { kind: answer.kind };
   }
 
-  /** Asks the owner to send the events of the instance. Resolves with null if no owner answers soon. Never rejects. */
-  stream(id: InstanceId): Promise<unknown> {
-    return this.fetch(id, streamMethod, []);
+  /**
+   * Asks the owner to send the events of the instance. `missed` holds the id of an event of which readers must learn, or nothing. Resolves with null
+   * if no owner answers soon. Never rejects.
+   */
+  stream(id: InstanceId, missed: readonly unknown[]): Promise<unknown> {
+    return this.fetch(id, streamMethod, missed);
   }
 
   /** Asks the owner of the instance for data in memory. Resolves with null if no owner answers soon. Never rejects. */

@@ -23,8 +23,11 @@ export interface StreamsInput {
   epochOf(id: InstanceId): number | null;
   /** Returns null if there is no such instance. */
   token(id: InstanceId): string | null;
-  /** Asks the owner on another node to send the events of the instance. Resolves with null if no owner answers. Never rejects. */
-  ask(id: InstanceId): Promise<Asked | null>;
+  /**
+   * Asks the owner on another node to send the events of the instance, and names an event that readers must learn to be missing. An owner of the last
+   * release ignores this event. Resolves with null if no owner answers. Never rejects.
+   */
+  ask(id: InstanceId, missed?: string): Promise<Asked | null>;
 }
 
 /** The answer of an owner that was asked to send. */
@@ -39,6 +42,9 @@ const leastSentFor = 30_000;
 const tries = 10;
 const againMs = 100;
 const flushMs = 3_000;
+/** Attempts to tell the owner of a missed event, and the pause between them. An attempt without an answer takes 3 s itself. */
+const announceTries = 20;
+const announceMs = 500;
 
 const ended = new TextEncoder().encode('ended');
 
@@ -64,6 +70,8 @@ export class ClusterStreams {
   readonly #senders = new Map<InstanceId, StreamSender>();
   /** Senders of instances that left this node, while other nodes may still read them. */
   readonly #former = new Map<InstanceId, StreamSender>();
+  /** Ids of the latest missed events of which the owners have not been told. */
+  readonly #missing = new Map<InstanceId, string>();
 
   constructor(input: StreamsInput) {
     this.#input = input;
@@ -137,9 +145,14 @@ export class ClusterStreams {
     else sender.missed(event);
   }
 
-  /** Starts to send the events of the instance for a while, because another node has listeners. */
-  async send(id: InstanceId): Promise<Asked> {
-    return { last: (await this.#senders.get(id)?.want()) ?? null };
+  /**
+   * Starts to send the events of the instance for a while, because another node has listeners. `missed` is the id of an event that a former owner
+   * stored and did not send.
+   */
+  async send(id: InstanceId, missed?: unknown): Promise<Asked> {
+    const sender = this.#senders.get(id);
+    if (typeof missed === 'string') await sender?.skip(missed);
+    return { last: (await sender?.want()) ?? null };
   }
 
   /** Starts the streams of an instance that this node owns from now on. Idempotent. */
@@ -157,6 +170,7 @@ export class ClusterStreams {
       send: (sent) => bus.publish(subject, encode(sent)),
       here: (sent) => this.#here(id, sent),
       isOwner: () => this.#input.mayAct(id),
+      announce: (event) => this.#announce(event),
     });
     this.#senders.set(id, sender);
     this.#former.delete(id);
@@ -189,13 +203,35 @@ export class ClusterStreams {
     this.#followers.clear();
     this.#senders.clear();
     this.#former.clear();
+    this.#missing.clear();
   }
 
   /** Reports an event whose commit became known only after its session was closed, because the reply of the database was late. */
   #missed(event: GatewayEvent): void {
     const former = this.#former.get(event.instanceId);
-    if (former === undefined) this.#here(event.instanceId, { after: event.id });
-    else former.missed(event);
+    if (former !== undefined) return former.missed(event);
+    this.#here(event.instanceId, { after: event.id });
+    this.#announce(event);
+  }
+
+  /** Tells the owner of the instance about a missed event, until the owner confirms it. One event a gap is enough, so the latest one is told. */
+  #announce({ id: missed, instanceId: id }: GatewayEvent): void {
+    const isRunning = this.#missing.has(id);
+    this.#missing.set(id, missed);
+    if (!isRunning) void this.#tellOwner(id);
+  }
+
+  /** Never rejects. */
+  async #tellOwner(id: InstanceId): Promise<void> {
+    const { mayAct, ask, time } = this.#input;
+    for (let tried = 0; tried < announceTries; tried += 1) {
+      const missed = this.#missing.get(id);
+      if (missed === undefined) return;
+      const told = mayAct(id) && this.#senders.has(id) ? await this.send(id, missed) : await ask(id, missed);
+      if (told !== null && this.#missing.get(id) === missed) break;
+      await new Promise<void>((resolve) => void time.setTimeout(resolve, announceMs));
+    }
+    this.#missing.delete(id);
   }
 
   /** Passes a message to the listeners of this node. */

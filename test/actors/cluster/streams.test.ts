@@ -52,6 +52,7 @@ const owner = async (before: Promise<Sent | null> = Promise.resolve(null)) => {
     send: (one) => void all.push(one),
     here: (one) => void here.push(one),
     isOwner: () => true,
+    announce: () => undefined,
   });
   const take = (ids: string): void => {
     for (const id of ids) sender.take(event(id));

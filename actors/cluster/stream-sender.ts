@@ -1,0 +1,126 @@
+/**
+ * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time after, because
+ * the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
+ */
+import type { GatewayEvent } from '../model.ts';
+import type { Time } from '../ports.ts';
+import type { Sent } from './stream-chain.ts';
+
+export interface StreamSenderInput {
+  readonly time: Time;
+  /** Time for which events are sent after the last request. In milliseconds. */
+  readonly sentFor: number;
+  /** Returns the last message of the former owner; null if there is no such message, or it is unknown. Never rejects. */
+  before(): Promise<Sent | null>;
+  /** Sends a message over the bus. */
+  send(sent: Sent): void;
+  /** Passes a message to the listeners of this node, even if no other node listens. Never throws. */
+  here(sent: Sent): void;
+  /** Returns true if this node may still act for the instance. */
+  isOwner(): boolean;
+  /** Tells the owner of the instance about an event that is not sent. Never throws. */
+  announce(event: GatewayEvent): void;
+}
+
+/** Limit of the events that wait until the last message of the former owner is known. */
+const mostHeld = 1_000;
+
+export class StreamSender {
+  readonly #input: StreamSenderInput;
+  /** Resolves when the last message of the former owner is known. */
+  readonly #begun: Promise<void>;
+  #held: GatewayEvent[] | null = [];
+  /** Id of the last event, sent or not; null if it is unknown. */
+  #last: string | null = null;
+  /** End of sending, by the monotonic clock. In milliseconds. */
+  #until = -Infinity;
+  #sentAt = -Infinity;
+  /** True if the sent messages reach up to the last event. */
+  #isWhole = false;
+
+  constructor(input: StreamSenderInput) {
+    this.#input = input;
+    this.#begun = input.before().then((sent) => this.#begin(sent));
+  }
+
+  /** True if a listener asked recently. */
+  get isSending(): boolean {
+    return this.#input.time.monotonic() < this.#until;
+  }
+
+  take(event: GatewayEvent): void {
+    if (this.#held === null) return this.#step(event);
+    this.#held.push(event);
+    if (this.#held.length > mostHeld) this.#begin(null);
+  }
+
+  /**
+   * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers
+   * learn of the gap. The bus may lose this message, so the owner learns of the event as well.
+   */
+  missed(event: GatewayEvent): void {
+    this.#input.here({ after: event.id });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: event.id });
+    this.#input.announce(event);
+  }
+
+  /**
+   * Puts an event that a former owner stored, and did not send, into the chain. The next event names it, so that readers learn of the gap even if
+   * they lost every earlier message about it. Repeating a call shows the gap again.
+   */
+  async skip(id: string): Promise<void> {
+    await this.#begun;
+    this.#input.here({ after: id });
+    if (this.isSending) this.#send({ after: id });
+    else if (this.#isWhole) this.#pause();
+    this.#last = id;
+  }
+
+  /** Starts or prolongs sending. Resolves with the id of the last event, or null if this id is unknown. */
+  async want(): Promise<string | null> {
+    await this.#begun;
+    const { time, sentFor } = this.#input;
+    const now = time.monotonic();
+    this.#until = now + sentFor;
+    // Kept messages expire. The last event is named again, so that the next owner and its readers find it.
+    const isOld = now - this.#sentAt > sentFor / 2;
+    if (this.#last !== null && (isOld || !this.#isWhole)) this.#send({ after: this.#last });
+    return this.#last;
+  }
+
+  #begin(before: Sent | null): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    const { time, sentFor } = this.#input;
+    this.#last = before?.event?.id ?? before?.after ?? null;
+    if (this.#last !== null) {
+      // The former owner had listeners, which may come back.
+      this.#until = time.monotonic() + sentFor;
+      this.#isWhole = true;
+    }
+    for (const event of held) {
+      if (this.#input.isOwner()) this.#step(event);
+      else this.missed(event);
+    }
+  }
+
+  #step(event: GatewayEvent): void {
+    this.#input.here({ after: this.#last, event });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: this.#last, event });
+    else if (this.#isWhole) this.#pause();
+    this.#last = event.id;
+  }
+
+  /** Marks the end of sending. The next owner must not mistake the last event that was sent for the last event that was stored. */
+  #pause(): void {
+    this.#send({ after: null });
+    this.#isWhole = false;
+  }
+
+  #send(sent: Sent): void {
+    this.#input.send(sent);
+    this.#sentAt = this.#input.time.monotonic();
+    this.#isWhole = true;
+  }
+}
