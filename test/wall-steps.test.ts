@@ -56,6 +56,19 @@ const rows: readonly (readonly [title: string, run: (step: number) => Promise<Se
     },
   ],
   [
+    'a parked delivery is tried at its time',
+    async (step) => {
+      const desk = new CourierDesk({ quick: [0], slow: [20_000, 20_000, 20_000], circuit: { failures: 99, min: 1e9, max: 1e9 } });
+      const { time, receiver } = desk.world;
+      const at: number[] = [];
+      receiver.answer = () => (at.push(time.monotonic()), no(500));
+      await desk.commit(1);
+      time.stepWall(step);
+      await time.pass(70_000);
+      return [...at.map((one) => one - (at[0] ?? 0)), desk.stored];
+    },
+  ],
+  [
     'the queue keeps its pace',
     async (step) => {
       const { world, gateway, link } = await staged([{ id: 'r1', msgDelayMin: 10, msgDelayMax: 10 }]).then((stage) => ({
@@ -172,6 +185,26 @@ for (const [title, run] of rows)
     assert.deepEqual(await run(-stepMs), expected, 'put back');
     assert.deepEqual(await run(stepMs), expected, 'put forward');
   });
+
+test('wall clock: a delivery that was parked while the clock was ten days ahead is tried within the longest back-off after a restart', async () => {
+  const desk = new CourierDesk({ quick: [0], slow: [20_000, 30_000], retryAfterMax: 0, circuit: { failures: 99, min: 1e9, max: 1e9 } });
+  const { time, receiver } = desk.world;
+  const at: number[] = [];
+  receiver.answer = () => (at.push(time.monotonic()), no(500));
+  time.stepWall(864_000_000);
+  desk.restart();
+  await desk.commit(1);
+  time.stepWall(-864_000_000);
+  desk.restart();
+  await time.pass(1_000);
+  receiver.answer = () => (at.push(time.monotonic()), { ok: true, status: 200 });
+  await time.pass(40_000);
+  assert.deepEqual(
+    at.map((one) => one - (at[0] ?? 0)),
+    [0, 0, 36_000],
+  );
+  assert.deepEqual([desk.crashes, desk.stored], [[], 0]);
+});
 
 test('wall clock: the wait for an acknowledgement ends in time after the clock was put back an hour', async () => {
   const wall = { now: 1e12 };

@@ -314,7 +314,7 @@ export class Courier {
     const { policy, random, disable } = this.#host;
     const last = { attempts: row.attempts, status: outcome.status ?? 0, error: outcome.error };
     const step = stepAfter(policy, row.attempts, outcome, random());
-    const isEarly = this.#isEarly(row);
+    const isEarly = this.#window.isEarly(row);
     if (step.kind === 'retry' && !isEarly) return this.#retrySoon(row, step.delay);
     this.#report(row, webhook, last);
     // An early attempt at a parked row was a probe and does not count.
@@ -329,13 +329,9 @@ export class Courier {
     this.#window.release(row);
   }
 
-  #isEarly(row: Delivery): boolean {
-    return row.notBefore > this.#host.time.now();
-  }
-
   /** True if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other chats. */
   #isSpare(row: Delivery): boolean {
-    return !this.#circuit.isOpen && this.#isEarly(row);
+    return !this.#circuit.isOpen && this.#window.isEarly(row);
   }
 
   /** Retries after the delay. While the circuit is open, the row waits at the head of its lane instead. */

@@ -11,7 +11,10 @@ import type { HeldRow, OutboxStore, Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
-import { HeldLanes, Lanes } from './lanes.ts';
+import { HeldLanes } from './held-lanes.ts';
+import { Lanes } from './lanes.ts';
+import { longestParking } from './retry.ts';
+import { steadyClock } from './steady-clock.ts';
 
 /** Limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
 const mostHeld = 10_000;
@@ -37,6 +40,7 @@ export class OutboxWindow {
   readonly #host: WindowHost;
   readonly #lanes = new Lanes();
   readonly #held = new HeldLanes();
+  readonly #now: () => number;
   readonly #finished: FinishedDeliveries;
   /** Rings when a parked row is due. */
   readonly #due: Alarm;
@@ -52,11 +56,14 @@ export class OutboxWindow {
   /** True if rows were committed while a page was read. Such rows may be missing both in the page and in memory. */
   #isPageOld = false;
   #isStopped = false;
+  /** Time at which rows that are parked for too long are tried. */
+  #earlyFrom = Infinity;
 
   constructor(host: WindowHost) {
     this.#host = host;
     this.#finished = new FinishedDeliveries(host.outbox, host.policy, () => host.claim());
-    this.#due = new Alarm(host.time, () => this.readMore());
+    this.#now = steadyClock(host.time);
+    this.#due = new Alarm(host.time, () => this.#dueNow(), this.#now);
   }
 
   /** Rows in memory. */
@@ -67,6 +74,11 @@ export class OutboxWindow {
   /** True if due rows are, or may be, missing in memory. */
   get isBehind(): boolean {
     return this.#isBehind;
+  }
+
+  /** True if the row is parked for later. */
+  isEarly(row: Delivery): boolean {
+    return row.notBefore > this.#now();
   }
 
   /** True if a parked row holds a lane. */
@@ -154,10 +166,10 @@ export class OutboxWindow {
 
   /** Postpones the row, and holds its lane. */
   async park(row: Delivery, delay: number, last: LastAttempt): Promise<void> {
-    const notBefore = this.#host.time.now() + delay;
+    const notBefore = this.#now() + delay;
     try {
       await this.#held.whileParking(row.lane, () => this.#host.outbox.postpone({ seq: row.seq, ...this.#host.claim() }, notBefore, last));
-      if (!this.#isStopped) this.#due.set(notBefore);
+      if (!this.#isStopped) this.#ringAt(notBefore);
     } finally {
       this.#drop(row);
     }
@@ -166,7 +178,7 @@ export class OutboxWindow {
   /** Leaves a parked row parked. Its lane stays held. */
   leave(row: Delivery): void {
     this.#held.add(row.lane);
-    this.#due.set(row.notBefore);
+    this.#ringAt(row.notBefore);
     this.#drop(row);
   }
 
@@ -192,8 +204,8 @@ export class OutboxWindow {
   }
 
   async #readPage(): Promise<void> {
-    const { outbox, time, policy, webhookId, instanceId } = this.#host;
-    const [isEarly, now] = [this.#isEarly, time.now()];
+    const { outbox, policy, webhookId, instanceId } = this.#host;
+    const [isEarly, now] = [this.#isEarly, this.#now()];
     this.#isEarly = false;
     let [added, isRead] = [0, false];
     try {
@@ -207,7 +219,7 @@ export class OutboxWindow {
       this.#isBehind = more || this.#isPageOld || lanes.length === mostHeld;
       isRead = true;
       // A parked row that is due is on this page and under way. Until this row is removed, it hides the parked rows after it.
-      if (next !== null && !this.#isStopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
+      if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
       this.#isReading = false;
@@ -235,7 +247,25 @@ export class OutboxWindow {
   }
 
   #noteGone(row: Delivery): void {
-    if (row.notBefore > this.#host.time.now()) this.#gone.add(row.seq);
+    if (this.isEarly(row)) this.#gone.add(row.seq);
+  }
+
+  /**
+   * Sets the alarm for a parked row. A row of another process whose clock was ahead may be parked for longer than the back-off allows, and is tried
+   * early.
+   */
+  #ringAt(notBefore: number): void {
+    const latest = this.#now() + longestParking(this.#host.policy);
+    if (notBefore > latest) this.#earlyFrom = Math.min(this.#earlyFrom, latest);
+    this.#due.set(Math.min(notBefore, latest));
+  }
+
+  #dueNow(): void {
+    if (this.#now() >= this.#earlyFrom) {
+      this.#earlyFrom = Infinity;
+      this.readEarly();
+    }
+    this.readMore();
   }
 
   /** Removes finished rows from the outbox, one statement after another. */
