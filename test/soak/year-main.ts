@@ -5,7 +5,7 @@ import { runYear } from './year.ts';
 
 const usage = `npm run soak:year -- [--days 365] [--sessions 20] [--messages 300000] [--receipts 300000] [--keys 100000] [--traffic 500]
 
-Fills a database to this age, and runs an upgrade, a jump of the clock, expiry, a backup, a restore and a logout of the largest session over it, while a
+Fills a database to this age, and runs an upgrade, a jump of the clock, a backup, a restore, expiry and a logout of the largest session over it, while a
 gateway works on it.`;
 
 const option = (value: string) => ({ type: 'string', default: value }) as const;

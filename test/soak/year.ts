@@ -1,22 +1,16 @@
 /**
- * A database as so many days leave it, and what happens to it then: an upgrade, a clock that jumps, expiry, a backup that is restored, and a logout of the
+ * A database as so many days leave it, and what happens to it then: an upgrade, a clock that jumps, a backup that is restored, expiry, and a logout of the
  * largest session. A gateway works on it meanwhile, with the simulated platform and a receiver, and a client sends. Everything is real but the age of the rows.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { Time } from '#actors/ports.ts';
-import { ClockWatch } from '#actors/supervisor/clock-watch.ts';
-import { expiry, type Perishable } from '#actors/supervisor/chores.ts';
-import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { backUp } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { migrations } from '#src/storage/migrations/list.ts';
-import { migrate, openStorage, startEmbedded, type Storage } from '#src/storage/open.ts';
+import { migrate, openStorage, startEmbedded } from '#src/storage/open.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
-import { systemTime } from '#src/base/system-time.ts';
 import { quiet } from '#test/bench/fill.ts';
-import { testPolicy } from '#test/fakes/world.ts';
 import { root } from '#test/source-tree.ts';
 import type { Account } from '#test/support/account.ts';
 import { embeddedUrl } from '#test/support/embedded-url.ts';
@@ -37,8 +31,8 @@ export interface YearRow {
 }
 
 const day = 86_400_000;
-/** The defaults of MESSAGES_KEEP_DAYS and RECEIPTS_KEEP_DAYS. */
-const [keepDays, receiptDays] = [180, 30];
+/** The pause between two rounds of the expiry, as `actors/supervisor/expiry.ts` has it. In milliseconds. */
+const expiryMs = 600_000;
 /** Milliseconds in which a gateway looks at least once at what is too old to be delivered. */
 const sweepMs = 11_000;
 const encryptionKey = Buffer.alloc(32, 0xab);
@@ -63,49 +57,6 @@ const writer = (write: (n: number) => Promise<unknown>) => {
   };
 };
 
-/** A clock that can be set, under which ten minutes pass in a moment. */
-class QuickTime implements Time {
-  ahead = 0;
-  now = (): number => systemTime.now() + this.ahead;
-  monotonic = (): number => systemTime.monotonic();
-  correction = (): number => 0;
-  turn = (): Promise<void> => systemTime.turn();
-  setTimeout = (fn: () => void, ms: number): unknown => systemTime.setTimeout(fn, Math.min(ms, 50));
-  clearTimeout = (id: unknown): void => systemTime.clearTimeout(id);
-}
-
-/** One round of the expiry of a gateway. Answers with its lines of the log. */
-const expire = async (storage: Storage, time: QuickTime, clock: ClockWatch): Promise<readonly string[]> => {
-  const lines: string[] = [];
-  const note = (fields: object, event: string): void => void lines.push(`${event} ${JSON.stringify(fields)}`);
-  const log = { debug: () => undefined, info: note, warn: note, error: note };
-  const workers = new SupervisedWorkers({ time, log, policy: testPolicy, fields: {}, random: () => 1 });
-  const perishables: readonly Perishable[] = [
-    { name: 'sendKeys', age: day, expire: (before, limit) => storage.sendKeys.expire(before, limit) },
-    { name: 'messages', age: keepDays * day, expire: (before, limit) => storage.messageExpiry.expire(before, limit) },
-    { name: 'receipts', age: receiptDays * day, expire: (before) => storage.receiptExpiry.expire(before) },
-  ];
-  const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const worker = expiry({
-    perishables,
-    time,
-    log,
-    workers,
-    clock: {
-      get trouble() {
-        const reason = clock.trouble;
-        if (reason !== '') setImmediate(end);
-        return reason;
-      },
-      note: async () => end(),
-    },
-  });
-  worker.wake();
-  await over;
-  worker.stop();
-  return lines;
-};
-
 /** Traffic adds rows, and nothing may take any away. */
 const sameRows = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): string => {
   const less = Object.keys(before).filter((table) => (after[table] ?? 0) < (before[table] ?? 0));
@@ -125,23 +76,21 @@ class Year {
 
   async run(): Promise<readonly YearRow[]> {
     await this.#prepare();
-    const clockModule = pathToFileURL(join(root, 'test/support/shifted-clock.ts')).href;
+    const preloaded = ['shifted-clock.ts', 'early-timers.ts'].map((name) => pathToFileURL(join(root, 'test/support', name)).href);
     const env = {
       ENCRYPTION_KEY: encryptionKey.toString('hex'),
-      NODE_OPTIONS: `--import ${clockModule}`,
-      CLOCK_JUMP_MS: String(200 * day),
+      NODE_OPTIONS: preloaded.map((module) => `--import ${module}`).join(' '),
+      CLOCK_JUMP_MS: `${200 * day},${-200 * day}`,
+      EARLY_TIMER_MS: String(expiryMs),
       ALLOW_PRIVATE_RECEIVERS: 'loopback',
     };
     const scene = await Scene.open(env, this.#dataDir);
     let database: Database | null = null;
-    let storage: Storage | null = null;
     try {
       const url = embeddedUrl(this.#dataDir);
       database = await openDatabase({ url, log: quiet, poolSize: 2, limits });
-      storage = await openStorage({ databaseUrl: url, dataDir: this.#dataDir, encryptionKey, log: quiet });
-      await this.#steps(scene, database, storage);
+      await this.#steps(scene, database);
     } finally {
-      await storage?.close();
       await database?.close();
       await scene.close();
     }
@@ -170,7 +119,7 @@ class Year {
     }
   }
 
-  async #steps(scene: Scene, database: Database, storage: Storage): Promise<void> {
+  async #steps(scene: Scene, database: Database): Promise<void> {
     const account = await scene.paired();
     await scene.works(account);
     await fillKeys(database, account.number, this.#options.keys);
@@ -183,17 +132,8 @@ class Year {
       for (let n = 0; n < traffic; n += 1) await Promise.all([send(-n), scene.write(account, `arrival ${n}`)]);
       return `${traffic} messages sent and as many received`;
     });
-    const time = new QuickTime();
-    const clock = new ClockWatch({
-      time,
-      log: quiet,
-      settings: storage.settings,
-      messages: storage.messages,
-      platform: { heardTime: () => null },
-    });
     const jumped = performance.now();
-    await this.#timed(database, 'clock 200 days forward', send, () => this.#jump(scene, database, storage, { time, clock }));
-    await this.#timed(database, 'expiry', send, async () => (await expire(storage, time, clock)).join('; '));
+    await this.#timed(database, 'clock 200 days forward', send, () => this.#jump(scene, database));
     const kept = await countRows(database);
     const to = join(this.#options.folder, 'backup');
     await this.#timed(database, 'backup', send, async () => {
@@ -205,26 +145,31 @@ class Year {
       await wait(Math.max(0, jumped + sweepMs - performance.now()));
       return sameRows(kept, await countRows(database));
     });
+    await this.#timed(database, 'expiry', send, () => this.#expire(scene));
     await this.#timed(database, 'logout', null, () => this.#logOut(account, database));
   }
 
-  /** The clock of the gateway, and that of an expiry in this process, over the same rows. */
-  async #jump(
-    scene: Scene,
-    database: Database,
-    storage: Storage,
-    { time, clock }: { time: QuickTime; clock: ClockWatch },
-  ): Promise<string> {
+  /** The clock of the gateway jumps, and its next round of expiry removes nothing. */
+  async #jump({ gateway }: Scene, database: Database): Promise<string> {
     const before = await countRows(database);
-    time.ahead = 200 * day;
-    scene.gateway.signal('SIGUSR2');
-    const lines = await expire(storage, time, clock);
-    if (!lines.every((line) => line.startsWith('rows.notExpired'))) return `expired: ${lines.join('; ')}`;
-    const warnings = async () => JSON.stringify((await scene.gateway.call('GET', '/health/ready')).body['warnings'] ?? []);
+    gateway.signal('SIGUSR2');
+    const warnings = async () => JSON.stringify((await gateway.call('GET', '/health/ready')).body['warnings'] ?? []);
     await until(async () => (await warnings()).includes('the clock of the machine'), 'the gateway warns');
-    const outcome = sameRows(before, await countRows(database));
-    time.ahead = 0;
-    return outcome;
+    gateway.signal('SIGWINCH');
+    await until(() => gateway.printed.includes('rows.notExpired'), 'the expiry of the gateway leaves everything');
+    return sameRows(before, await countRows(database));
+  }
+
+  /** The clock of the gateway is put right, and its next round of expiry removes what is old. Answers with its lines of the log. */
+  async #expire({ gateway }: Scene): Promise<string> {
+    gateway.signal('SIGUSR2');
+    const warnings = async () => JSON.stringify((await gateway.call('GET', '/health/ready')).body['warnings'] ?? []);
+    await until(async () => !(await warnings()).includes('the clock of the machine'), 'the gateway warns no more');
+    gateway.signal('SIGWINCH');
+    const lines = (): readonly string[] => gateway.printed.split('\n').filter((line) => line.includes('rows.expired'));
+    // The receipts are the last of the two kinds.
+    await until(() => lines().some((line) => line.includes('"receipts"')), 'old receipts have expired', 600_000);
+    return lines().join('; ');
   }
 
   async #restored(from: string, kept: Readonly<Record<string, number>>): Promise<string> {

@@ -10,7 +10,7 @@ after(() => removeFolder(folder));
 test('year: what a year leaves is upgraded, thinned, copied, restored and removed while a gateway works on it', async () => {
   const rows = await runYear({ folder, sessions: 4, days: 365, messages: 4_000, receipts: 2_000, keys: 3_000, traffic: 10 });
   const outcomes = new Map(rows.map(({ step, outcome }) => [step, outcome]));
-  const steps = ['fill', 'upgrade', 'traffic', 'clock 200 days forward', 'expiry', 'backup', 'restore', 'sweeps', 'logout'];
+  const steps = ['fill', 'upgrade', 'traffic', 'clock 200 days forward', 'backup', 'restore', 'sweeps', 'expiry', 'logout'];
   assert.deepEqual([...outcomes.keys()], steps);
   for (const step of ['clock 200 days forward', 'restore', 'sweeps']) assert.equal(outcomes.get(step), 'nothing is gone', step);
   const removed = (name: string): number =>

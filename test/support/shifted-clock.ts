@@ -1,10 +1,15 @@
 /**
- * For `node --import`: the wall clock of this process goes wrong by CLOCK_SHIFT_MS, and by CLOCK_JUMP_MS more with each SIGUSR2. The monotonic clock
- * and the timers stay right, as on a machine whose date was set.
+ * For `node --import`: the wall clock of this process goes wrong by CLOCK_SHIFT_MS, and by CLOCK_JUMP_MS more with each SIGUSR2. Several jumps with
+ * commas between them are made in turn. The monotonic clock and the timers stay right, as on a machine whose date was set.
  */
 const shift = { ms: Number(process.env['CLOCK_SHIFT_MS'] ?? 0) };
-const jump = Number(process.env['CLOCK_JUMP_MS'] ?? 0);
-if (jump !== 0) process.on('SIGUSR2', () => void (shift.ms += jump));
+const jumps = (process.env['CLOCK_JUMP_MS'] ?? '0').split(',').map(Number);
+let made = 0;
+if (jumps.some((jump) => jump !== 0))
+  process.on('SIGUSR2', () => {
+    shift.ms += jumps[made % jumps.length] ?? 0;
+    made += 1;
+  });
 
 const RealDate = Date;
 const { now } = RealDate;
