@@ -44,6 +44,12 @@ export type Past =
   | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
   | { readonly of: 'calls'; readonly items: readonly Call[] };
 
+/** The two addresses of one person, as chats are named: `…@s.whatsapp.net` and `…@lid`. */
+export interface PersonPair {
+  readonly chatId: string;
+  readonly chatLid: string;
+}
+
 /** One history transfer of the phone: the parts of its whole history, or the answer to a request. */
 export interface HistoryTransfer {
   /** Id of the request that the phone answers; '' for a transfer that was not requested. */
@@ -198,6 +204,11 @@ export type Entry =
   | { readonly kind: 'chatRead'; readonly chatId: string }
   /** The account marked a chat as unread. The chat counts at least one unread message. Makes a `chats` event if the count was 0. */
   | { readonly kind: 'chatUnread'; readonly chatId: string }
+  /**
+   * The platform named number and LID of people. A chat under the LID becomes part of the chat under the number, with its messages, counts, labels and
+   * settings. Makes a `chats` event for each such chat. Nothing happens for people without a chat under their LID.
+   */
+  | { readonly kind: 'samePerson'; readonly people: readonly PersonPair[] }
   /** The operator removed a chat from storage. The messages of the chat stay. No event. The next entry about the chat creates it again. */
   | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**

@@ -1,5 +1,5 @@
 /** The journal in memory: the ledger's own rules on rows that are kept in maps, all or nothing. */
-import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
+import type { Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Erasure } from '#src/storage/journal/message-ledger.ts';
@@ -86,11 +86,13 @@ export class FakeJournal implements Journal {
       removedChats,
       readChats,
       erasures,
+      merged,
       sendKeys,
       receipts,
       ...others
     }: Outcome,
   ): void {
+    for (const pair of merged) this.#merge(instanceId, pair);
     for (const chatId of removedChats) this.#db.chats.delete(`${instanceId} ${chatId}`);
     for (const erasure of erasures) this.#erase(instanceId, erasure);
     for (const message of this.#db.messagesOf(instanceId))
@@ -113,6 +115,17 @@ export class FakeJournal implements Journal {
     putContacts(this.#db, instanceId, others);
     putCampaigns(this.#db, instanceId, others);
     this.#db.putDefinitions(instanceId, others, this.#time.now());
+  }
+
+  #merge(instanceId: string, { chatId, chatLid }: PersonPair): void {
+    const rows = [...this.#db.messages.values()];
+    const own = rows.filter((row) => row.instanceId === instanceId && row.chatId === chatId).map(({ messageId }) => messageId);
+    this.#db.messages.clear();
+    for (const row of rows) {
+      const isMoved = row.instanceId === instanceId && row.chatId === chatLid;
+      if (!isMoved) this.#db.putMessage(row);
+      else if (!own.includes(row.messageId)) this.#db.putMessage({ ...row, chatId, chatLid });
+    }
   }
 
   /** Rows stand in the order of their arrival. */

@@ -23,6 +23,7 @@ import {
 } from './entries.ts';
 import { posts } from './journal-posts.ts';
 import { erasures } from './journal-erasures.ts';
+import { merges } from './journal-merges.ts';
 import { revisions } from './journal-revisions.ts';
 import { statuses } from './journal-statuses.ts';
 
@@ -333,7 +334,8 @@ export const journalSuite = (kind: string, open: Open): void => {
       bench = await benchOf(open, 'rjournal');
     });
 
-    for (const [title, run] of [...messages, ...statuses, ...revisions, ...erasures, ...posts, ...commits]) test(title, () => run(bench));
+    for (const [title, run] of [...messages, ...statuses, ...revisions, ...erasures, ...merges, ...posts, ...commits])
+      test(title, () => run(bench));
 
     for (const [title, entries, told, fields] of changes)
       test(`chats: ${title}`, async () => {

@@ -12,6 +12,8 @@ import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { bare, isLid, isPerson } from '../wire/jid.ts';
 import { createStorageRetry } from '../wire/storage-retry.ts';
+import { createMemberNumbers, type MemberNumbersOptions } from './member-numbers.ts';
+import { createSeenPeople } from './people.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 
@@ -273,6 +275,7 @@ class OrderedPipeline implements EventPipeline {
   readonly #options: EventPipelineOptions;
   readonly #lookUp: ReturnType<typeof createLookUp>;
   readonly #conversion: ReturnType<typeof createConversion>;
+  readonly #people: ReturnType<typeof createSeenPeople>;
   readonly #queue: QueuedEvent[] = [];
   readonly #first: BaileysEvent[] = [];
   #running: Promise<void> = Promise.resolve();
@@ -286,6 +289,7 @@ class OrderedPipeline implements EventPipeline {
     this.#options = options;
     this.#lookUp = createLookUp(options, holders.find);
     this.#conversion = createConversion(options, holders.learn);
+    this.#people = createSeenPeople(() => options.directory.now());
   }
 
   push(event: BaileysEvent): void {
@@ -336,7 +340,8 @@ class OrderedPipeline implements EventPipeline {
       const goesOn = (): boolean => !this.#closed;
       const entries = event.name === 'messaging-history.set' ? await convertPast(event, goesOn) : convert(event, readings);
       if (this.#closed) break;
-      if (entries.length > 0) this.#options.record(entries);
+      const all = this.#people.applied(entries);
+      if (all.length > 0) this.#options.record(all);
     }
     this.#busy = false;
   }

@@ -22,7 +22,10 @@ import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromMessage } from './from-messages.ts';
 import { fromChannel } from './from-posts.ts';
-import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-receipts.ts';
+import { fromSharedAction } from './from-shared-actions.ts';
+import { fromLearnedPairs } from './people.ts';
+import { fromPresence } from './from-presence.ts';
+import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
 
 export type { BaileysEvent } from './library-values.ts';
 
@@ -30,7 +33,7 @@ export type { BaileysEvent } from './library-values.ts';
 const reasons = {
   'connection.update': 'the session itself listens to it',
   'creds.update': 'the session itself listens to it',
-  'lid-mapping.update': 'kept by the library among the keys',
+  'lid-mapping.update': 'the library stores it, which is an event of its own',
   'messages.reaction': 'the same reaction arrives as a message',
   'messages.media-update': 'answers to own requests',
   'chats.delete': 'read from the record itself, which says up to which message',
@@ -79,6 +82,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return event.data.flatMap((contact) => fromContact(contact, directory));
     case 'identity.changed':
       return fromChangedIdentity(event.data, directory);
+    case 'people.learned':
+      return fromLearnedPairs(event.data, directory);
     case 'group.notification':
       return fromGroupNotification(event.data, directory);
     case 'channel.stanza':

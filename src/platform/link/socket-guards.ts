@@ -90,6 +90,15 @@ const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
   sock.ev.on('error' as keyof BaileysEventMap, (error: unknown) => caught(error, 'event'));
 };
 
+/** Reports pairs of number and LID when the library has stored them, whatever named them: messages, look-ups, the history or the shared state. */
+const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: GuardHooks): void => {
+  const store = lidMapping.storeLIDPNMappings.bind(lidMapping);
+  lidMapping.storeLIDPNMappings = async (pairs) => {
+    await store(pairs);
+    if (pairs.length > 0) hooks.event({ name: 'people.learned', data: pairs });
+  };
+};
+
 /** The buffer of the library is passed by: it holds events for up to 30 seconds and merges changes into the messages that they change. */
 const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
@@ -161,6 +170,7 @@ export interface GuardOptions {
 export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, permission }: GuardOptions): void => {
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
+  reportPeople(sock, hooks);
   ignoreEarlySuccess(sock);
   const raw = rawSocket(sock);
   if (raw !== null) {

@@ -1,7 +1,8 @@
 /** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
-import type { Chat, ChatLabel, ChatPatch, Entry } from '#actors/model.ts';
+import type { Chat, ChatLabel, ChatPatch, Entry, PersonPair } from '#actors/model.ts';
 import { emptyChat, fullLabelId, phoneOf, retagged } from '#src/contract/views.ts';
-import { keyText } from '../postgres/parameters.ts';
+import { keyText } from '../postgres/texts.ts';
+import { mergedPatch } from './chat-merge.ts';
 import { isGroupId } from './event-drafts.ts';
 
 /** Fields that get a new value; of `extra` only the keys that do, null for one that goes. */
@@ -138,6 +139,22 @@ export class ChatLedger {
     if (known && changes === null) return null;
     if (changes) apply(kept, changes);
     if (!known) this.#chats.set(chatId, kept);
+    return kept.value;
+  }
+
+  /**
+   * Takes the chat under the LID of a person into the chat under the number, which gets the short id of the former if it is new. Null when there is no chat
+   * under the LID.
+   */
+  merge({ chatId: number, chatLid: lid }: PersonPair): Chat | null {
+    const [chatId, chatLid] = [keyText(number), keyText(lid)];
+    const twin = this.#chats.get(chatLid)?.value;
+    if (twin === undefined) return null;
+    const kept = this.#chats.get(chatId) ?? { before: null, value: newChat(chatId, twin.id), changes: {}, unreadAdded: 0 };
+    const isNew = !this.#chats.has(chatId);
+    this.remove(chatLid);
+    apply(kept, changesOf(kept.value, mergedPatch(isNew ? null : kept.value, twin, chatId)) ?? {});
+    this.#chats.set(chatId, kept);
     return kept.value;
   }
 

@@ -1,7 +1,6 @@
 /** The rules of the address book: what entries about chats say of the people behind them. */
-import type { ChatPatch, Contact, Entry } from '#actors/model.ts';
-import { keyText } from '../postgres/parameters.ts';
-import { makeRowSet } from './columns.ts';
+import type { ChatPatch, Contact, Entry, PersonPair } from '#actors/model.ts';
+import { keyText } from '../postgres/texts.ts';
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];
@@ -21,8 +20,7 @@ const patchesOf = (entry: Entry): readonly ChatPatch[] => {
 
 /** Ids of the contacts that an entry is about. */
 export const contactsIn = (entry: Entry): readonly string[] =>
-  patchesOf(entry)
-    .filter(names)
+  (entry.kind === 'samePerson' ? entry.people : patchesOf(entry).filter(names))
     .flatMap(({ chatId, chatLid = '' }) => [chatId, chatLid])
     .filter((id) => id !== '')
     .map(keyText);
@@ -64,6 +62,19 @@ export class ContactLedger {
     this.#changed.set(contactId, after);
     this.#gone.delete(contactId);
     return before.name !== after.name;
+  }
+
+  /** Takes the contact under the LID of a person into the contact under the number. */
+  merge({ chatId, chatLid }: PersonPair): void {
+    const twin = this.#kept.get(chatLid);
+    if (twin === undefined) return;
+    const kept = this.#kept.get(chatId);
+    const name = kept?.name || twin.name;
+    const contact: Contact = { contactId: chatId, lid: chatLid, name, pushName: kept?.pushName || twin.pushName };
+    this.#drop(twin.contactId);
+    this.#kept.set(chatId, contact);
+    this.#changed.set(chatId, contact);
+    this.#gone.delete(chatId);
   }
 
   outcome(): ContactOutcome {

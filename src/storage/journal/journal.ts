@@ -27,6 +27,7 @@ import { reduceEntries } from './ledger.ts';
 import type { Known, Outcome } from './outcome.ts';
 import { createJournalCache, type JournalCache } from './journal-cache.ts';
 import { knownStatements, readKnown } from './known-rows.ts';
+import { mergeRows, mergeStatements, withPresentPeople } from './merges.ts';
 import { changedInPieces, pieceStatements } from './pieces.ts';
 import { render, type Rendered } from './rendering.ts';
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
@@ -178,6 +179,7 @@ export const journalStatements = {
       select count(*)::int as owned from owned`,
   },
   ...pieceStatements,
+  ...mergeStatements,
   ...shortIdStatements,
   ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -199,6 +201,7 @@ const writeOutcome = async (
   outcome: Outcome,
   { waiting, at }: { readonly waiting: Rendered['waiting']; readonly at: number },
 ): Promise<readonly Delivery[] | typeof disowned> => {
+  if (!(await mergeRows(runner, writer, outcome.merged))) return disowned;
   if (outcome.removedChats.length > 0) {
     const [done] = await runner.rows<Owned>(journalStatements.remove, [writer.id, writer.epoch, outcome.removedChats]);
     if (done?.owned !== 1) return disowned;
@@ -278,7 +281,8 @@ const written = async (
   const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
   // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
   const isOurs = await changedInPieces(database, instance, outcome);
-  const deliveries = !isOurs ? disowned : await (outcome.removedChats.length > 0 ? database.transaction(write) : write(database));
+  const isLong = outcome.removedChats.length + outcome.merged.length > 0;
+  const deliveries = !isOurs ? disowned : await (isLong ? database.transaction(write) : write(database));
   if (deliveries === disowned) {
     doubt(instance.id);
     await checkGone(database, [instance.id]);
@@ -288,8 +292,8 @@ const written = async (
   recent.keep(instance.id, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
-  // Chats lost a label, or messages went, without being looked at.
-  if (outcome.goneLabels.length + outcome.erasures.length > 0) doubt(instance.id);
+  // Chats lost a label, or messages went or moved, without being looked at.
+  if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
 };
 
@@ -297,10 +301,12 @@ const written = async (
 const attempt = async (
   parts: JournalParts,
   instance: Writer & { readonly owner: string },
-  entries: readonly Entry[],
+  given: readonly Entry[],
   targets: Targets,
 ): Promise<Committed> => {
   const { database, chance, recent } = parts;
+  const entries = await withPresentPeople(database, instance.id, given);
+  if (entries.length === 0) return nothing;
   const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
   const ids = new ShortIds(chance.messageId);
   for (;;) {

@@ -10,26 +10,13 @@ import {
   type EventType,
   type Label,
   type Message,
+  type PersonPair,
   type Revision,
   type UsedSendKey,
 } from '#actors/model.ts';
-import { keyText } from '../postgres/parameters.ts';
-import {
-  callChat,
-  callContent,
-  callMessage,
-  editedContent,
-  type Erasure,
-  isAuthor,
-  isInSameChat,
-  isProgress,
-  type KeptMessage,
-  MessageLedger,
-  rank,
-  ReceiptLedger,
-  withShortKeys,
-} from './message-ledger.ts';
-import { CampaignLedger } from './campaigns.ts';
+import { keyText } from '../postgres/texts.ts';
+import { recordCall } from './call-message.ts';
+import { CampaignLedger } from './campaign-ledger.ts';
 import { ChatLedger } from './chat-ledger.ts';
 import { ContactLedger } from './contacts.ts';
 import type { StoredMessage } from './columns.ts';
@@ -63,6 +50,7 @@ class Ledger {
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
   readonly #erasures: Erasure[] = [];
+  readonly #merged: PersonPair[] = [];
   /** The last state of each idempotency key, by its hash. */
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
@@ -84,6 +72,7 @@ class Ledger {
   }
 
   apply(entry: Entry): void {
+    if (entry.kind === 'samePerson') return this.#samePerson(entry);
     switch (entry.kind) {
       case 'message':
       case 'queued':
@@ -153,6 +142,7 @@ class Ledger {
       readChats: [...this.#readChats],
       removedChats: this.#chats.removed,
       erasures: this.#erasures,
+      merged: this.#merged,
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
       ...this.#groups.outcome(),
@@ -202,7 +192,7 @@ class Ledger {
         keep(this.#chats.patch(patch));
       }
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
-    if (past.of === 'calls') for (const call of past.items) this.#call(call);
+    if (past.of === 'calls') for (const call of past.items) this.#recordCall(call);
     if (past.of === 'labels') for (const label of past.items) this.#label(label);
     const messages =
       past.of === 'messages' ? past.items.flatMap(({ message, chat }) => this.#store(message, chat, false)?.message ?? []) : [];
@@ -210,7 +200,7 @@ class Ledger {
   }
 
   #news(entry: Of<'news'>): void {
-    if (entry.news.type === 'call') this.#call(entry.news.call);
+    if (entry.news.type === 'call') this.#recordCall(entry.news.call);
     if (entry.news.type === 'groups') this.#groups.change(entry.news.group);
     const { news } = entry;
     const label = news.type === 'labels' ? this.#label(news.label) : null;
@@ -218,24 +208,23 @@ class Ledger {
     this.#add(news.type, () => newsDraft(label === null ? entry : { ...entry, news: { type: 'labels', label } }));
   }
 
-  /** Null when nothing of it changed. A label that is deleted leaves the chats without an event for each: its own one tells of it. */
+  /** Null when nothing of it changed. A label that is deleted leaves the chats without an event for each. */
   #label(label: Label): Label | null {
     const changed = this.#definitions.label(label);
     if (changed?.deleted) this.#chats.unlabel(changed.id);
     return changed;
   }
 
-  #call(given: Call): void {
-    const call: Call = { ...given, id: keyText(given.id), chatId: keyText(given.chatId) };
-    if (call.id === '' || call.chatId === '') return;
-    const known = this.#messages.find(call.id, call.chatId);
-    if (known === null) {
-      this.#chats.patch(callChat(call));
-      this.#messages.add(callMessage(call, this.#chats.orEmpty(call.chatId), this.#newId().slice(0, 8)), false);
-      return;
+  #recordCall(call: Call): void {
+    recordCall(call, { messages: this.#messages, chats: this.#chats, newId: this.#newId });
+  }
+
+  #samePerson({ people }: Of<'samePerson'>): void {
+    for (const pair of people) {
+      for (const ledger of [this.#contacts, this.#messages]) ledger.merge(pair);
+      this.#merged.push(pair);
+      this.#tell('chats', this.#chats.merge(pair));
     }
-    const content = callContent(known.value.content, call);
-    if (content !== null) this.#messages.revise(known, { content });
   }
 
   #message(entry: Of<'message' | 'queued'>): void {

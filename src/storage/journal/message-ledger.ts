@@ -1,22 +1,16 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Call,
-  type Chat,
-  type ChatPatch,
-  emptyMessage,
   type Entry,
-  type Message,
-  type MessageStatus,
   messageStatuses,
   newPost,
+  type Message,
+  type MessageStatus,
+  type PersonPair,
   type PostCounts,
-  type Receipt,
-  receiptStates,
   type Revision,
 } from '#actors/model.ts';
-import { callView } from '#src/contract/views.ts';
-import { keyText } from '../postgres/parameters.ts';
+import { keyText } from '../postgres/texts.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
 /** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */
@@ -142,6 +136,16 @@ export class MessageLedger {
     if (kept?.value.status !== 'Queued') return;
     const { messageId, chatId, unread, deletedAt } = kept.value;
     this.#apply(kept, { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' }, 'composed');
+  }
+
+  /** Moves the messages of a person's chat under the LID. Those that are stored move by statements of their own, before this commit writes. */
+  merge({ chatId, chatLid }: PersonPair): void {
+    for (const [id, same] of this.#messages) {
+      const isThere = same.some(({ value }) => value.chatId === chatId);
+      const stays = same.filter(({ value }) => !(isThere && value.chatId === chatLid));
+      for (const kept of stays) if (kept.value.chatId === chatLid) kept.value = { ...kept.value, chatId, chatLid };
+      this.#messages.set(id, stays);
+    }
   }
 
   /** Marks the messages of this commit as read. Another statement marks stored messages. */

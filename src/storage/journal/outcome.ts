@@ -1,6 +1,6 @@
 /** The input of the ledger, and the outcome that the journal writes. */
-import type { Chat, Contact, Definition, EventType, Group, Receipt, UsedSendKey } from '#actors/model.ts';
-import type { CampaignOutcome } from './campaigns.ts';
+import type { Chat, Contact, Definition, EventType, Group, PersonPair, Receipt, UsedSendKey } from '#actors/model.ts';
+import type { CampaignOutcome } from './campaign-ledger.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import type { ContactOutcome } from './contacts.ts';
@@ -30,6 +30,8 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly removedChats: readonly string[];
   /** Chats whose stored messages go, before anything else is written. */
   readonly erasures: readonly Erasure[];
+  /** People whose stored messages under the LID go under the number, before anything else is written. */
+  readonly merged: readonly PersonPair[];
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
