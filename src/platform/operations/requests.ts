@@ -40,15 +40,19 @@ export const firstSettings: readonly BinaryNode[] = [
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
-/** `topicId`: of the description that is replaced; the platform refuses the request with 409 when there is another one by now. */
+/**
+ * `topicId`: of the description that is replaced, '' when there is none; the platform refuses the request with 409 when there is another one by now. A
+ * deletion has an id of its own too (tulir/whatsmeow `group.go`, SetGroupTopic).
+ */
 export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
   switch (wish.of) {
     case 'name':
       return element('subject', {}, bytes(wish.text));
     case 'description': {
-      const prev = topicId === '' ? {} : { prev: topicId };
-      if (wish.text === '') return element('description', { delete: 'true', ...prev });
-      return element('description', { id: generateMessageIDV2(), ...prev }, [element('body', {}, bytes(wish.text))]);
+      const ids = { id: generateMessageIDV2(), ...(topicId === '' ? {} : { prev: topicId }) };
+      return wish.text === ''
+        ? element('description', { ...ids, delete: 'true' })
+        : element('description', ids, [element('body', {}, bytes(wish.text))]);
     }
     case 'announce':
       return element(wish.on ? 'announcement' : 'not_announcement');
@@ -69,8 +73,11 @@ export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Di
   switch (wish.of) {
     case 'name':
       return { subject: { text: wish.text, by, at: now() } };
-    case 'description':
-      return { topic: { text: wish.text, by, at: now(), ...(sent.attrs['id'] === undefined ? {} : { id: sent.attrs['id'] }) } };
+    case 'description': {
+      // After a deletion there is no description that the next one replaces.
+      const { id, delete: isGone } = sent.attrs;
+      return { topic: { text: wish.text, by, at: now(), ...(id === undefined || isGone ? {} : { id }) } };
+    }
     case 'whoAddsMembers':
       return { whoAddsMembers: wish.who };
     case 'ephemeral':
