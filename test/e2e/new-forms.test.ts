@@ -76,3 +76,20 @@ test('new forms: typing is seen', async () => {
   await until(() => seen.includes('composing'), 'the contact sees it');
   stop();
 });
+
+test('new forms: messages, repetitions and receipts of a group name their member by LID', async () => {
+  const { sandbox } = scene.platform;
+  const { jid } = await sandbox.createGroup({ subject: 'by LID', creator: contact, participants: [account.number, '5511988887008'] });
+  const { id } = await sandbox.send(contact, jid, { kind: 'text', text: 'to all' });
+  const find = async () => (await account.call('POST', '/message/find', { id })).body['messages'] as readonly unknown[];
+  await until(async () => (await find()).length === 1, 'the text of the member is stored');
+  const read: string[] = [];
+  const stop = sandbox.subscribe((event) => void (event.type === 'receipt' && event.kind === 'read' && read.push(event.id)));
+  assert.equal((await account.call('POST', '/message/markread', { id: [id] })).status, 200);
+  await until(() => read.includes(id), 'the member is told that its text was read');
+  stop();
+  sandbox.fault({ kind: 'garble', number: account.number });
+  assert.equal((await account.send(jid, 'answer')).status, 200);
+  await until(() => scene.readBy(contact).has('answer') && scene.readBy('5511988887008').has('answer'), 'members read the repetition');
+  await sandbox.receipt(contact, { type: 'read', chat: jid });
+});

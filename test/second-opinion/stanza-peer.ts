@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
 import { clientAnswers, clientRequests, clientStanzas } from './client-forms.ts';
-import { checkForm, child, childrenOf, type Form, FormError } from './form.ts';
+import { checkForm, child, childrenOf, type Form, FormError, group, within } from './form.ts';
 import { errorAnswer, notifications, platformAnswers, platformRequests, platformStanzas } from './platform-forms.ts';
 
 export type Side = 'client' | 'platform';
@@ -22,12 +22,17 @@ function nameOf(node: BinaryNode, known: Readonly<Record<string, Form>>): string
   return names.find((name) => Object.hasOwn(known, name)) ?? names[0] ?? `${xmlns}/${type}/`;
 }
 
+/** The group of a stanza. */
+const roomOf = ({ attrs: { from, to } }: BinaryNode): string | undefined => [from, to].find((jid) => jid !== undefined && group.test(jid));
+
 const isAnswer = ({ attrs: { type } }: BinaryNode): boolean => type === 'result' || type === 'error';
 
 export class StanzaPeer {
   readonly #violations: string[] = [];
   /** Names of the requests of each side, by the id of the request. */
   readonly #asked: Readonly<Record<Side, Map<string, string>>> = { client: new Map(), platform: new Map() };
+  /** The form in which members of each group are named, as the last stanza said. */
+  readonly #addressing = new Map<string, string>();
   #turn: Promise<void> = Promise.resolve();
   #heard = 0;
 
@@ -49,6 +54,8 @@ export class StanzaPeer {
     const found = node.tag === 'iq' ? this.#query(from, node) : this.#stanza(from, node);
     if (found === undefined) throw new FormError(`nobody knows ${describe(node)}`);
     checkForm(node, found.form, found.at);
+    this.#learnAddressing(node);
+    this.#checkMember(node, found.at);
   }
 
   /** Waits for what was heard so far. Fails if any of it was refused, or nothing was heard. */
@@ -62,6 +69,25 @@ export class StanzaPeer {
     const isNotice = from === 'platform' && node.tag === 'notification';
     const forms = isNotice ? notifications : from === 'client' ? clientStanzas : platformStanzas;
     return known(forms, isNotice ? (node.attrs['type'] ?? '') : node.tag, isNotice ? 'notification ' : '');
+  }
+
+  /** The mode stands in messages of a group, in its notifications, and in the group itself (whatsmeow `group.go` parseGroupNode). */
+  #learnAddressing(node: BinaryNode): void {
+    const room = roomOf(node);
+    const mode = node.attrs['addressing_mode'];
+    if (room !== undefined && mode !== undefined) this.#addressing.set(room, mode);
+    for (const { attrs } of within(node, 'group'))
+      if (attrs['id'] !== undefined && attrs['addressing_mode'] !== undefined)
+        this.#addressing.set(`${attrs['id'].replace('@g.us', '')}@g.us`, attrs['addressing_mode']);
+  }
+
+  /** Members of a group are named in one form alone, in messages and receipts (whatsmeow `message.go` parseMessageSource, `receipt.go`). */
+  #checkMember(node: BinaryNode, at: string): void {
+    const { participant } = node.attrs;
+    const mode = this.#addressing.get(roomOf(node) ?? '');
+    if (participant === undefined || mode === undefined) return;
+    if (participant.endsWith('@lid') !== (mode === 'lid'))
+      throw new FormError(`${at} names a member as ${participant} in a group by ${mode}`);
   }
 
   #query(from: Side, node: BinaryNode): Known | undefined {

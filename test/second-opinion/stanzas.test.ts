@@ -5,6 +5,7 @@ import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
 import { type Bench, connected, type Instance, startBench } from '#test/platform/setup.ts';
 import { until } from '#test/support/until.ts';
 import { child, childrenOf, FormError } from './form.ts';
+import { wishElement } from '#src/platform/operations/group-queries.ts';
 import { type Side, StanzaPeer } from './stanza-peer.ts';
 
 const own = '5511900000921';
@@ -272,3 +273,37 @@ for (const [what, good, bad] of byHand)
     peer.check('client', good);
     for (const node of bad) refused('client', node, what);
   });
+
+/** A message of a member, in a group whose members are named in this form. */
+const inGroup = (mode: string, participant: string): BinaryNode =>
+  el('message', { id: 'M', from: '123@g.us', type: 'text', t: '1', participant, addressing_mode: mode }, [
+    el('enc', { v: '2', type: 'skmsg' }, Buffer.from('x')),
+  ]);
+const receiptOf = (participant: string, more: Record<string, string>): BinaryNode => el('receipt', { id: 'M', participant, ...more });
+
+for (const [mode, right, wrong] of [
+  ['lid', '123456:2@lid', `${friend}:2@s.whatsapp.net`],
+  ['pn', `${friend}:2@s.whatsapp.net`, '123456:2@lid'],
+] as const)
+  test(`stanzas: in a group by ${mode} each message and receipt names its member by ${mode}`, () => {
+    const listener = new StanzaPeer();
+    listener.check('platform', inGroup(mode, right));
+    assert.throws(() => listener.check('platform', inGroup(mode, wrong)), FormError);
+    for (const [from, more] of [
+      ['client', { to: '123@g.us' }],
+      ['platform', { from: '123@g.us', t: '1' }],
+    ] as const) {
+      listener.check(from, receiptOf(right, more));
+      assert.throws(() => listener.check(from, receiptOf(wrong, more)), FormError, from);
+    }
+  });
+
+test('stanzas: a description of a group is changed and deleted in the form that others document', () => {
+  for (const [text, prev] of [
+    ['first', ''],
+    ['second', 'OLD'],
+    ['', 'OLD'],
+    ['', ''],
+  ] as const)
+    peer.check('client', iq('w:g2', 'set', wishElement({ of: 'description', text }, prev), '123@g.us'));
+});

@@ -9,7 +9,7 @@ import { createLruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
 import { chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
-import { isGroup, statusJid } from '../wire/jid.ts';
+import { isGroup, isLid, statusJid } from '../wire/jid.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
@@ -194,6 +194,8 @@ const countOf = ({ content }: BinaryNode): string => {
 
 /** One device of a room, or of a chat; for an own device the message also says whose chat it is. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
+  // The asker is named as the group names its members (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
+  if (isGroup(jid)) return { to: jid, participant: asker, addressing_mode: isLid(asker) ? 'lid' : 'pn' };
   if (isRoom(jid)) return { to: jid, participant: asker };
   return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };
 };
