@@ -39,6 +39,12 @@ class Traffic {
     }
   }
 
+  /** Waits until so many more sends were answered with 200. The last of two began after the call. */
+  async goesOn(count: number): Promise<void> {
+    const before = this.sent.length;
+    await until(() => this.sent.length >= before + count, `${count} more sends are answered`);
+  }
+
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#running;
@@ -47,19 +53,19 @@ class Traffic {
 
 const failedOver = async (pair: Replicated, scene: Scene, account: Account, isSynchronous: boolean): Promise<Traffic> => {
   const traffic = new Traffic(scene, account);
-  await wait(1_500);
+  await traffic.goesOn(5);
   if (!isSynchronous) {
     // Writes of the last moment before the cut may be on their way to the standby.
     traffic.isBehind = true;
-    await wait(1_000);
+    await Promise.all([wait(1_000), traffic.goesOn(2)]);
     pair.link.cut('stall');
-    await wait(1_000);
+    await traffic.goesOn(5);
   }
   await pair.failOver();
   traffic.isBehind = false;
   await until(async () => (await scene.gateway.call('GET', '/health/ready')).status === 200, 'the gateway is ready');
   await account.reaches('connected');
-  await wait(1_000);
+  await traffic.goesOn(5);
   await traffic.stop();
   return traffic;
 };
