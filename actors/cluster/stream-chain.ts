@@ -49,6 +49,8 @@ export interface StreamSenderInput {
   here(sent: Sent): void;
   /** Returns true if this node may still act for the instance. */
   isOwner(): boolean;
+  /** Tells the owner of the instance about an event that is not sent. Never throws. */
+  announce(event: GatewayEvent): void;
 }
 
 /** Limit of the events that wait until the last message of the former owner is known. */
@@ -85,11 +87,24 @@ export class StreamSender {
 
   /**
    * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers
-   * learn of the gap.
+   * learn of the gap. The bus may lose this message, so the owner learns of the event as well.
    */
-  missed({ id }: GatewayEvent): void {
+  missed(event: GatewayEvent): void {
+    this.#input.here({ after: event.id });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: event.id });
+    this.#input.announce(event);
+  }
+
+  /**
+   * Puts an event that a former owner stored, and did not send, into the chain. The next event names it, so that readers learn of the gap even if
+   * they lost every earlier message about it. Repeating a call shows the gap again.
+   */
+  async skip(id: string): Promise<void> {
+    await this.#begun;
     this.#input.here({ after: id });
-    if (this.#input.time.monotonic() < this.#until) this.#send({ after: id });
+    if (this.isSending) this.#send({ after: id });
+    else if (this.#isWhole) this.#pause();
+    this.#last = id;
   }
 
   /** Starts or prolongs sending. Resolves with the id of the last event, or null if this id is unknown. */

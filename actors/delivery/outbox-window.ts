@@ -11,9 +11,8 @@ import type { HeldRow, OutboxStore, Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
-import { HeldLanes } from './held-lanes.ts';
-import { Lanes } from './lanes.ts';
-import { longestParking } from './retry.ts';
+import { HeldLanes, Lanes } from './lanes.ts';
+import { longestParking } from './receiver-health.ts';
 import { steadyClock } from './steady-clock.ts';
 
 /** Limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */

@@ -151,3 +151,7 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));
   return { kind: isQuick ? 'retry' : 'park', delay };
 }
+
+/** Returns the longest time for which a row is parked. In milliseconds. */
+export const longestParking = ({ slow, retryAfterMax }: Pick<DeliveryPolicy, 'slow' | 'retryAfterMax'>): number =>
+  Math.max(retryAfterMax, ...slow.map((base) => base * 1.2));

@@ -48,7 +48,9 @@ export interface Picture {
 
 export interface Person {
   readonly number: Digits;
-  readonly lid: Digits;
+  lid: Digits;
+  /** LIDs of accounts that the number had before. They name nobody. */
+  formerLids?: readonly Digits[];
   /** The name that was entered, else the one that the first client registered with, else ''. What others see is `People.pushName`. */
   name: string;
   /** True: the phone sends delivery receipts by itself. */
@@ -108,6 +110,7 @@ export class People {
   readonly #records: Records;
   readonly #people = new Map<Digits, Person>();
   readonly #byLid = new Map<Digits, Person>();
+  readonly #formerLids = new Set<Digits>();
   readonly #devices = new Map<string, Device>();
   readonly #byNumber = new Map<Digits, Device[]>();
   readonly #events = new EventEmitter();
@@ -138,12 +141,9 @@ export class People {
     if (known) return known;
     if (!isNumber(number)) throw new SandboxError(400, `not an international number (digits only): ${number.slice(0, 40)}`);
     if (this.#people.size >= maxPeople) throw new SandboxError(507, 'too many people');
-    let attempt = 0;
-    let lid = deriveLid(number, attempt);
-    while (this.#byLid.has(lid) || this.#people.has(lid)) lid = deriveLid(number, ++attempt);
     const person: Person = {
       number,
-      lid,
+      lid: this.#freeLid(number),
       name: '',
       autoDeliver: true,
       about: 'Hey there! I am using WhatsApp.',
@@ -154,6 +154,22 @@ export class People {
     this.#index(person);
     this.save(person);
     return person;
+  }
+
+  /** Gives the number another LID, as for an account that is registered anew. */
+  renewLid(person: Person): void {
+    this.#byLid.delete(person.lid);
+    person.formerLids = [...(person.formerLids ?? []), person.lid];
+    this.#formerLids.add(person.lid);
+    person.lid = this.#freeLid(person.number);
+    this.#index(person);
+    this.save(person);
+  }
+
+  /** True for the jid of an account whose number has another account by now. */
+  isFormer(jid: string): boolean {
+    const address = parseUser(jid);
+    return address?.addressing === 'lid' && this.#formerLids.has(address.user);
   }
 
   /** The person and device that a jid names. A number that is new makes a person; a LID that is unknown gives `undefined`. */
@@ -249,7 +265,15 @@ export class People {
     return () => this.#events.off('event', guarded);
   }
 
+  #freeLid(number: Digits): Digits {
+    for (let attempt = 0; ; attempt += 1) {
+      const lid = deriveLid(number, attempt);
+      if (!this.#byLid.has(lid) && !this.#people.has(lid) && !this.#formerLids.has(lid)) return lid;
+    }
+  }
+
   #index(person: Person): void {
+    for (const lid of person.formerLids ?? []) this.#formerLids.add(lid);
     this.#people.set(person.number, person);
     this.#byLid.set(person.lid, person);
   }

@@ -72,3 +72,41 @@ test('chats: the two chats of a person become one when a message names number an
   assert.equal((await chatsOf(phone, hidden)).length, 1);
   assert.equal((await textsOf(phone)).length, 6);
 });
+
+test('chats: a number that gets another LID and other keys stays one chat, and only the new account reads what is sent again', async () => {
+  const { sandbox } = scene.platform;
+  const number = '5511988870092';
+  const phone = `${number}@s.whatsapp.net`;
+  const { lid: old } = await sandbox.putPerson({ number, name: 'Before' });
+  await sends(number, 'to the first account');
+  await hears(number, 'from the first account', phone);
+  await until(() => scene.readBy(number).has('to the first account'), 'the first account reads');
+
+  const { lid } = await sandbox.putPerson({ number, registeredAnew: true });
+  assert.notEqual(lid, old);
+  const refused = await account.send(number, 'to nobody');
+  assert.equal(refused.status, 500, JSON.stringify(refused.body));
+  assert.match(String(refused.body['error']), /new WhatsApp account/);
+  await sends(number, 'to the second account');
+  await until(() => scene.readBy(number).has('to the second account'), 'the second account reads');
+  assert.ok(!scene.readBy(number).has('to nobody'), 'nobody reads what was meant for the first account');
+
+  await hears(number, 'from the second account', phone);
+  await sends(number, 'and back');
+  await until(() => scene.readBy(number).has('and back'), 'the second account reads again');
+  const [chat, ...others] = await chatsOf(phone, `${old}@lid`, `${lid}@lid`);
+  assert.deepEqual([others, chat?.['wa_chatid'], chat?.['wa_chatlid']], [[], phone, `${lid}@lid`]);
+});
+
+test('chats: a number that gets another LID is known again by what its new account writes', async () => {
+  const { sandbox } = scene.platform;
+  const number = '5511988870093';
+  const phone = `${number}@s.whatsapp.net`;
+  await sandbox.putPerson({ number });
+  await sends(number, 'before');
+  const { lid } = await sandbox.putPerson({ number, registeredAnew: true });
+  await hears(number, 'I am new', phone);
+  await sends(number, 'welcome');
+  await until(() => scene.readBy(number).has('welcome'), 'the new account reads');
+  assert.equal((await chatsOf(phone, `${lid}@lid`)).length, 1);
+});

@@ -91,7 +91,8 @@ const heard = async (jids: readonly string[]) => {
       userDevicesCache: cache,
       ws: { on: (_name: string, listener: (node: object) => void) => listeners.push(listener) },
     } as unknown as FollowedAcks['sock'],
-    transmissions: { acknowledged: () => undefined },
+    directory: { lid: () => '', pn: () => '' },
+    transmissions: { acknowledged: () => undefined, failed: () => undefined },
     groups: {
       metadata: async () => ({ participants: [{ id: '100@lid' }, { id: '200@lid' }] }) as never,
       fetch: async (jid) => void fetched.push(jid) as never,

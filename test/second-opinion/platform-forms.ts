@@ -296,6 +296,7 @@ export const platformStanzas: Readonly<Record<string, Form>> = {
       'participant?': device,
       'error?': digits,
       'phash?': listHash,
+      'refresh_lid?': /^true$/,
       'server_id?': digits,
     },
   },

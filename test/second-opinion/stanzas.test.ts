@@ -5,7 +5,7 @@ import { type BinaryNode, decodeBinaryNode } from '@whiskeysockets/baileys';
 import { type Bench, connected, type Instance, startBench } from '#test/platform/setup.ts';
 import { until } from '#test/support/until.ts';
 import { child, childrenOf, FormError } from './form.ts';
-import { wishElement } from '#src/platform/operations/group-queries.ts';
+import { wishElement } from '#src/platform/operations/requests.ts';
 import { type Side, StanzaPeer } from './stanza-peer.ts';
 
 const own = '5511900000921';

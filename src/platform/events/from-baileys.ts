@@ -22,10 +22,8 @@ import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromMessage } from './from-messages.ts';
 import { fromChannel } from './from-posts.ts';
-import { fromSharedAction } from './from-shared-actions.ts';
 import { fromLearnedPairs } from './people.ts';
-import { fromPresence } from './from-presence.ts';
-import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
+import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-receipts.ts';
 
 export type { BaileysEvent } from './library-values.ts';
 

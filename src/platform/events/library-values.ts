@@ -1,4 +1,5 @@
 /** Values of the library: its events as one type, a protobuf message as JSON, and records of the shared state that it does not read. */
+import type { LearnedPair } from './people.ts';
 import type { BaileysEventMap, BinaryNode, proto } from '@whiskeysockets/baileys';
 
 // Records of the shared state for which the library has no event, and how they are found: it mentions them in its log alone. Its event of a
@@ -28,12 +29,13 @@ export const unreadActionOf = (fields: unknown, message: string | undefined): Sh
 // The events of the library, as one type.
 
 /**
- * One event with its name, as a union for a switch. The last members are not events of the library. Two of them are a contact whose phone has new keys, and a
+ * One event with its name, as a union for a switch. The last members are not events of the library. Three of them are a contact whose phone has new keys, pairs of number and LID, and a
  * record of the shared state without an event. The others are channel posts, and notifications of groups and channels that the library reads in part.
  */
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]
   | { readonly name: 'identity.changed'; readonly data: { readonly jid: string; /** Unix milliseconds. */ readonly at: number } }
+  | { readonly name: 'people.learned'; readonly data: readonly LearnedPair[] }
   | { readonly name: 'app-state.action'; readonly data: SharedAction }
   | { readonly name: 'group.notification' | 'channel.notification' | 'channel.stanza'; readonly data: BinaryNode };
 

@@ -1,6 +1,6 @@
 /** The pairs of number and LID that a session sees, as entries: a chat that began under the LID belongs to the number. */
 import type { Entry, PersonPair } from '#actors/model.ts';
-import { createLruMap } from '#src/lru-map.ts';
+import { createLruMap } from '#src/base/lru-map.ts';
 import { type Directory, isMe } from '../wire/directory.ts';
 import { bare, isLid, isPerson } from '../wire/jid.ts';
 

@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto';
 import { jidDecode, type PossiblyExtendedCacheStore, type WASocket } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
 import type { GroupCache } from '../events/group-cache.ts';
+import { lookUpNumbers } from '../operations/people.ts';
+import type { Directory } from '../wire/directory.ts';
+import { refused } from '../wire/outcomes.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
 import { isGroup, isLid, userOf } from '../wire/jid.ts';
 
@@ -44,6 +47,9 @@ interface Device {
   /** Absent or 0: the phone. */
   readonly device?: number | undefined;
 }
+
+const otherAccount =
+  'the number has a new WhatsApp account since the last message, and this message reached nobody. Send it again to write to the new account';
 
 const minute = 60_000;
 const usersKept = 5_000;
@@ -94,8 +100,9 @@ const ownDevice = ({ creds: { me } }: WASocket['authState'], byLid: boolean): De
   jidDecode(byLid ? (me?.lid ?? me?.id) : me?.id);
 
 export interface FollowedAcks {
-  readonly sock: Pick<WASocket, 'authState' | 'userDevicesCache' | 'ws'>;
-  readonly transmissions: Pick<Transmissions, 'acknowledged'>;
+  readonly sock: Pick<WASocket, 'authState' | 'generateMessageTag' | 'query' | 'signalRepository' | 'userDevicesCache' | 'ws'>;
+  readonly directory: Pick<Directory, 'lid' | 'pn'>;
+  readonly transmissions: Pick<Transmissions, 'acknowledged' | 'failed'>;
   readonly groups: Pick<GroupCache, 'metadata' | 'fetch'>;
   /** A request that nobody waits for failed. */
   stumbled(error: unknown): void;
@@ -104,8 +111,11 @@ export interface FollowedAcks {
 /**
  * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists go, so that
  * the next message to the chat asks for them; a group is asked for again, at most once a minute.
+ *
+ * An ack with `refresh_lid` says that the LID may belong to a former account of the number, which reads nothing any more (oxidezap/whatsapp-rust 1313). If the
+ * number has another LID, the message counts as refused. It is not sent to the new account by itself, whose owner may be somebody else.
  */
-export const followAcks = ({ sock, transmissions, groups, stumbled }: FollowedAcks): void => {
+export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
   const refreshed = createLruMap<number>(groupsKept);
   const check = async (jid: string, hash: string): Promise<void> => {
     const members = isGroup(jid) ? ((await groups.metadata(jid))?.participants ?? []).map(({ id }) => id) : [jid];
@@ -118,9 +128,23 @@ export const followAcks = ({ sock, transmissions, groups, stumbled }: FollowedAc
     refreshed.set(jid, Date.now());
     await groups.fetch(jid);
   };
+  /** Looks the number up again. Returns true if the number has another LID than the message was sent to. */
+  const isFormer = async (lid: string): Promise<boolean> => {
+    const number = directory.pn(lid);
+    if (number === '') return false;
+    await lookUpNumbers(sock, [[number]]);
+    return directory.lid(number) !== lid;
+  };
+  const settle = async (attrs: Readonly<Record<string, string>>): Promise<void> => {
+    const { from = '', id = '', error, refresh_lid: isStale } = attrs;
+    const isGone = isStale === 'true' && error === undefined && (await isFormer(from).catch(stumbled));
+    if (isGone) transmissions.failed(id, refused(null, otherAccount));
+    else transmissions.acknowledged(attrs);
+  };
   sock.ws.on('CB:ack,class:message', ({ attrs }: { readonly attrs: Readonly<Record<string, string>> }) => {
     const { from = '', phash, error } = attrs;
     if (phash !== undefined && error === undefined) check(from, phash).catch(stumbled);
-    transmissions.acknowledged(attrs);
+    if (attrs['refresh_lid'] === 'true') void settle(attrs);
+    else transmissions.acknowledged(attrs);
   });
 };

@@ -128,6 +128,7 @@ class LiveSession implements Session {
       shared: this.#makeShared(),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
+    followAcks({ ...this.connection, stumbled: (error) => this.#stumbled('devices', error) });
   }
 
   readonly lastFrameAt = (): number => this.#lastFrame.at;
@@ -218,7 +219,6 @@ class LiveSession implements Session {
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
-    followAcks({ sock, transmissions: this.#transmissions, groups: this.#groups, stumbled: (error) => this.#stumbled('devices', error) });
     return sock;
   }
 

@@ -100,6 +100,11 @@ export interface PeopleFace {
     readonly needsTokens?: boolean;
     /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
     readonly reinstalled?: boolean;
+    /**
+     * True: the account was deleted, and the number has a new one with another LID and other keys. Messages to the LID before reach nobody, and are
+     * acknowledged with `refresh_lid` (WhiskeySockets/Baileys 2661, oxidezap/whatsapp-rust 1313).
+     */
+    readonly registeredAnew?: boolean;
     /** The phone answers no request of its linked devices. */
     readonly asleep?: boolean;
     /** The phone has the app for businesses. */

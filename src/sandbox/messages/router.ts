@@ -63,6 +63,7 @@ async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
   const error = await deliver(parts, device, stanza);
   if (error !== undefined) return { error };
+  if (parts.people.isFormer(stanza.attrs['to'] ?? '')) return { refresh_lid: 'true' };
   const phash = staleHashOf(parts, device, stanza);
   return phash === undefined ? {} : { phash };
 }

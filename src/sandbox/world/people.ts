@@ -54,12 +54,13 @@ export function peopleRoom(parts: Parts): PeopleFace {
       for (const device of people.devices(number)) unlink(parts, device);
       changedPerson(parts, person);
     },
-    async putPerson({ number, name, readReceipts, reinstalled = false, ...flags }) {
+    async putPerson({ number, name, readReceipts, reinstalled = false, registeredAnew = false, ...flags }) {
       const person = namedPerson(parts, number, name);
       for (const [flag, value] of Object.entries(flags)) if (value !== undefined) Object.assign(person, { [flag]: value });
       if (readReceipts !== undefined) person.privacy['readreceipts'] = readReceipts ? 'all' : 'none';
       people.save(person);
-      if (reinstalled) await setUpAnew(parts, person);
+      if (registeredAnew) people.renewLid(person);
+      if (reinstalled || registeredAnew) await setUpAnew(parts, person);
       return changedPerson(parts, person);
     },
     async restrict(number, restrictions) {

@@ -1,7 +1,7 @@
 /** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
 import type { Chat, ChatLabel, ChatPatch, Entry, PersonPair } from '#actors/model.ts';
 import { emptyChat, fullLabelId, phoneOf, retagged } from '#src/contract/views.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
 import { mergedPatch } from './chat-merge.ts';
 import { isGroupId } from './event-drafts.ts';
 

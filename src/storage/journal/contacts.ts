@@ -1,6 +1,7 @@
 /** The rules of the address book: what entries about chats say of the people behind them. */
 import type { ChatPatch, Contact, Entry, PersonPair } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
+import { keyText } from '../postgres/parameters.ts';
+import { makeRowSet } from './columns.ts';
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];

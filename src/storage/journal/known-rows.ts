@@ -65,6 +65,8 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'chatRead' || entry.kind === 'chatUnread' || entry.kind === 'chatRemoved' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
+    if (entry.kind === 'samePerson')
+      for (const { chatId, chatLid } of entry.people) for (const id of [chatId, chatLid]) chatIds.add(keyText(id));
     for (const id of contactsIn(entry)) contactIds.add(id);
     for (const id of definedIn(entry)) definitionIds.add(id);
     const groupId = changedGroup(entry);

@@ -14,9 +14,21 @@ import {
   type Revision,
   type UsedSendKey,
 } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
-import { recordCall } from './call-message.ts';
-import { CampaignLedger } from './campaign-ledger.ts';
+import { keyText } from '../postgres/parameters.ts';
+import {
+  editedContent,
+  type Erasure,
+  isAuthor,
+  isInSameChat,
+  isProgress,
+  type KeptMessage,
+  MessageLedger,
+  rank,
+  ReceiptLedger,
+  withShortKeys,
+} from './message-ledger.ts';
+import { recordCall } from './calls.ts';
+import { CampaignLedger } from './campaigns.ts';
 import { ChatLedger } from './chat-ledger.ts';
 import { ContactLedger } from './contacts.ts';
 import type { StoredMessage } from './columns.ts';
@@ -192,7 +204,7 @@ class Ledger {
         keep(this.#chats.patch(patch));
       }
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
-    if (past.of === 'calls') for (const call of past.items) this.#recordCall(call);
+    if (past.of === 'calls') for (const call of past.items) this.#call(call);
     if (past.of === 'labels') for (const label of past.items) this.#label(label);
     const messages =
       past.of === 'messages' ? past.items.flatMap(({ message, chat }) => this.#store(message, chat, false)?.message ?? []) : [];
@@ -200,7 +212,7 @@ class Ledger {
   }
 
   #news(entry: Of<'news'>): void {
-    if (entry.news.type === 'call') this.#recordCall(entry.news.call);
+    if (entry.news.type === 'call') this.#call(entry.news.call);
     if (entry.news.type === 'groups') this.#groups.change(entry.news.group);
     const { news } = entry;
     const label = news.type === 'labels' ? this.#label(news.label) : null;
@@ -215,7 +227,7 @@ class Ledger {
     return changed;
   }
 
-  #recordCall(call: Call): void {
+  #call(call: Call): void {
     recordCall(call, { messages: this.#messages, chats: this.#chats, newId: this.#newId });
   }
 

@@ -6,8 +6,8 @@ import type { Entry, PersonPair } from '#actors/model.ts';
 import type { Journal } from '#actors/ports.ts';
 import { owned } from '../ownership.ts';
 import type { Runner, Statement } from '../postgres/database.ts';
-import { keyText } from '../postgres/texts.ts';
-import { concernedBy } from './concerned.ts';
+import { keyText } from '../postgres/parameters.ts';
+import { concernedBy } from './known-rows.ts';
 import { pieceRows } from './pieces.ts';
 
 /** $3 the LID, $4 the number. A message that stands under both addresses stays under the number. */

@@ -1,16 +1,23 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Call,
+  type Chat,
+  type ChatPatch,
+  emptyMessage,
   type Entry,
-  messageStatuses,
-  newPost,
   type Message,
   type MessageStatus,
+  messageStatuses,
+  newPost,
   type PersonPair,
   type PostCounts,
+  type Receipt,
+  receiptStates,
   type Revision,
 } from '#actors/model.ts';
-import { keyText } from '../postgres/texts.ts';
+import { callView } from '#src/contract/views.ts';
+import { keyText } from '../postgres/parameters.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
 /** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */

@@ -1,6 +1,6 @@
 /** The input of the ledger, and the outcome that the journal writes. */
 import type { Chat, Contact, Definition, EventType, Group, PersonPair, Receipt, UsedSendKey } from '#actors/model.ts';
-import type { CampaignOutcome } from './campaign-ledger.ts';
+import type { CampaignOutcome } from './campaigns.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import type { ContactOutcome } from './contacts.ts';

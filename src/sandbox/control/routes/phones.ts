@@ -54,6 +54,11 @@ const PersonBody = Type.Object({
   name: Type.Optional(Name),
   autoDeliver: Type.Optional(Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' })),
   reinstalled: Type.Optional(Type.Boolean({ description: 'True: the app was set up anew on the phone, which has other keys from now on' })),
+  registeredAnew: Type.Optional(
+    Type.Boolean({
+      description: 'True: the number has a new account, with another LID and other keys; messages to the LID before reach nobody',
+    }),
+  ),
   asleep: Type.Optional(Type.Boolean({ description: 'True: the phone answers no request of its linked devices' })),
   business: Type.Optional(
     Type.Boolean({ description: 'True: the phone has the app for businesses; a client learns it when it is linked, so set it before' }),
