@@ -113,6 +113,9 @@ export const leadFields: readonly string[] = Object.keys(chatFields).filter(
 /** The field by which chats are counted for each attendant. */
 export const attendantField = 'lead_assignedAttendant_id' satisfies keyof typeof table;
 
+/** The lead field whose texts are joined when two chats of one person become one. */
+export const leadNotesField = 'lead_notes' satisfies keyof typeof table;
+
 const rows = Object.entries(chatFields);
 
 /** The fields that have a column, by their name in the model. */

@@ -1,6 +1,7 @@
 /** The border vocabulary in one place: records of the gateway in, objects with the interface's spellings out. Pure functions. */
 export {
   attendantField,
+  leadNotesField,
   chatFields,
   chatColumns,
   emptyChat,

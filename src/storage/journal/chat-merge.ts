@@ -1,6 +1,6 @@
 /** The rules by which two chats of one person, under the LID and under the number, become one. */
 import type { Chat, ChatPatch } from '#actors/model.ts';
-import { chatColumns, phoneOf } from '#src/contract/views.ts';
+import { chatColumns, leadNotesField, phoneOf } from '#src/contract/views.ts';
 
 /** Fields of the last message, and settings that the owner may have taken back: those of the chat with the newer message count. */
 const ofNewer = [
@@ -27,7 +27,7 @@ const mergedExtra = (kept: Chat['extra'], twin: Chat['extra']): Chat['extra'] =>
   Object.fromEntries(
     Object.entries(twin).map(([name, value]) => {
       const known = kept[name];
-      const isNote = name === 'lead_notes' && typeof value === 'string' && typeof known === 'string';
+      const isNote = name === leadNotesField && typeof value === 'string' && typeof known === 'string';
       return [name, isNote ? joined(known, value) : merged(known, value)];
     }),
   );
