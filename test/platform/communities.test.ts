@@ -30,17 +30,17 @@ const town = { id: 'town@g.us', name: 'Town', image: '', preview: '', defaultGro
 test('communities: a whole group says where it belongs; what is known already is not told again', () => {
   const { communities } = setup();
   const entry = whole('one@g.us', { parent: 'town@g.us' });
-  assert.deepEqual(told(communities.learn([entry])), { 'one@g.us': town });
-  assert.deepEqual(communities.learn([entry]), []);
+  assert.deepEqual(told(communities.apply([entry])), { 'one@g.us': town });
+  assert.deepEqual(communities.apply([entry]), []);
   assert.deepEqual(communities.of('one@g.us'), town);
   assert.equal(communities.of('other@g.us'), null);
 });
 
 test('communities: the group of announcements is told to its siblings', () => {
   const { communities } = setup();
-  communities.learn([whole('one@g.us', { parent: 'town@g.us' })]);
+  communities.apply([whole('one@g.us', { parent: 'town@g.us' })]);
   const defaultGroup = 'news@g.us';
-  const learned = communities.learn([whole(defaultGroup, { parent: 'town@g.us', isDefaultSubgroup: true })]);
+  const learned = communities.apply([whole(defaultGroup, { parent: 'town@g.us', isDefaultSubgroup: true })]);
   assert.deepEqual(told(learned), { 'one@g.us': { ...town, defaultGroup }, [defaultGroup]: { ...town, defaultGroup } });
 });
 
@@ -48,18 +48,18 @@ test('communities: links and unlinks count from both sides', () => {
   const { communities } = setup();
   const parent = { type: 'parent_group', reason: '', groups: [{ id: 'town@g.us', subject: 'Town' }] };
   const sub = { type: 'sub_group', reason: '', groups: [{ id: 'two@g.us', subject: 'Two' }] };
-  assert.deepEqual(told(communities.learn([news('one@g.us', { kind: 'linked', ...parent })])), { 'one@g.us': town });
-  assert.deepEqual(told(communities.learn([news('town@g.us', { kind: 'linked', ...sub })])), { 'two@g.us': town });
-  assert.deepEqual(told(communities.learn([news('one@g.us', { kind: 'unlinked', ...parent })])), { 'one@g.us': null });
-  assert.deepEqual(told(communities.learn([news('town@g.us', { kind: 'unlinked', ...sub })])), { 'two@g.us': null });
+  assert.deepEqual(told(communities.apply([news('one@g.us', { kind: 'linked', ...parent })])), { 'one@g.us': town });
+  assert.deepEqual(told(communities.apply([news('town@g.us', { kind: 'linked', ...sub })])), { 'two@g.us': town });
+  assert.deepEqual(told(communities.apply([news('one@g.us', { kind: 'unlinked', ...parent })])), { 'one@g.us': null });
+  assert.deepEqual(told(communities.apply([news('town@g.us', { kind: 'unlinked', ...sub })])), { 'two@g.us': null });
 });
 
 test('communities: a new name and new pictures are told to every group', () => {
   const { names, communities } = setup();
-  communities.learn([whole('one@g.us', { parent: 'town@g.us' })]);
+  communities.apply([whole('one@g.us', { parent: 'town@g.us' })]);
   names.set('town@g.us', 'City');
   const renamed = news('town@g.us', { kind: 'settings', settings: { subject: { text: 'City', by: nobody, at: 1 } } });
-  assert.deepEqual(told(communities.learn([renamed])), { 'one@g.us': { ...town, name: 'City' } });
+  assert.deepEqual(told(communities.apply([renamed])), { 'one@g.us': { ...town, name: 'City' } });
   const city = { ...town, name: 'City', preview: 'https://p' };
   assert.deepEqual(told(communities.pictured('town@g.us', 'preview', 'https://p')), { 'one@g.us': city });
   assert.deepEqual(communities.pictured('town@g.us', 'preview', 'https://p'), []);
@@ -68,7 +68,7 @@ test('communities: a new name and new pictures are told to every group', () => {
 
 test('communities: a community that is gone leaves its groups, and a group that is gone leaves it', () => {
   const { communities } = setup();
-  communities.learn([whole('one@g.us', { parent: 'town@g.us' }), whole('two@g.us', { parent: 'town@g.us' })]);
-  assert.deepEqual(told(communities.learn([{ kind: 'groupGone', groupId: 'two@g.us' }])), { 'two@g.us': null });
-  assert.deepEqual(told(communities.learn([news('town@g.us', { kind: 'deleted', reason: '' })])), { 'one@g.us': null });
+  communities.apply([whole('one@g.us', { parent: 'town@g.us' }), whole('two@g.us', { parent: 'town@g.us' })]);
+  assert.deepEqual(told(communities.apply([{ kind: 'groupGone', groupId: 'two@g.us' }])), { 'two@g.us': null });
+  assert.deepEqual(told(communities.apply([news('town@g.us', { kind: 'deleted', reason: '' })])), { 'one@g.us': null });
 });

@@ -28,7 +28,7 @@ interface Options {
   /** The number of synchronisations of the shared state. */
   readonly synchronised?: number;
   /** Looks up addresses; absent: every address is known. */
-  readonly learn?: () => Promise<void>;
+  readonly load?: () => Promise<void>;
   /** The next turn of the event loop. */
   readonly turned?: () => Promise<void>;
   /** The past that is being fetched is there. */
@@ -42,7 +42,7 @@ interface Options {
 /** A pipeline on an empty storage. */
 const pipelineWith = ({
   synchronised = 1,
-  learn,
+  load,
   record,
   turned = () => setImmediate(),
   fetched = async () => undefined,
@@ -53,8 +53,8 @@ const pipelineWith = ({
   const logged: string[] = [];
   const auth = {
     state: { creds: { accountSyncCounter: synchronised } },
-    peek: () => (learn === undefined ? null : undefined),
-    learn: async () => learn?.(),
+    peek: () => (load === undefined ? null : undefined),
+    load: async () => load?.(),
   };
   const pipeline = createEventPipeline({
     instance: 'r0',
@@ -158,11 +158,11 @@ test('pipeline: the first events wait until the names of groups are read, also o
 
 test('pipeline: a message whose addresses cannot be looked up is recorded with what is known, and so are those behind it', async () => {
   let looked = 0;
-  const learn = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     looked += 1;
     if (looked === 1) throw new Error('a key that cannot be read');
   };
-  const { pipeline, ids, surprises, logged } = pipelineWith({ learn });
+  const { pipeline, ids, surprises, logged } = pipelineWith({ load });
   for (const id of ['A', 'B']) pipeline.push(arrived(id, { conversation: id }));
   assert.equal(await pipeline.drain(), true);
   assert.deepEqual([ids(), surprises, logged], [['A', 'B'], [], ['platform.lookup-failed']]);
@@ -198,10 +198,10 @@ test('pipeline: a crash is reported once, and nothing that was pushed counts as 
 
 test('pipeline: with its connection it gives up what waits for the storage, and records none of it later', async () => {
   let away = true;
-  const learn = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     if (away) throw new StorageUnavailable('away');
   };
-  const { pipeline, ids, logged } = pipelineWith({ learn });
+  const { pipeline, ids, logged } = pipelineWith({ load });
   for (const id of ['A', 'B']) pipeline.push(arrived(id, { conversation: id }));
   const drained = pipeline.drain();
   pipeline.close();
@@ -213,10 +213,10 @@ test('pipeline: with its connection it gives up what waits for the storage, and 
 
 test('pipeline: while the storage is away presence is bounded, messages are not', async () => {
   let away = true;
-  const learn = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     if (away) throw new StorageUnavailable('away');
   };
-  const { pipeline, ids, recorded } = pipelineWith({ learn });
+  const { pipeline, ids, recorded } = pipelineWith({ load });
   pipeline.push(arrived('first', { conversation: 'a' }));
   const presences = { [friend]: { lastKnownPresence: 'composing' } } as const;
   for (let n = 0; n < 3_000; n += 1) pipeline.push({ name: 'presence.update', data: { id: friend, presences } });

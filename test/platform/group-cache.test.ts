@@ -76,11 +76,11 @@ const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false 
     },
     record(given) {
       entries.push(...given);
-      cache.learn(given);
+      cache.apply(given);
     },
     recorded: () => recorded,
     stumbled: (_where, error) => void failures.push(error),
-    keys: { learn: () => undefined, listed: () => undefined },
+    keys: { apply: () => undefined, listed: () => undefined },
   });
   const hold = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -120,14 +120,14 @@ test('group cache: a group that is stored is read once and costs the platform no
 test('group cache: members, names and the timer follow the changes', async () => {
   const { cache, members, asked } = await setup({ stored: [group('a@g.us', 'A')] });
   await members('a@g.us');
-  cache.learn([joins('a@g.us', 3), changed('a@g.us', { kind: 'members', action: 'promote', people: [person(3)] }), leaves('a@g.us', 2)]);
-  cache.learn([
+  cache.apply([joins('a@g.us', 3), changed('a@g.us', { kind: 'members', action: 'promote', people: [person(3)] }), leaves('a@g.us', 2)]);
+  cache.apply([
     changed('a@g.us', { kind: 'settings', settings: { subject: { text: 'B', by: person(1), at: 2 }, ephemeral: 60 } }),
     changed('unknown@g.us', { kind: 'settings', settings: { subject: { text: 'X', by: person(1), at: 2 } } }),
   ]);
   assert.deepEqual([await members('a@g.us'), cache.name('a@g.us'), cache.name('unknown@g.us')], ['1* 3*', 'B', '']);
   assert.equal((await cache.metadata('a@g.us'))?.ephemeralDuration, 60);
-  cache.learn([{ kind: 'groupGone', groupId: 'a@g.us' }]);
+  cache.apply([{ kind: 'groupGone', groupId: 'a@g.us' }]);
   assert.equal(cache.name('a@g.us'), '');
   assert.deepEqual(asked, []);
 });
@@ -135,11 +135,11 @@ test('group cache: members, names and the timer follow the changes', async () =>
 test('group cache: a change that is not stored yet counts for a group that is read from storage', async () => {
   const { cache, unrecorded, hold, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')] });
   const stored = unrecorded();
-  cache.learn([joins('a@g.us', 3)]);
+  cache.apply([joins('a@g.us', 3)]);
   assert.equal(await members('a@g.us'), '1* 2 3', 'before the read');
   const release = hold();
   const reading = members('b@g.us');
-  cache.learn([joins('b@g.us', 4)]);
+  cache.apply([joins('b@g.us', 4)]);
   release();
   stored();
   assert.equal(await reading, '1* 2 4', 'while it is read');
@@ -160,9 +160,9 @@ test('group cache: a group that is not known is asked for once, and recorded', a
 
 test('group cache: the account is added to a group that nobody told of: the group is asked for', async () => {
   const { cache, asked } = await setup({ platform: [group('n@g.us', 'N')] });
-  cache.learn([joins('n@g.us', 9)]);
+  cache.apply([joins('n@g.us', 9)]);
   assert.deepEqual(asked, []);
-  cache.learn([joins('n@g.us', 1)]);
+  cache.apply([joins('n@g.us', 1)]);
   await cache.get('n@g.us');
   assert.deepEqual([asked, cache.name('n@g.us')], [['n@g.us'], 'N']);
 });
@@ -186,7 +186,7 @@ test('group cache: a login waits for no names, and what changes before they are 
   const { cache, state, hold, unrecorded, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')], unread: true });
   const [release, store] = [hold(), unrecorded()];
   cache.opened();
-  cache.learn([joins('a@g.us', 3), changed('b@g.us', { kind: 'settings', settings: { subject: { text: 'C', by: person(1), at: 2 } } })]);
+  cache.apply([joins('a@g.us', 3), changed('b@g.us', { kind: 'settings', settings: { subject: { text: 'C', by: person(1), at: 2 } } })]);
   const asked = members('a@g.us');
   assert.deepEqual([cache.name('a@g.us'), cache.community('a@g.us')], ['', null]);
   release();
@@ -227,9 +227,9 @@ test('group cache: what happens while a list is on its way counts, whether the l
   });
   const release = hold();
   const listing = cache.refresh();
-  cache.learn([joins('a@g.us', 3), leaves('a@g.us', 2)]);
-  cache.learn([{ kind: 'groupGone', groupId: 'left@g.us' }]);
-  cache.learn([changed('new@g.us', { kind: 'entered', group: group('new@g.us', 'New') })]);
+  cache.apply([joins('a@g.us', 3), leaves('a@g.us', 2)]);
+  cache.apply([{ kind: 'groupGone', groupId: 'left@g.us' }]);
+  cache.apply([changed('new@g.us', { kind: 'entered', group: group('new@g.us', 'New') })]);
   release();
   await listing;
   assert.equal(await members('a@g.us'), '1* 3');

@@ -159,11 +159,11 @@ test('group keys: members who left while the account was away are found in a who
     '1203@g.us::3_1::7': Buffer.from('a member'),
   };
   await keys.set({ 'sender-key': own, 'sender-key-memory': { '1203@g.us': map, '1204@g.us': { ...map } } });
-  groupKeys.learn('1203@g.us', whole(groupOf('1203@g.us', 2, 3, 4)));
-  groupKeys.learn('1205@g.us', whole(groupOf('1205@g.us', 2)));
+  groupKeys.apply('1203@g.us', whole(groupOf('1203@g.us', 2, 3, 4)));
+  groupKeys.apply('1205@g.us', whole(groupOf('1205@g.us', 2)));
   await settled();
   assert.equal(names().length, 5, 'all devices belong to members');
-  groupKeys.learn('1203@g.us', whole(groupOf('1203@g.us', 2)));
+  groupKeys.apply('1203@g.us', whole(groupOf('1203@g.us', 2)));
   await settled();
   assert.deepEqual(names(), ['sender-key 1203@g.us::3_1::7', 'sender-key-memory 1204@g.us']);
   assert.equal(auth.peek('sender-key-memory', '1203@g.us'), null);
@@ -192,7 +192,7 @@ test('group keys: a change waits for the message that is being encrypted, and en
   await keys.set({ 'sender-key-memory': { '1@g.us': { '2@lid': true } } });
   const written = Promise.withResolvers<void>();
   const sending = keys.transaction(async () => {
-    groupKeys.learn('1@g.us', { kind: 'news', lane: '1@g.us', news: { type: 'groups', group: leaving('1@g.us', 2) } });
+    groupKeys.apply('1@g.us', { kind: 'news', lane: '1@g.us', news: { type: 'groups', group: leaving('1@g.us', 2) } });
     await written.promise;
     await keys.set({ 'sender-key-memory': { '1@g.us': { '2@lid': true, '3@lid': true } } });
   }, '551:3@s.whatsapp.net');

@@ -159,7 +159,7 @@ test('keys: the storage is asked once for a key, present or absent', async () =>
   const { auth, keys } = await open(vault);
   vault.queries.length = 0;
   for (let round = 0; round < 3; round += 1) await keys.get('session', ['a.0', 'b.0']);
-  await auth.learn('session', ['a.0', 'c.0']);
+  await auth.load('session', ['a.0', 'c.0']);
   assert.deepEqual(vault.queries, [
     { type: 'session', ids: ['a.0', 'b.0'] },
     { type: 'session', ids: ['c.0'] },

@@ -73,11 +73,11 @@ test('own picture: sessions that log in at once look one after the other', async
 test('own picture: a change of it is looked up, a change of somebody else is not', async (t) => {
   const { make, asked, found, pass } = watch(t, async () => 'url');
   const picture = make();
-  picture.learn({ name: 'contacts.update', data: [{ id: '66@s.whatsapp.net', imgUrl: 'changed' }] });
-  picture.learn({ name: 'contacts.update', data: [{ id: me.pn, notify: 'Me' }] });
+  picture.observe({ name: 'contacts.update', data: [{ id: '66@s.whatsapp.net', imgUrl: 'changed' }] });
+  picture.observe({ name: 'contacts.update', data: [{ id: me.pn, notify: 'Me' }] });
   await pass(10_000);
   assert.equal(asked.length, 0);
-  picture.learn({ name: 'contacts.update', data: [{ id: '1:3@lid', imgUrl: 'changed' }] });
+  picture.observe({ name: 'contacts.update', data: [{ id: '1:3@lid', imgUrl: 'changed' }] });
   await pass(1_000);
   assert.deepEqual(found, ['url']);
 });

@@ -10,7 +10,7 @@ test('resends: the library remembers its own requests to the phone, and no messa
   const resends = new Resends({
     directory: {} as never,
     stored: async () => null,
-    learn: async () => undefined,
+    loadMappings: async () => undefined,
     group: async () => null,
   } as never);
   resends.takeOver({ messageRetryManager: manager } as unknown as WASocket);

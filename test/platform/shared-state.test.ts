@@ -45,7 +45,7 @@ before(async () => {
     createSharedState({
       sock,
       directory,
-      learn: () => Promise.resolve(),
+      loadMappings: () => Promise.resolve(),
       record: async (entries) => void recorded.push(...entries),
       recorded: () => Promise.resolve(),
       patches: noNotes,

@@ -98,7 +98,7 @@ export interface SharedStateParts {
   /** Hands entries to the recorder, behind what the library has reported so far: of two changes of one chat the later one counts. Never rejects. */
   record(entries: readonly Entry[]): Promise<void>;
   /** Reads the other addresses of people into memory, so that `directory` knows them: records name people by LID. */
-  learn(jids: readonly string[]): Promise<void>;
+  loadMappings(jids: readonly string[]): Promise<void>;
   /** Resolves when what was given to `record` before is stored. Never rejects. */
   recorded(): Promise<unknown>;
   readonly patches: PatchNotes;
@@ -231,7 +231,7 @@ class LiveSharedState implements SharedState {
       const verdict = verdictOf(await this.#sock.query(patchQuery(collection, before.version, patch)));
       if (verdict.taken) {
         // Before the state, which is stored only after what was recorded: a kill in between leaves an old state, and the platform tells the change again.
-        await this.#parts.learn(mutations.flatMap(({ index }) => index.slice(1)));
+        await this.#parts.loadMappings(mutations.flatMap(({ index }) => index.slice(1)));
         await this.#parts.record(entriesOfMutations(mutations, this.#directory));
         await this.#keys.set({ [stateType]: { [collection]: state } });
       }

@@ -7,7 +7,7 @@ import type { BaileysEvent } from './library-values.ts';
 
 export interface BlockedPeople {
   /** Follows changes of the list, and reports the list again behind each part of the history. */
-  learn(event: BaileysEvent): void;
+  observe(event: BaileysEvent): void;
 }
 
 export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void): BlockedPeople => {
@@ -20,7 +20,7 @@ export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEv
     if (blocked.size > 0) tell(asEvent());
   });
   return {
-    learn(event) {
+    observe(event) {
       if (event.name === 'blocklist.update') {
         for (const jid of event.data.blocklist)
           if (event.data.type === 'add') blocked.add(jid);

@@ -38,7 +38,7 @@ export class Communities {
   }
 
   /** Called with everything that is stored of groups, after their names are known. Returns what the chats of subgroups have to be told. */
-  learn(entries: readonly Entry[]): readonly Entry[] {
+  apply(entries: readonly Entry[]): readonly Entry[] {
     return this.#patches(entries.flatMap((entry) => this.#concerned(entry)));
   }
 

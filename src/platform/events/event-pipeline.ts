@@ -134,7 +134,7 @@ const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
     if (isPoll || (message.messageType === 'EventMessage' && message.edited === '')) recent.set(message.messageId, message);
   };
   return {
-    learn(entry: Entry): void {
+    apply(entry: Entry): void {
       if (entry.kind === 'message') keep(entry.message);
       if (entry.kind === 'history' && entry.past.of === 'messages') for (const { message } of entry.past.items) keep(message);
     },
@@ -165,7 +165,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
   const { auth, directory, log, instance, unread } = options;
   const storageRetry = createStorageRetry(log, instance);
   const members = createMemberNumbers(options);
-  const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
+  const mappings = async (jids: readonly string[]): Promise<void> => auth.load('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
   const readings = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> => {
     const read = new Map<string, Reading>();
@@ -185,7 +185,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
   };
 
   /**
-   * Learns the names of groups, the addresses of an event, and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
+   * Looks up the names of groups and the addresses of an event, and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
    * is away, with all events behind this one, because they have an order; resolves with null when that was given up. Never rejects.
    */
   const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
@@ -202,7 +202,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
         const first = names;
         names = null;
         await Promise.all([first ?? unread(), mappings(unknown)]);
-        if (isMemberMissing) await members.learn(members.missing(event));
+        if (isMemberMissing) await members.store(members.missing(event));
         if (asserting.length === 0) return answering.length === 0 ? noReadings : await readings(answering);
         return new Map([...(await readings(answering)), ...(await permissionsOf(options, asserting))]);
       };
@@ -226,7 +226,7 @@ const createNames = () => {
   };
 };
 
-const createConversion = ({ directory, log, instance, turn, followsDeletions }: EventPipelineOptions, learn: (entry: Entry) => void) => {
+const createConversion = ({ directory, log, instance, turn, followsDeletions }: EventPipelineOptions, apply: (entry: Entry) => void) => {
   const isNewName = createNames();
 
   const entriesOf = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
@@ -240,7 +240,7 @@ const createConversion = ({ directory, log, instance, turn, followsDeletions }: 
     try {
       const all = entriesOf(event, readings);
       const entries = followsDeletions ? all : all.filter((entry) => !isOwnDeletion(entry));
-      entries.forEach(learn);
+      entries.forEach(apply);
       return entries;
     } catch (error) {
       if (event.name === 'messages.upsert' && event.data.messages.length > 1) {
@@ -257,7 +257,7 @@ const createConversion = ({ directory, log, instance, turn, followsDeletions }: 
       const work = historySlices(event.data, directory);
       for (let step = work.next(); goesOn(); step = work.next()) {
         if (step.done) {
-          step.value.forEach(learn);
+          step.value.forEach(apply);
           return step.value;
         }
         await turn();
@@ -287,7 +287,7 @@ class OrderedPipeline implements EventPipeline {
     const holders = createHolders(options);
     this.#options = options;
     this.#lookUp = createLookUp(options, holders.find);
-    this.#conversion = createConversion(options, holders.learn);
+    this.#conversion = createConversion(options, holders.apply);
     this.#people = createSeenPeople(() => options.directory.now());
   }
 

@@ -22,7 +22,7 @@ import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromMessage } from './from-messages.ts';
 import { fromChannel } from './from-posts.ts';
-import { fromLearnedPairs } from './people.ts';
+import { fromAddressPairs } from './people.ts';
 import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-receipts.ts';
 
 export type { BaileysEvent } from './library-values.ts';
@@ -80,8 +80,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return event.data.flatMap((contact) => fromContact(contact, directory));
     case 'identity.changed':
       return fromChangedIdentity(event.data, directory);
-    case 'people.learned':
-      return fromLearnedPairs(event.data, directory);
+    case 'people.paired':
+      return fromAddressPairs(event.data, directory);
     case 'group.notification':
       return fromGroupNotification(event.data, directory);
     case 'channel.stanza':

@@ -82,7 +82,7 @@ export class RingingCalls {
     this.#now = now;
   }
 
-  learn(event: BaileysEvent): void {
+  observe(event: BaileysEvent): void {
     if (event.name !== 'call') return;
     for (const call of event.data) {
       if (ends.has(call.status)) this.end(call.id);

@@ -32,13 +32,13 @@ export interface StoredGroups {
 export interface GroupCacheParts extends StoredGroups {
   sock(): Pick<WASocket, 'query'>;
   directory(): Directory;
-  /** Hands entries to the recorder, and then to `learn`. */
+  /** Hands entries to the recorder, and then to `apply`. */
   record(entries: readonly Entry[]): void;
   /** Resolves when what was given to `record` before is stored. */
   recorded(): Promise<unknown>;
   /** A request that nobody waits for failed. */
   stumbled(where: string, error: unknown): void;
-  readonly keys: Pick<GroupKeys, 'learn' | 'listed'>;
+  readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
 /** Groups whose members are in memory: a group of a thousand takes 200 KB. */
@@ -189,25 +189,25 @@ export class GroupCache {
   }
 
   /** Called with everything that was given to the recorder. */
-  learn(entries: readonly Entry[]): void {
+  apply(entries: readonly Entry[]): void {
     if (this.#communities === null) {
       for (const entry of entries) this.#early.push(entry);
       return;
     }
     for (const entry of entries) {
       const id = aboutGroup(entry);
-      if (id !== '') this.#learn(id, entry);
+      if (id !== '') this.#apply(id, entry);
     }
-    const told = this.#communities.learn(entries);
+    const told = this.#communities.apply(entries);
     if (told.length > 0) this.#parts.record(told);
   }
 
-  #learn(id: string, entry: Entry): void {
+  #apply(id: string, entry: Entry): void {
     const meanwhile = this.#meanwhile?.get(id);
     if (meanwhile) meanwhile.push(entry);
     else this.#meanwhile?.set(id, [entry]);
     this.#name(id, entry);
-    this.#parts.keys.learn(id, entry);
+    this.#parts.keys.apply(id, entry);
     const kept = this.#kept.get(id);
     const after = replayed(kept?.group ?? null, [entry]);
     if (after !== null) return this.#kept.set(id, { group: after });
@@ -247,7 +247,7 @@ export class GroupCache {
     const { maxAgeMs, directory } = this.#parts;
     for (const [id, name] of known.names) this.#names.set(id, name);
     this.#communities = new Communities(known, (id) => this.name(id));
-    this.learn(this.#early.splice(0));
+    this.apply(this.#early.splice(0));
     if (known.listedAt === null || directory().now() - known.listedAt > maxAgeMs) this.#refreshBehind();
   }
 

@@ -71,7 +71,7 @@ export const createMemberNumbers = ({ directory, group, pair }: MemberNumbersOpt
     namedIn(event).filter((one) => directory.pn(one.lid) === '' && tried.get(nameOf(one)) === undefined);
 
   /** Finds and stores the numbers of these people. */
-  const learn = async (people: readonly Named[]): Promise<void> => {
+  const store = async (people: readonly Named[]): Promise<void> => {
     const pairs: AddressPair[] = [];
     for (const one of people) {
       const member = (await group(one.group))?.members.find(({ lid }) => lid === one.lid);
@@ -80,5 +80,5 @@ export const createMemberNumbers = ({ directory, group, pair }: MemberNumbersOpt
     }
     if (pairs.length > 0) await pair(pairs);
   };
-  return { missing, learn };
+  return { missing, store };
 };

@@ -1,5 +1,5 @@
 /** Values of the library: its events as one type, a protobuf message as JSON, and records of the shared state that it does not read. */
-import type { LearnedPair } from './people.ts';
+import type { AddressPair } from './people.ts';
 import type { BaileysEventMap, BinaryNode, proto } from '@whiskeysockets/baileys';
 
 // Records of the shared state for which the library has no event, and how they are found: it mentions them in its log alone. Its event of a
@@ -35,7 +35,7 @@ export const unreadActionOf = (fields: unknown, message: string | undefined): Sh
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]
   | { readonly name: 'identity.changed'; readonly data: { readonly jid: string; /** Unix milliseconds. */ readonly at: number } }
-  | { readonly name: 'people.learned'; readonly data: readonly LearnedPair[] }
+  | { readonly name: 'people.paired'; readonly data: readonly AddressPair[] }
   | { readonly name: 'app-state.action'; readonly data: SharedAction }
   | { readonly name: 'group.notification' | 'channel.notification' | 'channel.stanza'; readonly data: BinaryNode };
 

@@ -60,7 +60,7 @@ export class OwnPicture {
   }
 
   /** Looks again when the platform says that the own picture was changed or removed; reports changes of other pictures. */
-  learn(event: BaileysEvent): void {
+  observe(event: BaileysEvent): void {
     if (event.name !== 'contacts.update') return;
     const { pn, lid } = this.#input.me();
     const changed = event.data.filter(({ imgUrl }) => imgUrl === 'changed' || imgUrl === 'removed').map(({ id }) => bare(id));

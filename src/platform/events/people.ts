@@ -10,7 +10,7 @@ const kept = 10_000;
 const againMs = 3_600_000;
 
 /** A pair as the library names it: two addresses, with or without a device. */
-export interface LearnedPair {
+export interface AddressPair {
   readonly lid: string;
   readonly pn: string;
 }
@@ -20,7 +20,7 @@ const chatsIn = (entry: Entry): readonly { readonly chatId: string; readonly cha
   return entry.kind === 'chat' ? [entry.chat] : [];
 };
 
-export const fromLearnedPairs = (pairs: readonly LearnedPair[], directory: Directory): Entry[] => {
+export const fromAddressPairs = (pairs: readonly AddressPair[], directory: Directory): Entry[] => {
   const people = pairs
     .map(({ lid, pn }) => ({ chatId: bare(pn), chatLid: bare(lid) }))
     .filter(({ chatId, chatLid }) => isPerson(chatId) && isLid(chatLid) && !isMe(directory, chatId));

@@ -69,7 +69,7 @@ const removedLids = (node: BinaryNode): string[] =>
     .filter(({ tag }) => tag === 'remove')
     .flatMap((change) => getBinaryNodeChildren(change, 'device').flatMap(({ attrs: { lid } }) => lid ?? []));
 
-const learn = async (node: BinaryNode, { signalRepository, userDevicesCache }: DeviceSock): Promise<void> => {
+const updateDevices = async (node: BinaryNode, { signalRepository, userDevicesCache }: DeviceSock): Promise<void> => {
   const from = bare(node.attrs['from']);
   const lid = bare(node.attrs['lid']);
   if (isPerson(from) && isLid(lid)) await signalRepository.lidMapping.storeLIDPNMappings([{ lid, pn: from }]);
@@ -81,7 +81,7 @@ const learn = async (node: BinaryNode, { signalRepository, userDevicesCache }: D
 const withDeviceNotices = (handlers: Handlers, sock: DeviceSock): Handlers => ({
   ...handlers,
   async notification(node) {
-    if (node.attrs['type'] === 'devices') await learn(node, sock);
+    if (node.attrs['type'] === 'devices') await updateDevices(node, sock);
     return handlers.notification(node);
   },
 });

@@ -32,7 +32,7 @@ export interface AuthState {
   /** Returns the value of a key from memory: null if the key does not exist, undefined if only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
-  learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
+  load(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
   /** The devices that have the own key of a group, by group. Waits for storage that is away. What only the vault knows is not kept in memory. */
   groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>>;
   /** Ids of keys in the vault that begin with `prefix`. Waits for storage that is away. */
@@ -342,7 +342,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
       return keys.writer.flush();
     },
     peek: <T extends KeyType>(type: T, id: string) => keys.peek(type, id) as SignalDataTypeMap[T] | null | undefined,
-    async learn(type, ids, when) {
+    async load(type, ids, when) {
       const unknown = ids.filter((id) => keys.peek(type, id) === undefined);
       if (unknown.length > 0) await keys.fetch(type, unknown, when);
     },

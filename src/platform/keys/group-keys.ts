@@ -65,7 +65,7 @@ export class GroupKeys {
   }
 
   /** Called with every entry about a group, in order with the messages of the group. */
-  learn(groupId: string, entry: Entry): void {
+  apply(groupId: string, entry: Entry): void {
     if (entry.kind === 'group') return this.#compare(entry.group);
     if (entry.kind !== 'news' || entry.news.type !== 'groups') return;
     const { change } = entry.news.group;

@@ -22,7 +22,7 @@ export class ChatTimers {
   }
 
   /** Called with everything that was given to the recorder. */
-  learn(entries: readonly Entry[]): void {
+  apply(entries: readonly Entry[]): void {
     for (const entry of entries)
       for (const { chatId, ephemeralExpiration: seconds, isGroup } of patchesIn(entry)) {
         if (seconds === undefined || isGroup === true) continue;

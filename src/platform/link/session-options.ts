@@ -45,7 +45,7 @@ export interface SessionOptions {
   readonly route: LiveRoute;
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
-  readonly small: Pick<SmallPictures, 'learn'>;
+  readonly small: Pick<SmallPictures, 'add'>;
   readonly clock: Pick<PlatformClock, 'follow'>;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
@@ -97,7 +97,7 @@ export const ownPictureOf = (
     changed: (id) => host.pictureChanged(chatOf(directory, id).id),
     found: (profilePicUrl) => {
       emit({ type: 'platform.identity', patch: { profilePicUrl } });
-      void small.learn(host.id, profilePicUrl, options);
+      void small.add(host.id, profilePicUrl, options);
     },
     failed,
   });

@@ -89,8 +89,13 @@ class LiveSession implements Session {
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
-    const learn: LiveConnection['learn'] = (jids) => auth.learn('lid-mapping', mappingKeysOf(jids), 'now');
-    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
+    const loadMappings: LiveConnection['loadMappings'] = (jids) => auth.load('lid-mapping', mappingKeysOf(jids), 'now');
+    this.#resends = new Resends({
+      directory: this.#directory,
+      stored: options.quoted,
+      loadMappings,
+      group: (jid) => this.#groups.get(jid),
+    });
     this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
     this.#sock = this.#makeSocket();
     this.#uploads = new Uploads(this.#sock, options.uploads);
@@ -116,11 +121,11 @@ class LiveSession implements Session {
       uploads: this.#uploads,
       downloads: options.downloads,
       record: (entries) => this.#record(entries),
-      learned: (entries) => {
-        this.#groups.learn(entries);
-        this.#timers.learn(entries);
+      apply: (entries) => {
+        this.#groups.apply(entries);
+        this.#timers.apply(entries);
       },
-      learn,
+      loadMappings,
       group: (jid) => this.#groups.get(jid),
       groups: this.#groups,
       channels: new ChannelList({ ...options.channels, ...this.#asking() }),
@@ -159,7 +164,7 @@ class LiveSession implements Session {
     return createSharedState({
       sock: this.#sock,
       directory: this.#directory,
-      learn: (jids) => auth.learn('lid-mapping', mappingKeysOf(jids)).catch(() => undefined),
+      loadMappings: (jids) => auth.load('lid-mapping', mappingKeysOf(jids)).catch(() => undefined),
       record: (entries) => this.#pipeline.drain().then(() => this.#record(entries)),
       recorded: () => host.recorded(),
       patches: auth.patches,
@@ -279,10 +284,10 @@ class LiveSession implements Session {
       else if (event.name === 'creds.update') this.#onCredentials(event.data);
       else {
         reportArrivals(this.#gate, event, { directory: this.#directory, files: this.#files });
-        this.#picture.learn(event);
-        this.#calls.learn(event);
+        this.#picture.observe(event);
+        this.#calls.observe(event);
         this.#pipeline.push(event);
-        this.#blocked?.learn(event);
+        this.#blocked?.observe(event);
       }
     } catch (error) {
       this.#surprise(error);
@@ -341,7 +346,7 @@ class LiveSession implements Session {
 
   #record(entries: readonly Entry[]): void {
     this.#options.host.record(entries);
-    this.connection.learned(entries);
+    this.connection.apply(entries);
   }
 
   #surprise(error: unknown): void {

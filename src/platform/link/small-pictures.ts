@@ -55,7 +55,7 @@ export class SmallPictures {
   }
 
   /** The account has this picture, or none (''). Fetches it unless it is kept; one that could not be fetched is tried again at the next login. Never rejects. */
-  async learn(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
+  async add(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
     const name = nameOf(url);
     if (name === '') return this.forget(instance);
     if (this.#kept.get(instance)?.name === name || this.#wanted.get(instance) === name) return;

@@ -95,7 +95,7 @@ const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: Gua
   const store = lidMapping.storeLIDPNMappings.bind(lidMapping);
   lidMapping.storeLIDPNMappings = async (pairs) => {
     await store(pairs);
-    if (pairs.length > 0) hooks.event({ name: 'people.learned', data: pairs });
+    if (pairs.length > 0) hooks.event({ name: 'people.paired', data: pairs });
   };
 };
 

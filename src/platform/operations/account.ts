@@ -95,10 +95,10 @@ export const accountHandlers: Handlers<AccountOperations> = {
 
 /** Operations on calls. */
 export const callHandlers: Handlers<CallOperations> = {
-  'call.reject': async ({ sock, calls, directory, learn }, { number, id }) => {
+  'call.reject': async ({ sock, calls, directory, loadMappings }, { number, id }) => {
     const target = number === '' ? null : resolveTarget(number);
     if (target?.ok === false) return refuse('invalid', target.message);
-    if (target) await learn([target.jid]);
+    if (target) await loadMappings([target.jid]);
     // The caller may be known by LID, by number, or by both.
     const ids = target && (isPerson(target.jid) ? formsOf(target.jid) : [target.jid]);
     const callers = ids && new Set([...ids, ...ids.flatMap((one) => [directory.lid(one), directory.pn(one)])].filter((one) => one !== ''));

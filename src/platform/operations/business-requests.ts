@@ -35,7 +35,7 @@ export const ownerOf = async (connection: LiveConnection, owner: string): Promis
   if (owner === '') return done(directory.me.pn);
   const target = resolveTarget(owner);
   if (!target.ok || !(isPerson(target.jid) || isLid(target.jid))) return refuse('invalid', 'jid must be a number or the id of a person');
-  await connection.learn([target.jid]);
+  await connection.loadMappings([target.jid]);
   return done(addressesOf(directory, target.jid).pn || target.jid);
 };
 

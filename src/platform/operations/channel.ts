@@ -25,17 +25,17 @@ const badCursor = refuse('invalid', 'after is no cursor of this search');
 const noInvitation = refuse('notFound', 'the account is not invited to be an admin of this channel');
 const ofInvited: Meanings = { 401: noInvitation, 404: noInvitation, 410: refuse('conflict', 'the invitation has run out') };
 
-type Learned = (answer: unknown) => readonly Entry[];
+type EntriesOf = (answer: unknown) => readonly Entry[];
 
-/** A query that changes something; it answers with nothing but what is learned. */
+/** A query that changes something; it answers with nothing but what is entriesOf. */
 const changing = async (
   connection: LiveConnection,
   name: QueryName,
   variables: Json,
-  { meanings, learned }: { readonly meanings: Meanings; readonly learned: Learned },
+  { meanings, entriesOf }: { readonly meanings: Meanings; readonly entriesOf: EntriesOf },
 ): Promise<Outcome<null>> => {
   const asked = await meant(connection, ask(connection.sock, name, variables), meanings);
-  return asked.ok ? answered(null, learned(asked.value)) : asked;
+  return asked.ok ? answered(null, entriesOf(asked.value)) : asked;
 };
 
 const look = async (connection: LiveConnection, by: 'id' | 'invite', key: string): Promise<Result<ChannelPatch>> => {
@@ -104,9 +104,9 @@ export const channelHandlers: Handlers<ChannelOperations> = {
 
   'channel.follow': async (connection, { channelId, follow }) => {
     const variables = { newsletter_id: channelId };
-    if (!follow) return changing(connection, 'leave', variables, { meanings: ofFollower, learned: () => goneChannelEntries(channelId) });
+    if (!follow) return changing(connection, 'leave', variables, { meanings: ofFollower, entriesOf: () => goneChannelEntries(channelId) });
     await acceptTerms(connection.sock, 'follow');
-    const joined = await changing(connection, 'join', variables, { meanings: ofFollower, learned: () => [] });
+    const joined = await changing(connection, 'join', variables, { meanings: ofFollower, entriesOf: () => [] });
     if (!joined.ok) return joined;
     // The answer has the id alone. When the rest cannot be read, the notification of the platform brings it.
     const found = await look(connection, 'id', channelId);
@@ -119,7 +119,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       connection,
       'setting',
       { input: { newsletter_id: channelId, type: 'MUTE_ADMIN_ACTIVITY', value: mute ? 'ON' : 'OFF' } },
-      { meanings: ofFollower, learned: () => changedEntries({ id: channelId, muted: mute }) },
+      { meanings: ofFollower, entriesOf: () => changedEntries({ id: channelId, muted: mute }) },
     ),
 
   'channel.change': (connection, { channelId, wish }) =>
@@ -129,7 +129,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       { newsletter_id: channelId, updates: updates(wish) },
       {
         meanings: 'text' in wish ? { ...ofChannel, ...notAccepted } : ofChannel,
-        learned: (answer) => changedEntries(wished(channelId, wish, answer)),
+        entriesOf: (answer) => changedEntries(wished(channelId, wish, answer)),
       },
     ),
 
@@ -138,7 +138,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       connection,
       'remove',
       { newsletter_id: channelId },
-      { meanings: { ...ofOwner, 404: noChannel }, learned: () => goneChannelEntries(channelId) },
+      { meanings: { ...ofOwner, 404: noChannel }, entriesOf: () => goneChannelEntries(channelId) },
     ),
 
   'channel.find': async (connection, { text, view, countries, limit, after }) => {
@@ -167,7 +167,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
 
   'channel.acceptAdmin': async (connection, { channelId }) => {
     await acceptTerms(connection.sock, 'admin');
-    const accepted = await changing(connection, 'accept', { newsletter_id: channelId }, { meanings: ofInvited, learned: () => [] });
+    const accepted = await changing(connection, 'accept', { newsletter_id: channelId }, { meanings: ofInvited, entriesOf: () => [] });
     if (!accepted.ok) return accepted;
     const found = await look(connection, 'id', channelId);
     return answered(null, found.ok && follows(found.value) ? followedEntries(found.value, true) : []);
@@ -184,7 +184,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       { newsletter_id: channelId, user_id: found.value },
       {
         meanings: { ...ofOwner, 404: nobody },
-        learned: () => (isMe && what === 'right' ? changedEntries({ id: channelId, role: 'subscriber' }) : []),
+        entriesOf: () => (isMe && what === 'right' ? changedEntries({ id: channelId, role: 'subscriber' }) : []),
       },
     );
   },
@@ -197,7 +197,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       connection,
       'owner',
       { newsletter_id: channelId, user_id: found.value },
-      { meanings, learned: () => changedEntries({ id: channelId, role: 'admin' }) },
+      { meanings, entriesOf: () => changedEntries({ id: channelId, role: 'admin' }) },
     );
     if (!handed.ok || !quit) return handed;
     // Facts from the first step stay true if the second step is refused.
@@ -206,7 +206,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       connection,
       'demote',
       { newsletter_id: channelId, user_id: connection.directory.me.lid },
-      { meanings: ofOwner, learned: () => changedEntries({ id: channelId, role: 'subscriber' }) },
+      { meanings: ofOwner, entriesOf: () => changedEntries({ id: channelId, role: 'subscriber' }) },
     );
   },
 };

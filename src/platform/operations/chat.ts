@@ -28,7 +28,7 @@ const blocked = async (connection: LiveConnection): Promise<{ readonly ids: read
   const { sock, directory } = connection;
   const list = getBinaryNodeChild(await sock.query(blocklistQuery('get')), 'list');
   const lids = getBinaryNodeChildren(list, 'item').map(({ attrs }) => bare(attrs['jid']));
-  await connection.learn(lids);
+  await connection.loadMappings(lids);
   const ids = lids.map((lid) => chatOf(directory, lid).id).filter((id) => id !== '');
   return { ids, entries: fromBlocklist({ blocklist: lids, type: 'add' }, directory) };
 };
@@ -36,7 +36,7 @@ const blocked = async (connection: LiveConnection): Promise<{ readonly ids: read
 /** Both addresses of somebody who is to be blocked. */
 const addressesOf = async (connection: LiveConnection, chatId: string): Promise<{ readonly pn: string; readonly lid: string }> => {
   if (isLid(chatId)) {
-    await connection.learn([chatId]);
+    await connection.loadMappings([chatId]);
     return { pn: connection.directory.pn(chatId), lid: chatId };
   }
   return { pn: chatId, lid: await lidOf(connection, chatId) };
@@ -126,17 +126,17 @@ export const chatHandlers: Handlers<ChatOperations> = {
     return answered(null, [{ kind: 'messagesRead', chatId, messageIds: messages.map(({ messageId }) => messageId), ...reader }]);
   },
 
-  'chat.resolve': async ({ directory, learn }, { number }) => {
+  'chat.resolve': async ({ directory, loadMappings }, { number }) => {
     const target = resolveTarget(number);
     if (!target.ok) return refuse('invalid', target.message);
-    await learn([target.jid]);
+    await loadMappings([target.jid]);
     return answered(chatOf(directory, target.jid).id);
   },
 
   'chat.lookUp': async ({ sock }, { numbers }) => answered(await lookUpNumbers(sock, numbers)),
 
-  'chat.identify': async ({ directory, learn }, { ids }) => {
-    await learn(ids);
+  'chat.identify': async ({ directory, loadMappings }, { ids }) => {
+    await loadMappings(ids);
     return answered(ids.map((id) => identified(directory, id)));
   },
 };
@@ -146,7 +146,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
 const noNumber = refuse('invalid', 'a contact is saved by its number');
 
 export const contactHandlers: Handlers<ContactOperations> = {
-  // Contacts are indexed by number; the LID stands beside it, so that devices learn the pair.
+  // Contacts are indexed by number; the LID stands beside it, so that devices loadMappings the pair.
   'contact.save': async (connection, { chatId, name }) => {
     if (!isPerson(chatId)) return noNumber;
     const lidJid = await lidOf(connection, chatId);
@@ -157,7 +157,7 @@ export const contactHandlers: Handlers<ContactOperations> = {
 
   'contact.remove': async (connection, { chatId }) => {
     if (!isPerson(chatId)) return noNumber;
-    await connection.learn([chatId]);
+    await connection.loadMappings([chatId]);
     return connection.shared.patch([removeAction('contact', [chatId], { contactAction: {} })]);
   },
 };

@@ -21,7 +21,7 @@ import {
   settingsAfter,
   wishElement,
 } from './requests.ts';
-import { learnLids } from './people.ts';
+import { requestLids } from './people.ts';
 import { notCarried } from '../wire/stanza-codec.ts';
 import { type Meanings, meant, notAccepted, notCreated } from './refusal-words.ts';
 
@@ -64,7 +64,7 @@ const jidsOf = async (connection: LiveConnection, people: readonly string[]): Pr
       });
     jids.push(target.jid);
   }
-  await connection.learn(jids);
+  await connection.loadMappings(jids);
   return done([...new Set(jids)]);
 };
 
@@ -76,7 +76,7 @@ const withToken = async ({ sock, directory }: LiveConnection, node: BinaryNode):
 
 /** The elements of people who shall be in a group, each of them once. The platform is asked for LIDs that are not known. */
 const newcomers = async (connection: LiveConnection, jids: readonly string[], action: 'add' | 'create'): Promise<BinaryNode[]> => {
-  await learnLids(connection, jids);
+  await requestLids(connection, jids);
   const nodes = jids.map((jid) => participantOf(jid, action, null, connection.directory));
   const people = [...new Map(nodes.map((node) => [node.attrs['jid'], node])).values()];
   return Promise.all(people.map((node) => withToken(connection, node)));

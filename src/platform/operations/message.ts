@@ -34,7 +34,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
     const message = await timed(given, connection);
     const content = contentOf(message);
     if (content === null) return refused(null, 'the stored message cannot be read');
-    if (isPerson(to) && connection.directory.lid(to) === '') await connection.learn([to]);
+    if (isPerson(to) && connection.directory.lid(to) === '') await connection.loadMappings([to]);
     if (message !== given) connection.record([{ kind: 'composed', message }]);
     if (isChannel(to))
       return relayPost(connection, { channel: to, messageId: message.messageId, content, mediaId: message.post?.mediaId ?? '' });

@@ -75,7 +75,7 @@ const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>
   return { chatId: pn, businessName };
 };
 
-/** Learns the LIDs that come with the answers: accounts that have migrated take messages only there. */
+/** Stores the LIDs that come with the answers: accounts that have migrated take messages only there. */
 export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
   const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
   const contact: BinaryNode = { tag: 'contact', attrs: { addressing_mode: 'lid' } };
@@ -96,15 +96,15 @@ export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly stri
 /** Returns the LID of a number, or '' when there is none. Asks the platform when it is not known. '' for every other jid. */
 export const lidOf = async (connection: LiveConnection, pn: string): Promise<string> => {
   const { directory, sock } = connection;
-  await connection.learn([pn]);
+  await connection.loadMappings([pn]);
   if (isPerson(pn) && directory.lid(pn) === '' && pn !== directory.me.pn) await lookUpNumbers(sock, [[pn]]);
   return directory.lid(pn);
 };
 
 /** Reads the LIDs of these people into the directory. Asks the platform once for all whose LID is not known. Rejects when the platform refuses. */
-export const learnLids = async (connection: LiveConnection, jids: readonly string[]): Promise<void> => {
+export const requestLids = async (connection: LiveConnection, jids: readonly string[]): Promise<void> => {
   const { directory, sock } = connection;
-  await connection.learn(jids);
+  await connection.loadMappings(jids);
   const unknown = jids.filter((jid) => isPerson(jid) && jid !== directory.me.pn && directory.lid(jid) === '');
   if (unknown.length > 0)
     await lookUpNumbers(

@@ -70,11 +70,11 @@ interface Bounds {
   readonly writes: boolean;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Gets what was learned after the end of the time. */
+  /** Gets the entries of an answer after the deadline. */
   readonly late: (entries: readonly Entry[]) => void;
 }
 
-/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and what it learns is still recorded. */
+/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and its entries are still recorded. */
 const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, writes, now, late }: Bounds): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
     let ended = false;
@@ -113,7 +113,7 @@ export const performOn = async <N extends OperationName>(
   try {
     const work = handler(connection, input, control).then((outcome) => {
       // A send that follows at once finds the group and the timer as they are now.
-      if (outcome.ok && outcome.entries) connection.learned(outcome.entries);
+      if (outcome.ok && outcome.entries) connection.apply(outcome.entries);
       return inWords(name, outcome);
     });
     if (selfTimed.has(name)) return await work;

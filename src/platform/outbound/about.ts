@@ -71,7 +71,7 @@ export const sendAbout = async (
   const content = await about({ message: target, key: keyOf(target) });
   if (typeof content === 'string') return refuse('invalid', content);
   const { directory } = connection;
-  await connection.learn([target.chatId]);
+  await connection.loadMappings([target.chatId]);
   const messageId = newMessageId();
   const full = generateWAMessageFromContent(target.chatId, content, { userJid: directory.me.pn, messageId });
   const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });

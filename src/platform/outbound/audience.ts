@@ -70,13 +70,13 @@ const chosenBy = ({ setting, listed }: Privacy, contacts: readonly KnownContact[
 };
 
 /** Asks the platform for the LIDs that are not known yet, all in one request. */
-const learnLids = async (candidates: readonly Candidate[], { learn, directory, sock }: LiveConnection): Promise<void> => {
+const requestLids = async (candidates: readonly Candidate[], { loadMappings, directory, sock }: LiveConnection): Promise<void> => {
   const numbers = candidates.filter(({ jid, lid }) => isPerson(jid) && lid === '').map(({ jid }) => jid);
-  await learn(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));
+  await loadMappings(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));
   const unknown = numbers.filter((jid) => directory.lid(jid) === '');
   if (unknown.length === 0) return;
   await sock.signalRepository.lidMapping.getLIDsForPNs(unknown);
-  await learn(unknown);
+  await loadMappings(unknown);
 };
 
 interface Sifted {
@@ -115,8 +115,8 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
   const privacy = recipients === null ? await privacyOf(connection) : done<Privacy>({ setting: 'allowlist', listed: [], isUsual: false });
   if (!privacy.ok) return privacy;
   const candidates = recipients === null ? chosenBy(privacy.value, contacts) : recipients.map(given);
-  if (connection.directory.me.lid !== '') await learnLids(candidates, connection);
-  else await connection.learn(candidates.map(({ jid }) => jid));
+  if (connection.directory.me.lid !== '') await requestLids(candidates, connection);
+  else await connection.loadMappings(candidates.map(({ jid }) => jid));
   const { kept, discarded } = sift(candidates, connection);
   if (kept.length === 0)
     return refuse(

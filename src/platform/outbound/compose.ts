@@ -104,7 +104,7 @@ export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded 
 /** The context that every kind of content can have: mentions, the mark of a forwarded message, the timer of the chat. */
 const contextOf = async (jid: string, send: Send, connection: LiveConnection): Promise<proto.IContextInfo | null> => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
-  await connection.learn([jid, ...send.mentions.map(mentionJid)]);
+  await connection.loadMappings([jid, ...send.mentions.map(mentionJid)]);
   const mentions = mentioned(send.mentions, group, connection.directory);
   const expiration = await connection.timer(jid);
   if (mentions.length === 0 && !send.forward && expiration === 0) return null;

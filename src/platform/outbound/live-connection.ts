@@ -40,9 +40,9 @@ export interface LiveConnection {
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
   /** Entries that an operation returns for the recorder are in memory at once. */
-  learned(entries: readonly Entry[]): void;
+  apply(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */
-  learn(jids: readonly string[]): Promise<void>;
+  loadMappings(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */
   tokenIssued(jid: string): void;
   /** Changes of what the account's devices share. */

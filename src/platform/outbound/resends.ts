@@ -20,7 +20,7 @@ type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Aud
 export interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
-  learn(jids: readonly string[]): Promise<void>;
+  loadMappings(jids: readonly string[]): Promise<void>;
   /** Null when neither the storage nor the platform tells. Never rejects. */
   group(jid: string): Promise<Group | null>;
 }
@@ -94,8 +94,8 @@ export class Resends {
   /** Members of a group may ask for its messages. Anybody else would get the text, and the key of the group with it. */
   async #mayAsk({ attrs: { from = '', participant = '' } }: BinaryNode): Promise<boolean> {
     if (!isGroup(from)) return true;
-    const { directory, learn, group } = this.#options;
-    await learn([participant]);
+    const { directory, loadMappings, group } = this.#options;
+    await loadMappings([participant]);
     const known = await group(from);
     return isMe(directory, participant) || (known !== null && includesPerson(known.members, personOf(directory, participant)));
   }
@@ -126,7 +126,7 @@ export class Resends {
 
   /** Null when there is no such message, it was deleted since, or it went to another chat, or to other readers, than the one that asks. */
   async #find({ remoteJid, fromMe, participant }: WAMessageKey, id: string): Promise<Left | null> {
-    const { directory, stored, learn } = this.#options;
+    const { directory, stored, loadMappings } = this.#options;
     const chat = remoteJid ?? '';
     if (!fromMe) return null;
     const message = await stored(id);
@@ -134,7 +134,7 @@ export class Resends {
     const content = message === null ? left?.content : contentToSend(message);
     if (!content) return null;
     const written = [left?.jid ?? '', message?.chatId ?? '', message?.chatLid ?? ''].filter((jid) => jid !== '');
-    await learn([chat, participant ?? '', ...written]);
+    await loadMappings([chat, participant ?? '', ...written]);
     const asking = namesOf(directory, chat);
     const same = written.some((jid) => namesOf(directory, jid).some((name) => asking.includes(name)));
     const audience = message?.audience ?? null;

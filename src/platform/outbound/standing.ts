@@ -74,7 +74,7 @@ export class Standing {
     sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
   }
 
-  /** Returns the reason why a message was refused with this code, if it can be learned within a few seconds. */
+  /** Returns the reason why a message was refused with this code, if it arrives within a few seconds. */
   async reasonOf(code: number): Promise<Partial<AccountLimits>> {
     const name = code === 463 ? 'timeLock' : code === 475 ? 'cap' : null;
     if (name === null) return {};
@@ -85,7 +85,7 @@ export class Standing {
   async #looked<N extends keyof Limits>(name: N, ask: () => Promise<Limits[N]>): Promise<Looked<Limits[N]>> {
     try {
       const value = await ask();
-      this.#learn({ [name]: value });
+      this.#update({ [name]: value });
       return { ok: true, value };
     } catch (error) {
       const known = this.#known[name];
@@ -121,11 +121,11 @@ export class Standing {
     const data = mexNews(node);
     const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
     const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
-    if (lock) this.#learn({ timeLock: timeLockOf(lock) });
-    if (cap) this.#learn({ cap: capOf(cap) });
+    if (lock) this.#update({ timeLock: timeLockOf(lock) });
+    if (cap) this.#update({ cap: capOf(cap) });
   }
 
-  #learn(limits: Partial<Limits>): void {
+  #update(limits: Partial<Limits>): void {
     this.#known = { ...this.#known, ...limits };
     if (limits.timeLock !== undefined) this.#timeLocked(limits.timeLock);
   }

@@ -43,7 +43,7 @@ export class ContactLedger {
   }
 
   /** Takes a patch. Returns true if the name in the address book changed. */
-  learn(patch: ChatPatch): boolean {
+  apply(patch: ChatPatch): boolean {
     if (!names(patch)) return false;
     const contactId = keyText(patch.chatId);
     const lid = keyText(patch.chatLid ?? '');

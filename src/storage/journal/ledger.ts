@@ -181,7 +181,7 @@ class Ledger {
   }
 
   #chat({ chat: patch, create, tell }: Of<'chat'>): void {
-    const isRenamed = this.#contacts.learn(patch);
+    const isRenamed = this.#contacts.apply(patch);
     const isKnown = this.#chats.get(patch.chatId) !== null;
     const changed = create || isKnown ? this.#chats.patch(patch) : null;
     if (tell === undefined) return;
@@ -200,7 +200,7 @@ class Ledger {
     const keep = (chat: Chat | null): void => void (chat && chats.set(chat.chatId, chat));
     if (past.of === 'chats')
       for (const patch of past.items) {
-        this.#contacts.learn(patch);
+        this.#contacts.apply(patch);
         keep(this.#chats.patch(patch));
       }
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
