@@ -90,12 +90,8 @@ class LiveSession implements Session {
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
     const loadMappings: LiveConnection['loadMappings'] = (jids) => auth.load('lid-mapping', mappingKeysOf(jids), 'now');
-    this.#resends = new Resends({
-      directory: this.#directory,
-      stored: options.quoted,
-      loadMappings,
-      group: (jid) => this.#groups.get(jid),
-    });
+    const group: LiveConnection['group'] = (jid) => this.#groups.get(jid);
+    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, loadMappings, group });
     this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
     this.#sock = this.#makeSocket();
     this.#uploads = new Uploads(this.#sock, options.uploads);
@@ -126,7 +122,7 @@ class LiveSession implements Session {
         this.#timers.apply(entries);
       },
       loadMappings,
-      group: (jid) => this.#groups.get(jid),
+      group,
       groups: this.#groups,
       channels: new ChannelList({ ...options.channels, ...this.#asking() }),
       timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
