@@ -22,7 +22,7 @@ import { ownedGateway } from './cluster/owned-gateway.ts';
 import { signInsOf } from './cluster/sign-ins.ts';
 import type { Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
-import { NumbersLog } from './numbers-log.ts';
+import { NumbersLog } from './commands/numbers.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';

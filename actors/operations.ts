@@ -5,8 +5,7 @@
  * them (`session/perform.ts`) wakes the session and handles deadlines, aborts, refusals and recording. An operation does none of these.
  */
 import type { Entry, Refusal } from './model.ts';
-import type { AccountOperations, CallOperations, PictureOperations } from './operations/account.ts';
-import type { BusinessOperations } from './operations/business.ts';
+import type { AccountOperations, BusinessOperations, CallOperations, PictureOperations } from './operations/account.ts';
 import type { ChannelOperations, PostOperations } from './operations/channel.ts';
 import type { ChatOperations, ContactOperations, DefinitionOperations } from './operations/chat.ts';
 import type { CommunityOperations, GroupOperations } from './operations/group.ts';
@@ -14,7 +13,6 @@ import type { MessageOperations } from './operations/message.ts';
 
 export type * from './operations/account.ts';
 export * from './operations/channel.ts';
-export type * from './operations/business.ts';
 export type * from './operations/chat.ts';
 export type * from './operations/group.ts';
 export type * from './operations/message.ts';

@@ -30,7 +30,7 @@ import { Campaigns } from './supervisor/campaigns.ts';
 import { Capacity, Waking } from './supervisor/waking.ts';
 import { Chores } from './supervisor/chores.ts';
 import { ClockWatch } from './supervisor/clock-watch.ts';
-import { Downloads } from './supervisor/downloads.ts';
+import { Downloads } from './supervisor/files.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './commands/numbers.ts';
 import { type InstanceReader, Registry, TokenLookup } from './supervisor/registry.ts';

@@ -66,7 +66,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['actors/session'],
     ['actors/supervisor'],
     ['actors/cluster', 'actors/chatbot', 'actors/chatwoot', 'actors/inspection'],
-    ['actors/commands', 'actors/supervisor.ts', 'actors/gateway.ts', 'actors/numbers-log.ts'],
+    ['actors/commands', 'actors/supervisor.ts', 'actors/gateway.ts', 'actors/commands/numbers.ts'],
   ],
   'src/platform/': [
     ['src/platform/wire'],

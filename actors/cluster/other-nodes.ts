@@ -1,5 +1,5 @@
 /** Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time. */
-import { newestErrors } from '../delivery/history.ts';
+import { newestErrors } from '../delivery/finished-deliveries.ts';
 import { type Dropped, sumOfDropped } from '../delivery/sweeper.ts';
 import type { DeliveryError, InstanceId } from '../model.ts';
 import type { KnownNode, Lease, LeaseStore, LiveNode, TakeCause, Time } from '../ports.ts';

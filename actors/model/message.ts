@@ -1,7 +1,7 @@
 /** Messages as they are stored. */
 import type { Audience, QueuedSend } from './send.ts';
 import type { AiMetadata } from './chatbot.ts';
-import type { PostMarks } from './post.ts';
+import type { PostMarks } from './channel.ts';
 
 /** The statuses of a message in the order of progress; '' for received messages. */
 export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played', 'Deleted'] as const;

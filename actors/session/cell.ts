@@ -2,7 +2,7 @@
 import type { CourierHost, CourierView } from '../delivery/courier-host.ts';
 import { Feed } from '../delivery/feed.ts';
 import { wants } from '../delivery/webhook-config.ts';
-import { History } from '../delivery/history.ts';
+import { History } from '../delivery/finished-deliveries.ts';
 import { MediaGate } from '../delivery/media-gate.ts';
 import type { Recorder } from '../delivery/recorder.ts';
 import type { InstanceView, Origin, VitalsView } from '../views.ts';

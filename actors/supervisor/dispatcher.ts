@@ -6,7 +6,7 @@ import type { Cell } from '../session/cell.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Circuit, ReceiverHealth } from '../delivery/receiver-health.ts';
 import type { CourierHost, EventConnector } from '../delivery/courier-host.ts';
-import { History } from '../delivery/history.ts';
+import { History } from '../delivery/finished-deliveries.ts';
 import { WebhookRegistry } from '../delivery/webhook-config.ts';
 import { createSlots } from '../policy/pacing.ts';
 import { Sweeper } from '../delivery/sweeper.ts';

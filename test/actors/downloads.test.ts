@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { DownloadWish } from '#actors/views.ts';
 import { done, refuse, type Message } from '#actors/model.ts';
 import type { MediaFacts, TakenFile } from '#actors/ports.ts';
-import { Downloads, type Wanted } from '#actors/supervisor/downloads.ts';
+import { Downloads, type Wanted } from '#actors/supervisor/files.ts';
 import { message } from '#test/contract/samples.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 

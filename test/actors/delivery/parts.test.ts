@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Feed } from '#actors/delivery/feed.ts';
-import { History } from '#actors/delivery/history.ts';
+import { History } from '#actors/delivery/finished-deliveries.ts';
 import { Lanes } from '#actors/delivery/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
