@@ -11,7 +11,7 @@ import { createMemberNumbers, hasRight, type MemberNumbersOptions, needsRight } 
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { bare, isLid, isPerson } from '../wire/jid.ts';
-import { createStorageRetry } from '../wire/storage-retry.ts';
+import { createStorageRetry } from '../wire/vault.ts';
 import { createSeenPeople } from './people.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/base/lru-map.ts';

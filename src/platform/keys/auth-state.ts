@@ -12,13 +12,12 @@ import { InboundLog } from './inbound-log.ts';
 import { type DeviceMap, memoryType, readMaps, type WantedMaps } from './group-maps.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
-import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
+import { CorruptCredentials, createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
 import { withTokenPages } from './contact-tokens.ts';
-import { CorruptCredentials, type Vault } from '../wire/vault.ts';
 
 export interface AuthState {
   readonly state: AuthenticationState;

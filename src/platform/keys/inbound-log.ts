@@ -8,10 +8,9 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
 import { FinishedNames, finishedType, type Page } from './finished-names.ts';
 import type { KeyWriter } from './key-writer.ts';
-import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
+import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
 import { hashOf, plainType } from './ratchets.ts';
 import { decodeStanza, encodeStanza } from '../wire/stanza-codec.ts';
-import type { Vault } from '../wire/vault.ts';
 
 export interface InboundOptions {
   readonly vault: Vault;

@@ -5,8 +5,7 @@
  * A change is durable when a `flush` that began after it has resolved. Readers look at what waits first, with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
-import { createStorageRetry, type StorageRetry } from '../wire/storage-retry.ts';
-import type { Vault } from '../wire/vault.ts';
+import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
 
 export interface KeyWriterOptions {
   readonly vault: Vault;

@@ -1,7 +1,15 @@
-/** The account of a connection: its identity, the accounts that it may not have, and the changes of its privacy settings. */
-import { type BinaryNode, getBinaryNodeChild, isWABusinessPlatform, S_WHATSAPP_NET, type WASocket } from '@whiskeysockets/baileys';
+/** The account of a connection: its identity, the accounts that it may not have, its privacy settings, and the people whom it blocks. */
+import {
+  type BinaryNode,
+  getBinaryNodeChild,
+  getBinaryNodeChildren,
+  isWABusinessPlatform,
+  S_WHATSAPP_NET,
+  type WASocket,
+} from '@whiskeysockets/baileys';
 import type { Identity } from '#actors/ports.ts';
 import type { GroupCache } from '../events/group-cache.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappedJid } from '../wire/directory.ts';
 import { bare, userOf } from '../wire/jid.ts';
@@ -80,4 +88,33 @@ export const refuseAccounts = (
  */
 export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void): void => {
   sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));
+};
+
+// The people whom the account blocks, as the platform lists them at the login. The library asks for the list and drops the answer. A new
+// device gets its chats after the login, with the history of the phone: the list is reported once more behind it.
+
+export interface BlockedPeople {
+  /** Follows changes of the list, and reports the list again behind each part of the history. */
+  observe(event: BaileysEvent): void;
+}
+
+export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void): BlockedPeople => {
+  const blocked = new Set<string>();
+  const asEvent = (): BaileysEvent => ({ name: 'blocklist.set', data: { blocklist: [...blocked] } });
+  sock.ws.on('CB:iq,,list', (answer: BinaryNode) => {
+    const items = getBinaryNodeChildren(getBinaryNodeChild(answer, 'list'), 'item');
+    blocked.clear();
+    for (const { attrs } of items) if (attrs['jid']) blocked.add(attrs['jid']);
+    if (blocked.size > 0) tell(asEvent());
+  });
+  return {
+    observe(event) {
+      if (event.name === 'blocklist.update') {
+        for (const jid of event.data.blocklist)
+          if (event.data.type === 'add') blocked.add(jid);
+          else blocked.delete(jid);
+      }
+      if (event.name === 'messaging-history.set' && blocked.size > 0) tell(asEvent());
+    },
+  };
 };
