@@ -8,8 +8,7 @@ import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatComple
 import { type Agent, fetch } from 'undici';
 import { cutAtSentence, isApiKey, longestText, wholeSentences, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
 import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, Turn } from '#actors/ports.ts';
-import type { AddressGuard } from '#src/webhooks/address-guard.ts';
-import { createAgent, reasonOf } from '#src/webhooks/client.ts';
+import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { completionIn } from './streamed.ts';
 import { toolCallOf, toolsFor } from './tools.ts';
 

@@ -3,8 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { FormData, request } from 'undici';
 import type { ChatwootPlace } from '#actors/model.ts';
 import type { ChatwootAnswer } from '#actors/ports.ts';
-import type { AddressGuard } from '#src/webhooks/address-guard.ts';
-import { createAgent, deadline, reasonOf } from '#src/webhooks/client.ts';
+import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 import { retryAfterOf } from '#src/webhooks/receiver.ts';
 
 export interface ClientOptions {

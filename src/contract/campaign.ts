@@ -11,7 +11,7 @@ import {
   type RecipientState,
 } from '#actors/model.ts';
 import { messageView } from './message.ts';
-import { timeText } from './time.ts';
+import { timeText } from './formats.ts';
 
 /** One that waits for a later time is scheduled; one whose time has come waits for its turn. */
 const statusOf = ({ status, scheduledFor }: Campaign, now: number): string => {

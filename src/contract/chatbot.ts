@@ -1,6 +1,6 @@
 /** The chatbot as the interface spells it: its agents, its triggers, and what it knows of a chat. */
 import type { AiMetadata, Chat, ChatbotState, Kept } from '#actors/model.ts';
-import { timeText } from './time.ts';
+import { timeText } from './formats.ts';
 
 /** Stands in answers for a key that is there; given back it leaves the key as it is. */
 export const maskedKey = '********';

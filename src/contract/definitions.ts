@@ -1,6 +1,6 @@
 /** Labels, tags of leads and quick replies as the interface spells them (specification 2.6). */
 import type { Chat, Kept, Label } from '#actors/model.ts';
-import { timeText } from './time.ts';
+import { timeText } from './formats.ts';
 
 // Tags of leads and quick replies as the interface spells them.
 

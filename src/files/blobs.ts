@@ -1,7 +1,10 @@
 /** The interface of a store of bytes. It keeps each blob once, under the hash of its bytes. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import type { Blob, ByteRange, LocalCopy } from '#actors/ports.ts';
+import { constants, createReadStream } from 'node:fs';
+import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#actors/ports.ts';
+import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
 
 /** The first two digits of a hash: blobs are listed by them. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
@@ -35,4 +38,81 @@ export const hashFile = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
   return hash.digest('hex');
+};
+
+// Blobs in a folder of this machine: `ab/abcd…`, so that no folder grows large.
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
+
+/** `instead`: the outcome when there is no such file. */
+const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return instead;
+    throw new FilesUnavailable(`the folder of files does not work (${codeOf(error)})`, { cause: error });
+  }
+};
+
+/** On the disk before it has its name, so that a power cut leaves no blob of other bytes. */
+const flush = async (path: string): Promise<void> => {
+  await using file = await open(path, constants.O_RDWR);
+  await file.sync();
+};
+
+/** The blob itself is lent: a hard link keeps its bytes when it is removed meanwhile. File systems without links get a copy. */
+const lend = (blob: string, path: string): Promise<void> => link(blob, path).catch(() => copyFile(blob, path, constants.COPYFILE_FICLONE));
+
+export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder): Promise<BlobStore> => {
+  const placeOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
+  const sizeOf = async (hash: string): Promise<number | null> => {
+    const facts = await orAbsent(stat(placeOf(hash)), null);
+    return facts === null ? null : facts.size;
+  };
+  for (const prefix of prefixes) await mkdir(join(folder, prefix), { recursive: true, mode: 0o700 });
+  return {
+    size: sizeOf,
+    async put(hash, path) {
+      const place = placeOf(hash);
+      const store = async (): Promise<void> => {
+        await flush(path);
+        await rename(path, place).catch(async (error: unknown) => {
+          if (codeOf(error) !== 'EXDEV') throw error;
+          const near = join(dirname(place), `.${hash}`);
+          await copyFile(path, near);
+          await rename(near, place);
+          await rm(path, { force: true });
+        });
+      };
+      await store().catch((error: unknown) => {
+        throw new FilesUnavailable(`the file could not be stored (${codeOf(error)})`, { cause: error });
+      });
+    },
+    async read(hash, range) {
+      // Opened before the answer begins: a blob that is gone is an answer, not an error in the middle.
+      const file = await orAbsent(open(placeOf(hash), 'r'), null);
+      return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
+    },
+    whole: (hash) => orAbsent(readFile(placeOf(hash)), null),
+    async localCopy(hash) {
+      const path = temporary.newPath();
+      const lent = await orAbsent(
+        lend(placeOf(hash), path).then(() => true),
+        false,
+      );
+      return lent ? { path, release: () => removeFile(path) } : null;
+    },
+    remove: (hash) => orAbsent(rm(placeOf(hash)), undefined),
+    async list(prefix) {
+      const names = await orAbsent(readdir(join(folder, prefix)), []);
+      const found = await Promise.all(
+        names.map(async (name) => {
+          // A file without a hash as its name is a copy that a kill interrupted.
+          if (!isHash(name)) await rm(join(folder, prefix, name), { force: true });
+          return isHash(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
+        }),
+      );
+      return found.flatMap(({ hash, size }) => (size === null ? [] : [{ hash, size }])).toSorted(byHash);
+    },
+  };
 };

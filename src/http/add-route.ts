@@ -1,11 +1,10 @@
 /** Makes a route of the server out of a row. What is missing or wrong in a row ends the start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
-import { credentials } from './credentials.ts';
+import { credentials, type Route } from './route.ts';
 import { sendRefusal } from './errors.ts';
 import { lenientReader } from './lenient.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
-import type { Route } from './route.ts';
 
 // Bodies that name a chat by the `id` of `/chat/find`: the platform's id takes its place before anything is asked for.
 

@@ -2,8 +2,8 @@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Gateway, PasskeyLink } from '#actors/gateway.ts';
-import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
-import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, unknownInstance } from './credentials.ts';
+import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
+import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance } from './route.ts';
 import { sendRefusal } from './errors.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
@@ -60,7 +60,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
       const named = textOf(request.headers['x-instance']);
       const session = named !== '' && (await admit(request, reply));
       if (session !== true) return session;
-      if (!(await gateway.exists(named))) return unknownInstance;
+      if (!(await gateway.exists(named))) return noSuchInstance;
       request.instanceId = named;
       return true;
     },

@@ -1,5 +1,11 @@
-/** Serves the dashboard at `/admin`: one document for all its views, and the files that it names. They hold nothing secret, so anybody may load them. */
+/**
+ * Serves the dashboard at `/admin`: one document for all its views, and the files that it names. They hold nothing secret, so anybody may
+ * load them.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SignIns } from '#actors/gateway.ts';
 import { extensionArchive } from '#src/web/extension.ts';
 import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
@@ -67,3 +73,114 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
     return file === null ? reply.callNotFound() : send(request, reply, fileHead, file);
   });
 };
+
+// Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. They are
+// in memory, and in the database as well, so that they outlive a restart and that each node knows those of all.
+
+/** More than one person opens; the session that was opened first ends for a new one. */
+const most = 1_000;
+const cookieName = 'dormouse_session';
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Session {
+  readonly timer: NodeJS.Timeout;
+  /** Answers under way, which a stream keeps for as long as it lives. */
+  readonly open: Set<ServerResponse>;
+}
+
+export interface AdminSessions {
+  /** Begins a session; answers with its name, which only the cookie holds from then on. */
+  begin(): Promise<string>;
+  has(name: string): Promise<boolean>;
+  /** Ends one session, and the streams that were opened with it. */
+  end(name: string): Promise<void>;
+  /** Ends those of this process, since the admin token was replaced. */
+  endAll(): void;
+  /** The answer ends with the session at the latest. */
+  tie(name: string, response: ServerResponse): void;
+}
+
+/** Only hashes are kept, so that a look into the memory or the database opens no session. */
+const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
+
+/**
+ * `lifeMs`: how long a session lasts, however much it is used. `shared`: where they are kept beside; what is found there is remembered here
+ * until another node ends it.
+ */
+export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
+  const sessions = new Map<string, Session>();
+
+  const endKey = (key: string): void => {
+    const session = sessions.get(key);
+    if (session === undefined) return;
+    sessions.delete(key);
+    clearTimeout(session.timer);
+    for (const response of session.open) response.destroy();
+  };
+
+  const open = (key: string, ms: number): void => {
+    if (sessions.has(key)) return;
+    const [oldest] = sessions.keys();
+    if (sessions.size >= most && oldest !== undefined) endKey(oldest);
+    sessions.set(key, { timer: setTimeout(() => endKey(key), ms).unref(), open: new Set() });
+  };
+
+  shared?.remembers({ keys: () => sessions.keys(), end: endKey });
+  return {
+    async begin() {
+      const name = randomBytes(32).toString('base64url');
+      const key = keyOf(name);
+      await shared?.add(key, lifeMs);
+      open(key, lifeMs);
+      return name;
+    },
+    async has(name) {
+      if (name === '') return false;
+      const key = keyOf(name);
+      if (sessions.has(key)) return true;
+      const left = (await shared?.left(key)) ?? 0;
+      if (left > 0) open(key, left);
+      return left > 0;
+    },
+    async end(name) {
+      const key = keyOf(name);
+      endKey(key);
+      await shared?.end(key);
+    },
+    endAll: () => [...sessions.keys()].forEach(endKey),
+    tie(name, response) {
+      const answers = sessions.get(keyOf(name))?.open;
+      // Either may have ended while the other was looked for.
+      if (answers === undefined) return void response.destroy();
+      if (response.closed) return;
+      answers.add(response);
+      response.once('close', () => answers.delete(response));
+    },
+  };
+};
+
+/** The alphabet of both is ours, so that reading and writing them needs no general parser on every request. */
+const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
+
+/** The name of the session in the request's cookie; '' without one. */
+export const sessionNameOf = ({ headers }: FastifyRequest): string =>
+  headers.cookie === undefined ? '' : (cookiePattern.exec(headers.cookie)?.[1] ?? '');
+
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
+
+/**
+ * Returns true if a request with a cookie comes from the dashboard's own page or from the address line. Browsers omit `Sec-Fetch-Site` on plain HTTP. They
+ * send `Origin` with every unsafe request.
+ */
+export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
+  const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];
+  if (site !== undefined) return site === 'same-origin' || (safe && site === 'none');
+  return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
+};
+
+/** `Secure` as soon as the page was loaded over HTTPS, also behind a proxy that does not say so. */
+const isSecure = ({ protocol, headers }: FastifyRequest): boolean => protocol === 'https' || (headers.origin ?? '').startsWith('https://');
+
+/** The header that gives the browser its session. `lifeMs` 0 takes it away. */
+export const sessionCookie = (request: FastifyRequest, name: string, lifeMs: number): string =>
+  `${cookieName}=${name}; Max-Age=${Math.floor(lifeMs / 1000)}; Path=/; HttpOnly; SameSite=Strict${isSecure(request) ? '; Secure' : ''}`;

@@ -2,9 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
-import { credentials } from './credentials.ts';
+import { type BodyLimit, credentials, type Method, type RefusalAnswer, type Refusals, type Route } from './route.ts';
 import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
-import type { BodyLimit, Method, RefusalAnswer, Refusals, Route } from './route.ts';
 import { ref } from './schemas/common.ts';
 import { ErrorBody, PlatformErrorBody } from './schemas/errors.ts';
 

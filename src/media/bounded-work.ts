@@ -1,6 +1,6 @@
 /** Work with an end: a time limit, a caller who may go away, a bound of concurrent work, and the refusal of such work. */
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
-import { deadline } from '#src/webhooks/client.ts';
+import { deadline } from '#src/webhooks/address-guard.ts';
 
 // A refusal on its way through streams, which can only fail by throwing. `resultOf` makes a value of it at the border.
 

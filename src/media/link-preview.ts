@@ -1,7 +1,6 @@
 /** Makes the preview of a link: fetches the page and its picture behind the address guard, with bounds on everything. */
 import { type Dispatcher, request } from 'undici';
-import type { AddressGuard } from '#src/webhooks/address-guard.ts';
-import { createAgent, deadline } from '#src/webhooks/client.ts';
+import { type AddressGuard, createAgent, deadline } from '#src/webhooks/address-guard.ts';
 import type { Media, PreviewPictures } from './media.ts';
 
 // Finds what a page says of itself in its head: the few tags that link previews are made of. Not an HTML parser.

@@ -1,7 +1,6 @@
 /** Files from where clients have them: data URLs and base64, addresses that a user gave, and the names of files. */
 import { type Dispatcher, request } from 'undici';
-import type { AddressGuard } from '#src/webhooks/address-guard.ts';
-import { createAgent, reasonOf } from '#src/webhooks/client.ts';
+import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { MediaFailure, tooManyBytes } from './bounded-work.ts';
 
 // The name that a source gives its file.

@@ -3,8 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { type Agent, FormData, fetch } from 'undici';
 import { done, refuse, type Result } from '#actors/model.ts';
 import type { Sounds } from '#actors/ports.ts';
-import type { AddressGuard } from '#src/webhooks/address-guard.ts';
-import { createAgent, deadline, reasonOf } from '#src/webhooks/client.ts';
+import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 
 export interface TranscriberOptions {
   readonly guard: AddressGuard;

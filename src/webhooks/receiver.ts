@@ -3,8 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Cuts, Receiver, Signer } from '#actors/ports.ts';
-import type { AddressGuard } from './address-guard.ts';
-import { createAgent, reasonOf } from './client.ts';
+import { type AddressGuard, createAgent, reasonOf } from './address-guard.ts';
 
 // One POST of whose answer only the status counts. It listens to the dispatcher itself: the streams and signals of a usual request would
 // cost a delivery as much again.

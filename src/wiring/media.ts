@@ -8,10 +8,9 @@ import type { Chance, FileRows, FileStore, Log, RemovalStore, Sounds } from '#ac
 import type { Settings } from '#config/load.ts';
 import { findProgram } from '#config/programs.ts';
 import { nodeNameOf } from '#src/wiring/cluster.ts';
-import { type BlobStore, hashFile } from '#src/files/blobs.ts';
+import { type BlobStore, hashFile, openFolderBlobs } from '#src/files/blobs.ts';
 import { openBucketBlobs } from '#src/files/bucket-blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
-import { openFolderBlobs } from '#src/files/folder-blobs.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import { Slots } from '#src/media/bounded-work.ts';
 import { endLeftoverChildren } from '#src/media/ffmpeg.ts';

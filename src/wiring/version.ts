@@ -6,8 +6,7 @@ import { dispatcherThrough } from '../platform/proxy/agents.ts';
 import { platformAddress } from '../platform/proxy/check.ts';
 import { createTunnel } from '../platform/proxy/tunnel.ts';
 import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';
-import { createAddressGuard } from '../webhooks/address-guard.ts';
-import { createAgent, reasonOf } from '../webhooks/client.ts';
+import { createAddressGuard, createAgent, reasonOf } from '../webhooks/address-guard.ts';
 
 export interface VersionMeans {
   readonly settings: SettingStore;

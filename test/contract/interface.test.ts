@@ -6,7 +6,7 @@ import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { refusalTable } from '#src/http/errors.ts';
 import type { Route } from '#src/http/route.ts';
-import { createAdminSessions } from '#src/http/admin-sessions.ts';
+import { createAdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';

@@ -1,7 +1,7 @@
 /** Keys, bank slips and amounts of Brazilian payments. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boletoOf, centsOf, pixKeyOf } from '#src/contract/pix.ts';
+import { boletoOf, centsOf, pixKeyOf } from '#src/contract/formats.ts';
 
 /** `written`: as the platform gets it; null when it is refused. */
 const keys: readonly (readonly [type: string, key: string, written: string | null])[] = [

@@ -4,12 +4,11 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
-import type { Route } from '#src/http/route.ts';
-import { createAdminSessions } from '#src/http/admin-sessions.ts';
+import { type Route, wrongCodeText } from '#src/http/route.ts';
+import { createAdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
-import { wrongCodeText } from '#src/http/credentials.ts';
 import { asAdmin, asBrowser, asInstance, bodyLimit, optionsWith, token } from './setup.ts';
 
 type Method = NonNullable<InjectOptions['method']> & string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createAdminSessions } from '#src/http/admin-sessions.ts';
+import { createAdminSessions } from '#src/http/dashboard.ts';
 import { noTools, toolKinds } from '#src/http/mcp/kinds.ts';
 import { createMcpSessions } from '#src/http/mcp/sessions.ts';
 import { createMcpServer } from '#src/http/mcp/server.ts';

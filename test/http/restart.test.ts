@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HttpOptions, RestartAnswer } from '#src/http/options.ts';
-import { demoText } from '#src/http/credentials.ts';
+import { demoText } from '#src/http/route.ts';
 import { asAdmin, asInstance, setUp } from './setup.ts';
 
 const call = { method: 'POST', url: '/admin/restart' } as const;

@@ -3,7 +3,7 @@ import { finished } from 'node:stream';
 import { Type } from 'typebox';
 import type { InstanceView, Refusal } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
-import type { AdminSessions } from '../admin-sessions.ts';
+import type { AdminSessions } from '../dashboard.ts';
 import type { HttpOptions } from '../options.ts';
 import { done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';

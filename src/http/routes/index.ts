@@ -1,5 +1,5 @@
 /** Every route of the interface. */
-import type { AdminSessions } from '../admin-sessions.ts';
+import type { AdminSessions } from '../dashboard.ts';
 import type { HttpOptions } from '../options.ts';
 import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';

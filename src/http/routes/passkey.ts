@@ -1,10 +1,9 @@
 /** Routes of linking an account that has a passkey. */
 import type { Gateway, InstanceId, PasskeyView, Result } from '#actors/gateway.ts';
 import { passkeyNotice } from '#src/contract/instance.ts';
-import { timeText } from '#src/contract/time.ts';
-import { wrongCodeText } from '../credentials.ts';
+import { timeText } from '#src/contract/formats.ts';
+import { done, instanceRefusals, mapResult, type Route, route, wrongCodeText } from '../route.ts';
 import type { HttpOptions } from '../options.ts';
-import { done, instanceRefusals, mapResult, type Route, route } from '../route.ts';
 import { CancelledAnswer, FollowedAnswer, PasskeyAnswer, PasskeyBody, PasskeyCodeAnswer, UsedCodeAnswer } from '../schemas/instance.ts';
 
 const common = { credential: 'instance', tag: 'instance', refusals: { ...instanceRefusals, conflict: {} } } as const;

@@ -1,7 +1,6 @@
 /** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
 import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/gateway.ts';
-import type { AdminSessions } from '../admin-sessions.ts';
-import { sessionCookie, sessionNameOf } from '../admin-sessions.ts';
+import { type AdminSessions, sessionCookie, sessionNameOf } from '../dashboard.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
 import { done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';

@@ -1,13 +1,19 @@
 /** All tables as MikroORM sees them, one file for each resource. */
 import { CampaignEntity, CampaignRecipientEntity, OptOutEntity } from './campaign.ts';
-import { ChatEntity } from './chat.ts';
+import { ChatEntity, ContactEntity, GroupEntity, GroupListEntity, NumberLookupEntity, PictureEntity } from './people.ts';
 import { ChatbotKeyEntity, ChatbotUsageEntity, DefinitionEntity } from './chatbot.ts';
 import { ChatwootChatEntity, ChatwootMessageEntity, ChatwootReplyEntity } from './chatwoot.ts';
-import { ContactEntity, GroupEntity, GroupListEntity, NumberLookupEntity, PictureEntity } from './people.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
-import { FileEntity } from './file.ts';
+import {
+  FileEntity,
+  MessageEntity,
+  ReceiptCountEntity,
+  ReceiptEntity,
+  ReceiptMarkEntity,
+  RefusedEntryEntity,
+  SendKeyEntity,
+} from './message.ts';
 import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
-import { MessageEntity, ReceiptCountEntity, ReceiptEntity, ReceiptMarkEntity, RefusedEntryEntity, SendKeyEntity } from './message.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
 import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 

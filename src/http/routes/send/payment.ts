@@ -1,7 +1,7 @@
 /** Payments of Brazil: a PIX key to copy, and an order with the ways to pay it. */
 import { Type } from 'typebox';
 import { done, isWebAddress, type PixKey, refuse, type Result, type SendContent } from '#actors/gateway.ts';
-import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/pix.ts';
+import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/formats.ts';
 import { mapResult } from '../../route.ts';
 import { optional, Text } from '../../schemas/common.ts';
 import { headOf } from './menu.ts';

@@ -1,5 +1,10 @@
-/** Formats of Brazilian payments: PIX keys, lines of bank slips, amounts. */
+/** Formats of texts in the interface: times, PIX keys, lines of bank slips, amounts. */
 import { done, type PixKey, refuse, type Result } from '#actors/gateway.ts';
+
+/** The format of times in the interface: `2026-08-19 17:36:34.345Z`, in UTC, and '' for a missing time. */
+export const timeText = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString().replace('T', ' '));
+
+// Formats of Brazilian payments: PIX keys, lines of bank slips, amounts.
 
 export const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
 
