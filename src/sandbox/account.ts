@@ -1,10 +1,16 @@
 /** The public side of an account: its picture and about text, and the notifications that tell others of a change. */
 import { jidOf, pnJid } from './address.ts';
-import { addressBookHas } from './app-state/address-book.ts';
 import { type Digits, SandboxError } from './face.ts';
 import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';
+
+/** The address books, as the records of contacts tell them. */
+export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
+  appState.entries(owner).some(({ collection, action: { index } }) => {
+    const contact = collection === 'critical_unblock_low' && index[0] === 'contact';
+    return contact && people.resolve(index[1])?.person.number === other;
+  });
 
 // The privacy rules between people.
 

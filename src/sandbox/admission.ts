@@ -1,6 +1,6 @@
 /** The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval. */
 import { isMissingNumber, jidOf, toldPn } from './address.ts';
-import { addressBookHas } from './app-state/address-book.ts';
+import { addressBookHas } from './account.ts';
 import { SandboxError } from './face.ts';
 import { maxMembers, rankOf, type Group } from './groups.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';

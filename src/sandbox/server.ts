@@ -39,7 +39,7 @@ import { KeyStore } from './store/keys.ts';
 import { MessageStore } from './store/messages.ts';
 import { PostStore } from './store/posts.ts';
 import { QueueStore, SentStore } from './store/queue.ts';
-import { maxFrame } from './wire/codec.ts';
+import { maxFrame } from './wire/frames.ts';
 import { Connection, type Tap } from './wire/connection.ts';
 import { createWorld } from './world.ts';
 

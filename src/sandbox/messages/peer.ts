@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid, toldPn } from '../address.ts';
-import { erasedOf } from '../app-state/erased.ts';
+import { erasedOf } from './shown.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
 import type { Stored } from '../store/messages.ts';

@@ -1,9 +1,11 @@
 /** The view of a phone on a chat. Later messages change earlier ones, by the rules of real apps. */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
-import { jidOf } from '../address.ts';
+import { isGroupJid, jidOf } from '../address.ts';
+import { viewSettings } from '../app-state/view.ts';
 import { secretOf, textOf } from '../content.ts';
-import type { ShownMessage } from '../face.ts';
-import { rankOf, type Group } from '../groups.ts';
+import type { Digits, ShownMessage } from '../face.ts';
+import { type Group, rankOf } from '../groups.ts';
+import type { Parts } from '../parts.ts';
 import type { People, Person } from '../people.ts';
 import { openEdit } from '../polls.ts';
 import type { Stored } from '../store/messages.ts';
@@ -107,3 +109,25 @@ export const shownIn = (all: readonly Stored[], owner: Person, people: People, g
   }
   return [...kept.values()].map(({ shown }) => shown);
 };
+
+// Messages that the owner took out of the phone's chats: cleared, deleted with their chat, or deleted one by one.
+
+const actions: readonly (string | undefined)[] = ['clearChat', 'deleteChat', 'deleteMessageForMe', 'star'];
+
+/** Returns which messages of the account are gone. */
+export function erasedOf(
+  { appState, people, messages }: Pick<Parts, 'appState' | 'people' | 'messages'>,
+  owner: Digits,
+): (message: Stored) => boolean {
+  const records = appState.entries(owner).filter(({ action }) => actions.includes(action.index[0]));
+  if (records.length === 0) return () => false;
+  const view = viewSettings(owner, records, {}, { people, messages });
+  const chats = new Map(view.chats.map((one) => [one.chat, one]));
+  const single = new Set(view.messages.flatMap(({ id, deletedForMe }) => (deletedForMe ? [id] : [])));
+  const stars = new Set(view.messages.flatMap(({ id, starred }) => (starred ? [id] : [])));
+  return ({ id, chat, at }) => {
+    const name = isGroupJid(chat) ? chat : (people.resolve(chat)?.person.number ?? '');
+    const { clearedUntil = 0, deletedUntil = 0, keptStarred = false } = chats.get(name) ?? {};
+    return single.has(id) || at <= deletedUntil || (at <= clearedUntil && !(keptStarred && stars.has(id)));
+  };
+}

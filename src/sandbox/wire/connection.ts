@@ -5,8 +5,7 @@ import type { WebSocket } from 'ws';
 import type { ServerIdentity } from '../certificates.ts';
 import type { Faults } from '../faults.ts';
 import { node, type BinaryNode } from '../nodes.ts';
-import { decodeNode, encodeNode, maxFrame } from './codec.ts';
-import { frame, FrameReader, intro } from './frames.ts';
+import { decodeNode, encodeNode, frame, FrameReader, intro, maxFrame } from './frames.ts';
 import { NoiseResponder, type Resumption, type Transport } from './noise.ts';
 
 /** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */

@@ -1,13 +1,12 @@
 /** Messages of simulated people, their receipts, presence and calls, and settings that they change on their phones. */
 import { type Addressing, isGroupJid, isNumber, pnJid } from '../address.ts';
 import { mutationsOf } from '../app-state/changes.ts';
-import { erasedOf } from '../app-state/erased.ts';
+import { erasedOf, shownIn } from '../messages/shown.ts';
 import { viewSettings } from '../app-state/view.ts';
 import { stepCall } from '../calls.ts';
 import { emitPerson } from '../device-life.ts';
 import { type CallsFace, type Digits, type MessagesFace, SandboxError, type Setting, type SettingsFace } from '../face.ts';
 import { chatOf, compose } from '../messages/compose.ts';
-import { shownIn } from '../messages/shown.ts';
 import type { Parts } from '../parts.ts';
 import { knownPerson, placeOf, targetOf } from './lookup.ts';
 
