@@ -31,7 +31,7 @@ import type {
   WebhookTest,
 } from '../views.ts';
 
-// Commands on webhooks. The rules are in `events/webhook-config.ts`. The commands store the changes and notify the couriers.
+// Commands on webhooks. The rules are in `delivery/webhook-config.ts`. The commands store the changes and notify the couriers.
 
 type WebhookCommands = Pick<
   Gateway,

@@ -1,19 +1,59 @@
 /**
  * The root machine of one instance. The machine supervises the lifecycle and the deliveries, and restarts what fails.
  *
- * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is `failed` until
- * its cool-down is over, or until a client connects it. A command that arrives meanwhile is kept for the new lifecycle. Couriers are not restarted,
- * because deliveries need no session.
+ * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is
+ * `failed` until its cool-down is over, or until a client connects it. A command that arrives meanwhile is kept for the new lifecycle.
+ * Couriers are not restarted, because deliveries need no session.
  */
-import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
-import { courier } from '../delivery/courier-actor.ts';
-import type { CourierEvent, CourierHost } from '../delivery/courier-host.ts';
+import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
+import type { CourierEvent, CourierHost, CourierInput } from '../delivery/courier-host.ts';
+import { Courier } from '../delivery/courier.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { type Host, watched } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
 import { lifecycle } from './lifecycle.ts';
+
+// Runs a courier as a child actor of its instance. The courier is a plain class, because one actor per post would cost more than the post.
+
+export interface SupervisedCourierInput extends CourierInput {
+  readonly workers: SupervisedWorkers;
+}
+
+/**
+ * Replaces a crashed courier after the back-off of its supervision. The new courier reads the outbox, which holds every row. Events for the old
+ * courier are dropped.
+ */
+const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ receive, input }) => {
+  let current: Courier | null = null;
+  let crashed = false;
+  const replace = (): void => {
+    current = new Courier(input, (error) => {
+      current = null;
+      crashed = true;
+      worker.crashed(error);
+    });
+    if (crashed) current.handle({ type: 'delivery.added', rows: [] });
+  };
+  const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
+  worker.wake();
+  const renew = (): void => {
+    if (current === null) return; // The next courier reads the outbox.
+    current.stop();
+    replace();
+    current.handle({ type: 'delivery.added', rows: [] });
+  };
+  receive((event) => {
+    if (event.type === 'delivery.asked') event.answer(current?.view ?? null);
+    else if (event.type === 'delivery.replaced') renew();
+    else current?.handle(event);
+  });
+  return () => {
+    input.workers.dismiss(worker);
+    current?.stop();
+  };
+});
 
 export interface InstanceInput {
   readonly host: Host;

@@ -25,7 +25,7 @@ import { messageRoutes } from './message.ts';
 import { newsletterPostRoutes } from './newsletter-posts.ts';
 import { passkeyLinkRoutes, passkeyRoutes } from './passkey.ts';
 import { proxyRoutes } from './proxy.ts';
-import { chatSendRoutes, sendRoutes } from './send/text.ts';
+import { chatSendRoutes, sendRoutes } from './send/index.ts';
 import { senderRoutes } from './sender/index.ts';
 import { sessionRoutes } from './session.ts';
 

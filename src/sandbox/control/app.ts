@@ -1,24 +1,59 @@
 /** The control interface of the simulated platform as one request handler: JSON over HTTP, its OpenAPI page, and the interactive page. */
+import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname } from 'node:path';
 import swagger from '@fastify/swagger';
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import fastify from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { lazyValidators } from '../../base/lazy-validators.ts';
 import { addReference } from '../../reference/page.ts';
 import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
-import { createEventStream, createSentLog, type SentStorage } from './sent-log.ts';
 import { callerCheck } from './guard.ts';
-import { page } from './page.ts';
-import { account, passkeys, phones } from './routes/phones.ts';
 import { business, catalogs } from './routes/business.ts';
 import { channels, posts } from './routes/channels.ts';
-import { communities, groups } from './routes/groups.ts';
 import { contacts } from './routes/contacts.ts';
+import { communities, groups } from './routes/groups.ts';
 import { messages, retries } from './routes/messages.ts';
-import { restrictions, versions, world } from './routes/world.ts';
+import { account, passkeys, phones } from './routes/phones.ts';
 import { settings, shown } from './routes/settings.ts';
+import { restrictions, versions, world } from './routes/world.ts';
 import { bodyLimit } from './schemas.ts';
+import { createEventStream, createSentLog, type SentStorage } from './sent-log.ts';
+
+// Serves the page's files. The list of files is read once at the start, so that no request can reach other files on the disk.
+
+const folder = new URL('../page/', import.meta.url);
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const security = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+};
+
+const page: FastifyPluginAsync = async (app) => {
+  for (const name of await readdir(folder)) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    // The file is read for every request. The files are small, and a change is seen at once while the page is developed.
+    app.get(name === 'index.html' ? '/' : `/page/${name}`, { schema: { hide: true } }, async (_request, reply) =>
+      reply
+        .headers(security)
+        .type(type)
+        .send(await readFile(new URL(name, folder))),
+    );
+  }
+};
 
 export interface Control {
   /** Handles every request of a plain HTTP server, except upgrades. */

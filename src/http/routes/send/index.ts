@@ -1,4 +1,4 @@
-/** Texts, with the preview of a link. */
+/** Sends of texts, with the preview of a link, and the list of every send of the interface. */
 import { Type } from 'typebox';
 import { done, type TextContent } from '#actors/gateway.ts';
 import type { HttpOptions } from '../../options.ts';
@@ -10,6 +10,8 @@ import { carouselRows, locationButtonRows, menuRows } from './menu.ts';
 import { paymentRows } from './payment.ts';
 import { type SendRoute, sendRow } from './row.ts';
 import { statusRows } from './status.ts';
+
+// Texts, with the preview of a link.
 
 const missing = 'Missing number or text';
 
