@@ -1,0 +1,40 @@
+/** Clients that generators make of the OpenAPI document: they compile, and their calls reach the contact. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { built, type Generator, generators } from './generators.ts';
+
+type TenCalls = (baseUrl: string, token: string, to: string, hook: string) => Promise<readonly string[]>;
+
+let scene: Scene;
+let account: Account;
+let document: Readonly<Record<string, unknown>>;
+const folder = temporaryFolder();
+
+before(async () => {
+  scene = await Scene.open();
+  await scene.platform.sandbox.putPerson({ number: contact, name: 'Ana' });
+  account = await scene.paired();
+  document = (await (await fetch(`${scene.gateway.address}/openapi.json`)).json()) as Readonly<Record<string, unknown>>;
+});
+after(async () => {
+  await scene?.close();
+  await removeFolder(folder);
+});
+
+for (const generator of Object.keys(generators) as Generator[]) {
+  test(`clients: the client of ${generator} compiles, and its ten calls work`, async () => {
+    const programs = await built(generator, document, join(folder, generator), [generator]);
+    const { tenCalls } = (await import(join(programs, `${generator}.js`))) as { readonly tenCalls: TenCalls };
+    const sent = await tenCalls(scene.gateway.address, account.token, contact, scene.receiver.url);
+    assert.equal(new Set(sent).size, 2);
+    const received = new Set(scene.platform.sandbox.received(contact).map(({ id }) => id));
+    assert.deepEqual(
+      sent.filter((id) => !received.has(id)),
+      [],
+    );
+  });
+}
