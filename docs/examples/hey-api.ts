@@ -13,6 +13,7 @@ import {
   saveWebhook,
   sendLocation,
   sendText,
+  type WebhookEvent,
 } from './client/index.js';
 
 /** `to`: the number of a person. `hook`: the address of a receiver. Returns the ids of the sent messages. */
@@ -45,4 +46,16 @@ export const tenCalls = async (baseUrl: string, token: string, to: string, hook:
 
   const sent = new Set([text.messageid, place.messageid]);
   return found.messages.map(({ messageid }) => messageid).filter((id) => sent.has(id));
+};
+
+/** Returns what a receiver of webhooks would print. `EventType` narrows the type of the event. */
+export const lineOf = (event: WebhookEvent): string => {
+  switch (event.EventType) {
+    case 'messages':
+      return `${event.message.senderName}: ${event.message.text}`;
+    case 'messages_update':
+      return `${event.state}: ${event.event.MessageIDs.join(', ')}`;
+    default:
+      return event.EventType;
+  }
 };

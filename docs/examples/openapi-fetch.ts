@@ -3,7 +3,7 @@
  * npx openapi-typescript http://127.0.0.1:3000/openapi.json -o client/schema.ts
  */
 import createClient from 'openapi-fetch';
-import type { paths } from './client/schema.js';
+import type { components, paths } from './client/schema.js';
 
 /** Returns the data of an answer. Throws the error text of the gateway. */
 const dataOf = <T>({ data, error }: { data?: T; error?: { error: string } }): T => {
@@ -39,4 +39,16 @@ export const tenCalls = async (baseUrl: string, token: string, to: string, hook:
 
   const sent = new Set([text.messageid, place.messageid]);
   return messages.map(({ messageid }) => messageid).filter((id) => sent.has(id));
+};
+
+/** Returns what a receiver of webhooks would print. `EventType` narrows the type of the event. */
+export const lineOf = (event: components['schemas']['WebhookEvent']): string => {
+  switch (event.EventType) {
+    case 'messages':
+      return `${event.message.senderName}: ${event.message.text}`;
+    case 'messages_update':
+      return `${event.state}: ${event.event.MessageIDs.join(', ')}`;
+    default:
+      return event.EventType;
+  }
 };

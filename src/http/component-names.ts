@@ -148,6 +148,7 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'getActor id': 'InstanceIdPath',
   'getActor answer': 'Actor',
   'getHealth answer': 'Health',
+  'onMessages answer': 'EventTaken',
 };
 
 const usual = {

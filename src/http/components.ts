@@ -99,8 +99,15 @@ const counted = (all: (replace: Replace) => unknown): ReadonlyMap<string, number
   return times;
 };
 
-const insideDocument = ({ paths }: Json, replace: Replace): Json =>
-  mapped(paths, (methods) => mapped(methods, (operation) => insideOperation(operation, replace)));
+/** The sections of a document that hold operations. */
+const operationSections = ['paths', 'webhooks'] as const;
+
+const insideDocument = (document: Json, replace: Replace): Json =>
+  Object.fromEntries(
+    operationSections
+      .filter((name) => document[name] !== undefined)
+      .map((name) => [name, mapped(document[name], (methods) => mapped(methods, (operation) => insideOperation(operation, replace)))]),
+  );
 
 /** Returns the same document with what it repeats as components. Errors are components always. Schemas that have a name keep it. */
 export const withComponents = (document: Json): Json => {
@@ -137,10 +144,10 @@ export const withComponents = (document: Json): Json => {
     return { $ref: `#/components/${part.section}/${name}` };
   };
   named.forEach(replace);
-  const paths = insideDocument(document, replace);
+  const operations = insideDocument(document, replace);
   return {
     ...document,
-    paths,
+    ...operations,
     components: { ...given, ...Object.fromEntries(Object.entries(made).filter(([, section]) => Object.keys(section).length > 0)) },
   };
 };

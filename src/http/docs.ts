@@ -9,6 +9,7 @@ import { withComponents } from './components.ts';
 import type { SharedSchemas } from './openapi.ts';
 import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
+import { webhooksSection } from './webhooks.ts';
 
 // Answers with the OpenAPI document, which is made once: everybody may ask for it, and to make 500 KB anew holds every other request back.
 
@@ -106,7 +107,9 @@ export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promi
       buildLocalReference: (json, _base, _fragment, index) => (typeof json['$id'] === 'string' ? json['$id'] : `shape-${index}`),
     },
     transformObject: (document) =>
-      'openapiObject' in document ? withComponents(freeBodies(document.openapiObject as object as Record<string, unknown>)) : {},
+      'openapiObject' in document
+        ? withComponents({ ...freeBodies(document.openapiObject as object as Record<string, unknown>), webhooks: webhooksSection() })
+        : {},
   });
   await app.register(async (pages) => {
     const document = documentAnswer(() => app.swagger());

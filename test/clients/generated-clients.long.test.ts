@@ -7,7 +7,10 @@ import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { built, type Generator, generators } from './generators.ts';
 
-type TenCalls = (baseUrl: string, token: string, to: string, hook: string) => Promise<readonly string[]>;
+interface Program {
+  readonly tenCalls: (baseUrl: string, token: string, to: string, hook: string) => Promise<readonly string[]>;
+  readonly lineOf: (event: unknown) => string;
+}
 
 let scene: Scene;
 let account: Account;
@@ -26,9 +29,9 @@ after(async () => {
 });
 
 for (const generator of Object.keys(generators) as Generator[]) {
-  test(`clients: the client of ${generator} compiles, and its ten calls work`, async () => {
+  test(`clients: the client of ${generator} compiles, its ten calls work, and it reads an event`, async () => {
     const programs = await built(generator, document, join(folder, generator), [generator]);
-    const { tenCalls } = (await import(join(programs, `${generator}.js`))) as { readonly tenCalls: TenCalls };
+    const { tenCalls, lineOf } = (await import(join(programs, `${generator}.js`))) as Program;
     const sent = await tenCalls(scene.gateway.address, account.token, contact, scene.receiver.url);
     assert.equal(new Set(sent).size, 2);
     const received = new Set(scene.platform.sandbox.received(contact).map(({ id }) => id));
@@ -36,5 +39,9 @@ for (const generator of Object.keys(generators) as Generator[]) {
       sent.filter((id) => !received.has(id)),
       [],
     );
+    const text = `to ${generator}`;
+    await scene.write(account, text);
+    const told = await scene.receiver.wait(({ body }) => (body['message'] as { readonly text?: string } | undefined)?.text === text, text);
+    assert.equal(lineOf(told.body), `Ana: ${text}`);
   });
 }

@@ -8,6 +8,7 @@ import { GatewayProcess } from '#test/support/gateway.ts';
 import { readGolden, type Golden } from '#test/support/golden.ts';
 import { openPlatform, type TestPlatform } from '#test/support/platform.ts';
 import { openReceiver, type Posted, type Receiver } from '#test/support/receivers.ts';
+import { type Document, eventObjections } from '#test/support/openapi.ts';
 import { until } from '#test/support/until.ts';
 
 const shop = '5511990000001';
@@ -324,4 +325,15 @@ test('connection: the phone logs the gateway out; every kind of message was seen
   connections.check('logged out', await next('connection', 'the logout', (body) => body['type'] === 'LoggedOut'));
   for (const golden of [connections, messages, updates, presences]) golden.finish();
   assert.deepEqual(platform.sandbox.stats().unknown, {});
+});
+
+test('events: every delivery has the form that the OpenAPI document gives to its type', async () => {
+  const document = (await (await fetch(`${gateway.address}/openapi.json`)).json()) as Document;
+  const wrong = receiver.posted.flatMap(({ type, body }) => eventObjections(document, body).map((objection) => `${type}${objection}`));
+  assert.deepEqual([...new Set(wrong)], []);
+  const seen = new Set(receiver.posted.map(({ type }) => type));
+  assert.deepEqual(
+    Object.keys(document.webhooks).filter((type) => !seen.has(type)),
+    ['sender', 'test'],
+  );
 });

@@ -32,6 +32,7 @@ export interface Operation {
 export interface Document {
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
@@ -118,6 +119,7 @@ export const strict = (schema: JsonSchema): JsonSchema => {
     Object.entries(schema).map(([key, value]) => {
       if (key === 'properties' && isObject(value))
         return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, strict(one as JsonSchema)]))];
+      if (key === 'anyOf' || key === 'oneOf') return [key, (value as readonly JsonSchema[]).map(strict)];
       return [key, key === 'items' && isObject(value) ? strict(value) : value];
     }),
   );
@@ -130,4 +132,11 @@ export const objections = (schema: JsonSchema, value: unknown): readonly string[
   const compiled = Schema.Compile(schema as object);
   if (compiled.Check(value)) return [];
   return compiled.Errors(value)[1].map(({ instancePath, message }) => `${instancePath} ${message}`);
+};
+
+/** Returns the faults of the body of an event by the schema that the document has for its type. A field that the schema does not name is a fault. */
+export const eventObjections = ({ webhooks, components }: Document, body: { readonly EventType?: unknown }): readonly string[] => {
+  const type = String(body.EventType);
+  const schema = mediaOf(webhooks[type]?.post.requestBody?.content).schema;
+  return schema === undefined ? [`the document has no event ${type}`] : objections(strict(resolved(schema, components.schemas)), body);
 };

@@ -6,7 +6,8 @@ import { Chat, LeadTag } from './chat.ts';
 import { ChatbotAgent, ChatbotTrigger } from './chatbot.ts';
 import { Label, QuickReply } from './definition.ts';
 import { Group } from './group.ts';
-import { Delivery, Webhook } from './webhook.ts';
+import { Delivery } from './delivery.ts';
+import { eventSchemas } from './events.ts';
 import { ErrorBody, PlatformErrorBody } from './errors.ts';
 import { Instance } from './instance.ts';
 import { Message } from './message.ts';
@@ -27,4 +28,5 @@ export const sharedSchemas: readonly TSchema[] = [
   Webhook,
   Delivery,
   Folder,
+  ...eventSchemas,
 ];

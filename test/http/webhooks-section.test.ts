@@ -1,0 +1,45 @@
+/** The events in the OpenAPI document: each has a shape and a complete example, which is strict about names and types. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { eventTypes } from '#actors/gateway.ts';
+import { buildApp } from '#src/http/app.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { eventObjections, type Document } from '#test/support/openapi.ts';
+import { optionsWith } from './setup.ts';
+
+let app: FastifyInstance;
+let document: Document;
+
+before(async () => {
+  app = await buildApp(createFakeGateway(), optionsWith({}));
+  document = (await app.inject({ url: '/openapi.json' })).json();
+});
+after(() => app.close());
+
+test('events: each type has its request, and no other type has', () =>
+  assert.deepEqual(Object.keys(document.webhooks).toSorted(), [...eventTypes, 'test'].toSorted()));
+
+test('events: the example of each type fits its shape', () => {
+  for (const [type, { post }] of Object.entries(document.webhooks)) {
+    const { usual } = post.requestBody?.content['application/json']?.examples ?? {};
+    const example = usual?.value as { readonly EventType: string };
+    assert.equal(example.EventType, type);
+    assert.deepEqual(eventObjections(document, example), [], type);
+  }
+});
+
+test('events: a field that no shape knows, one that is missing and one of another type are found', () => {
+  const { usual } = document.webhooks['presence']?.post.requestBody?.content['application/json']?.examples ?? {};
+  const example = usual?.value as { readonly event: Readonly<Record<string, unknown>> };
+  const { Media: _left, ...rest } = example.event;
+  for (const event of [{ ...example.event, More: 1 }, rest, { ...example.event, IsGroup: 'no' }])
+    assert.notDeepEqual(eventObjections(document, { ...example, event }), []);
+  assert.notDeepEqual(eventObjections(document, { ...example, EventType: 'unheard' }), []);
+});
+
+test('events: each shape has a name of its own among the schemas, and one schema is any of them', () => {
+  const shapes = Object.values(document.webhooks).map(({ post }) => post.requestBody?.content['application/json']?.schema);
+  assert.deepEqual(document.components.schemas['WebhookEvent']?.['anyOf'], shapes);
+  assert.equal(new Set(shapes.map((shape) => JSON.stringify(shape))).size, shapes.length);
+});
