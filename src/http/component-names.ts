@@ -1,7 +1,5 @@
 /** Names for components of the OpenAPI document: the table of names, and the rules for what is not in the table. */
-import { STATUS_CODES } from 'node:http';
-import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
-import { usualBodyLimit } from './openapi.ts';
+import { errorStatuses } from './openapi.ts';
 
 /** Names by the place where a shape stands first. */
 export const namesByPlace: Readonly<Record<string, string>> = {
@@ -18,8 +16,7 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'getAdminSession answer': 'AdminSession',
   'connectInstance answer jid': 'SessionJid',
   'connectInstance body': 'EmptyBody',
-  'getInstanceStatus answer status passkey code': 'PasskeyCode',
-  'resetInstance 400 x-error-hint': 'ErrorHint',
+  'PasskeyNotice code': 'PasskeyCode',
   'resetInstance 404': 'ResetError',
   'setPresence answer': 'Response',
   'getPasskey answer': 'PasskeyStage',
@@ -44,7 +41,6 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'sendText body replyid': 'QuotedMessageId',
   'sendText body async': 'SendAsync',
   'sendText answer part2 warning': 'SendWarning',
-  'sendText 429': 'LimitError',
   'sendLocation answer': 'MessageSent',
   'sendSimpleCampaign idempotency-key': 'CampaignIdempotencyKey',
   'sendSimpleCampaign answer': 'CampaignCreated',
@@ -149,38 +145,9 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'getActor answer': 'Actor',
   'getHealth answer': 'Health',
   'onMessages answer': 'EventTaken',
-};
-
-const usual = {
-  body: 'the body is not valid JSON',
-  failure: unexpectedText,
-  refused: refusalTable.refused.text,
-  limited: refusalTable.limited.text,
-  capped: refusalTable.capped.text,
-  notSent: refusalTable.notSent.text,
-  notJson: 'the body must be JSON, with the header Content-Type: application/json',
-} as const;
-
-/** Texts that most operations have. They do not tell one error from another. */
-const usualTexts: ReadonlySet<string> = new Set(Object.values(usual));
-
-/** Names of frequent errors by description. They are short, since each stands in about a hundred operations. */
-export const namesOfErrors: Readonly<Record<string, string>> = {
-  [usual.body]: 'InvalidBody',
-  'instance info not found; Invalid token': 'InvalidToken',
-  Unauthorized: 'InvalidAdminToken',
-  [tooLargeText(usualBodyLimit)]: 'BodyTooLarge',
-  [usual.notJson]: 'NotJson',
-  [usual.limited]: 'RateLimited',
-  [`${usual.limited}; ${usual.capped}`]: 'LimitedOrCapped',
-  [usual.failure]: 'Failure',
-  [`${usual.failure}; ${usual.refused}`]: 'PlatformRefusal',
-  [refusalTable.notSupported.text]: 'NotSupported',
-  [refusalTable.unavailable.text]: 'Unavailable',
-  [refusalTable.unknown.text]: 'TimedOut',
-  [usual.notSent]: 'NotConnected',
-  [refusalTable.conflict.text]: 'WrongState',
-  [`${refusalTable.conflict.text}; ${usual.notSent}`]: 'WrongStateOrNotConnected',
+  'ChatLabelsEvent part2 chat': 'ChatLabels',
+  'CallEvent part2 call status': 'CallStatus',
+  'ConnectionEvent part2 instance passkey': 'PasskeyNotice',
 };
 
 /** Field names that tell nothing without the shape around them. */
@@ -202,35 +169,31 @@ export const placeNames = (place: string): readonly string[] => {
   if (given !== undefined) return [given];
   const words = place.split(' ');
   const last = words.at(-1) ?? '';
+  const ofStatus = errorStatuses[Number(last)]?.[0];
+  if (ofStatus !== undefined) return [ofStatus, pascal(place)];
   const plain = words.length > 1 && !vague.has(last) && last !== 'body' && last !== 'answer' ? [pascal(last)] : [];
   return [...plain, pascal(words.filter((word) => word !== 'item' || word === last).join(' '))];
 };
 
-const firstWords = (text: string, count: number): string =>
-  pascal(
-    text
-      .replaceAll(/['\u2019]/g, '')
-      .split(/[^a-zA-Z]+/)
-      .filter((word) => word !== '' && !/^(?:the|is|a|an|of|at|this|was|be|has|it)$/i.test(word))
-      .slice(0, count)
-      .join(' '),
-  );
+/** Names of the default answers by words of their descriptions. */
+const usualErrors = [
+  ['the platform:', 'UsualPlatformErrors'],
+  ['the administrator:', 'UsualAdminErrors'],
+  ['without a token:', 'UsualOpenErrors'],
+] as const;
 
-/** Returns possible names for an error: the first words of the text that only few operations have, then those of its other texts, then its status. */
-export const errorNames = (place: string, { description }: Readonly<Record<string, unknown>>): readonly string[] => {
-  const status = Number(place.split(' ').at(-1));
-  const given = namesOfErrors[String(description)];
-  const all = String(description).split('; ');
-  const special = all.filter((text) => !usualTexts.has(text));
-  const texts = special.length > 0 ? special : all;
-  const [first = ''] = texts;
-  return [
-    ...(given === undefined ? [] : [given]),
-    firstWords(first, 5),
-    firstWords(first, 7),
-    ...texts.slice(1).map((text) => firstWords(first, 4) + firstWords(text, 3)),
-    firstWords(first, 4) + pascal(STATUS_CODES[status] ?? ''),
-  ];
+/** Returns possible names for an error of a place such as `sendText 404`: the name of its status, else that with the operation. */
+export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {
+  const [operation = '', status = ''] = place.split(' ');
+  const isPlatform = JSON.stringify(answer).includes('/PlatformError"');
+  if (status === 'default') {
+    const description = String(answer['description']);
+    return [usualErrors.find(([words]) => description.includes(words))?.[1] ?? 'UsualErrors'];
+  }
+  const name = errorStatuses[Number(status)]?.[0] ?? `Status${status}`;
+  const own = pascal(operation) + name;
+  if (JSON.stringify(answer).includes('"properties"') || JSON.stringify(answer).includes('"allOf"')) return [own];
+  return isPlatform ? [`Platform${name}`, own] : [name, own];
 };
 
 /** Returns the first name that is free, else the first one with a number. */

@@ -78,7 +78,7 @@ const keyOf = ({ section, value }: Part): string => `${section} ${JSON.stringify
 /** In characters: a reference with its name is about as long. A shorter schema stays where it is. */
 const referenceLength = 50;
 
-const isError = ({ section, place }: Part): boolean => section === 'responses' && /\d$/.test(place);
+const isError = ({ section, place }: Part): boolean => section === 'responses' && /(?:\d|default)$/.test(place);
 
 const isWorthNaming = (part: Part, times: number): boolean => {
   if (isError(part)) return true;

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
-import { type BodyLimit, credentials, type Method, type RefusalAnswer, type Refusals, type Route } from './route.ts';
+import { type Credential, credentials } from './credentials.ts';
 import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
 import { ref } from './schemas/common.ts';
 import { ErrorBody, PlatformErrorBody } from './schemas/errors.ts';
@@ -118,22 +118,88 @@ const errorSchema = (cases: readonly ErrorCase[]): TSchema => {
   ]);
 };
 
+/** The name of each status in the names of components, and the sentence on it. */
+export const errorStatuses: Readonly<Record<number, readonly [name: string, sentence: string]>> = {
+  400: ['BadRequest', 'The request is not valid'],
+  401: ['Unauthorized', 'The credential is missing or wrong'],
+  403: ['Forbidden', 'The account or the caller has no right to do it'],
+  404: ['NotFound', 'What the request names does not exist'],
+  409: ['Conflict', 'The state of the instance, or of what the request names, does not allow it'],
+  413: ['TooLarge', 'The body or the file is too large'],
+  415: ['UnsupportedMedia', 'The body or the file has a type that is not supported'],
+  416: ['RangeNotSatisfiable', 'The file has no such part'],
+  429: ['TooMany', 'A limit is reached'],
+  500: ['Failure', 'The gateway failed, or the platform refused the request'],
+  501: ['NotSupported', 'The platform or the gateway cannot do it'],
+  503: ['Unavailable', 'The storage or a service is not available now. Nothing was done'],
+  504: ['TimedOut', 'The platform did not answer in time. The request may have had its effect'],
+};
+
+const lineOf = ({ status, text }: Pick<ErrorCase, 'status' | 'text'>): string => `${status} \`${text.replaceAll('`', "'")}\``;
+
+const refusalCases = (...names: readonly Reason[]): readonly ErrorCase[] => names.map((name) => refusalTable[name]);
+
+/** Errors that most operations with this credential have. The document has them once, as the default answer. */
+const commonErrors = (credential: Credential | null): readonly ErrorCase[] => [
+  { status: 400, text: 'the body is not valid JSON' },
+  ...(credential === null ? [] : [credential.missing, credential.wrong]),
+  { status: 413, text: tooLargeText(usualBodyLimit) },
+  { status: 415, text: 'the body must be JSON, with the header Content-Type: application/json' },
+  ...refusalCases('limited'),
+  { status: 500, text: unexpectedText },
+  ...refusalCases('unavailable'),
+];
+
+/** Errors beside these of operations that send requests to the platform. */
+const platformErrors: readonly ErrorCase[] = refusalCases('notSent', 'capped', 'refused', 'notSupported', 'unknown');
+
+const defaultAnswer = (title: string, cases: readonly ErrorCase[], schema: TSchema) => {
+  const lines = [...new Set(cases.toSorted((a, b) => a.status - b.status).map(lineOf))];
+  const example = { error: refusalTable.limited.text };
+  return {
+    lines: new Set(lines),
+    answer: { description: `${title} ${lines.join(', ')}`, content: { 'application/json': { schema, example } } },
+  };
+};
+
+const ofInstance = commonErrors(credentials.instance);
+const defaults = {
+  instance: defaultAnswer('The usual errors:', ofInstance, ref(ErrorBody)),
+  open: defaultAnswer('The usual errors of requests without a token:', commonErrors(null), ref(ErrorBody)),
+  admin: defaultAnswer('The usual errors of requests of the administrator:', commonErrors(credentials.admin), ref(ErrorBody)),
+  platform: defaultAnswer('The usual errors of requests to the platform:', [...ofInstance, ...platformErrors], ref(PlatformErrorBody)),
+} as const;
+
+const defaultOf = ({ credential, refusals }: Route): keyof typeof defaults => {
+  if (refusals?.refused !== undefined) return 'platform';
+  return credential === 'admin' || credential === 'instance' ? credential : 'open';
+};
+
 const hintHeader = {
   'x-error-hint': { type: 'string', description: 'Which field it is and what is wrong with it, where `error` does not say so' },
 };
 
-const errorResponses = (spec: Route): Readonly<Record<number, object>> => {
+/** The errors of a row: its answers by status, with the usual ones as `default`, and a text that lists the others. */
+const errorsOf = (spec: Route): { readonly answers: Readonly<Record<string, object>>; readonly text: string } => {
   const cases = [...usualErrors(spec), ...refusalErrors(spec.refusals ?? {})];
-  const statuses = [...new Set(cases.map(({ status }) => status))].toSorted((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = cases.filter((one) => one.status === status);
-      const texts = [...new Set(own.map(({ text }) => text))];
-      const examples = Object.fromEntries(texts.map((text, index) => [`case${index + 1}`, { value: { error: text } }]));
-      const hint = status === 400 && spec.invalidTexts !== undefined ? { headers: hintHeader } : {};
-      return [status, { description: texts.join('; '), content: { 'application/json': { schema: errorSchema(own), examples } }, ...hint }];
-    }),
-  );
+  const { lines, answer } = defaults[defaultOf(spec)];
+  const isUsual = (one: ErrorCase): boolean => one.fields === undefined && lines.has(lineOf(one));
+  const special = cases.filter((one) => !isUsual(one)).toSorted((a, b) => a.status - b.status);
+  const statuses = [...new Set(special.map(({ status }) => status))];
+  const answers = statuses.map((status) => {
+    const schema = errorSchema(cases.filter((one) => one.status === status));
+    const example = { error: Object.values(refusalTable).find((one) => one.status === status)?.text ?? unexpectedText };
+    const description = errorStatuses[status]?.[1] ?? '';
+    return [
+      status,
+      { description, content: { 'application/json': { schema, example } }, ...(status === 400 ? { headers: hintHeader } : {}) },
+    ];
+  });
+  const texts = [...new Set(special.map(lineOf))];
+  return {
+    answers: { ...Object.fromEntries(answers), default: answer },
+    text: texts.length === 0 ? '' : `Further errors: ${texts.join(', ')}`,
+  };
 };
 
 const successResponses = (spec: Route, shared: SharedSchemas): Readonly<Record<number, object>> => {
@@ -161,16 +227,20 @@ const bodyOf = ({ body, examples, takesBytes }: Route, shared: SharedSchemas) =>
 };
 
 /** The schema of a route for the server, which checks input by it, and for the documents. Further names of a row are marked as deprecated. */
-export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => ({
-  operationId: index === 0 ? spec.operationId : `${spec.operationId}Alias${index}`,
-  tags: [spec.tag],
-  summary: spec.summary,
-  security: securityOf(spec),
-  ...(index === 0 ? {} : { deprecated: true }),
-  ...(spec.params === undefined ? {} : { params: spec.params }),
-  ...(spec.query === undefined ? {} : { querystring: spec.query }),
-  ...(spec.requestHeaders === undefined ? {} : { headers: spec.requestHeaders }),
-  ...(spec.takesBytes === undefined ? {} : { consumes: [spec.takesBytes] }),
-  ...bodyOf(spec, shared),
-  response: { ...successResponses(spec, shared), ...errorResponses(spec) },
-});
+export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => {
+  const errors = errorsOf(spec);
+  return {
+    operationId: index === 0 ? spec.operationId : `${spec.operationId}Alias${index}`,
+    tags: [spec.tag],
+    summary: spec.summary,
+    ...(errors.text === '' ? {} : { description: errors.text }),
+    security: securityOf(spec),
+    ...(index === 0 ? {} : { deprecated: true }),
+    ...(spec.params === undefined ? {} : { params: spec.params }),
+    ...(spec.query === undefined ? {} : { querystring: spec.query }),
+    ...(spec.requestHeaders === undefined ? {} : { headers: spec.requestHeaders }),
+    ...(spec.takesBytes === undefined ? {} : { consumes: [spec.takesBytes] }),
+    ...bodyOf(spec, shared),
+    response: { ...successResponses(spec, shared), ...errors.answers },
+  };
+};

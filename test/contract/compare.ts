@@ -1,5 +1,5 @@
 /** Compares the OpenAPI document of the gateway with the facts of the interface. Each difference is a short text, such as `body.delay is missing`. */
-import { type JsonSchema, mediaOf, type Operation, resolved } from '#test/support/openapi.ts';
+import { answerOf, type JsonSchema, mediaOf, type Operation, resolved, saysError } from '#test/support/openapi.ts';
 import { type OperationFacts, schemaOf } from './interface.ts';
 
 type Shared = Readonly<Record<string, JsonSchema>>;
@@ -64,12 +64,11 @@ const parameterDifferences = (facts: OperationFacts, { parameters = [], security
 
 const errorDifferences = (facts: OperationFacts, operation: Operation, shared: Shared): readonly string[] =>
   Object.entries(facts.errors ?? {}).flatMap(([status, text]) => {
-    const { schema, examples } = mediaOf(operation.responses[status]?.content);
+    const { schema } = mediaOf(answerOf(operation, status)?.content);
     if (schema === undefined) return [`${status} is missing`];
-    const texts = Object.values(examples ?? {}).map(({ value }) => (value as { readonly error: string }).error);
     const fields = facts.errorFields?.[status];
     const wrong = fields === undefined ? [] : differences(status, schemaOf(fields), resolved(schema, shared), { input: false });
-    return [...(text === '' || texts.includes(text) ? [] : [`${status} does not say "${text}"`]), ...wrong];
+    return [...(text === '' || saysError(operation, status, text) ? [] : [`${status} does not say "${text}"`]), ...wrong];
   });
 
 export const documentDifferences = (facts: OperationFacts, operation: Operation, shared: Shared): readonly string[] => {

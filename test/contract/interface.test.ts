@@ -13,6 +13,7 @@ import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/ga
 import { asAdmin, asInstance, optionsWith, standIn } from '#test/http/setup.ts';
 import { testDatabase } from '#test/support/database.ts';
 import {
+  answerOf,
   type Document,
   type JsonSchema,
   mediaOf,
@@ -74,7 +75,8 @@ test('interface: every operation that is built is called with every field that i
 
 /** The schema that the document gives for a status, without any field that it does not name. */
 const schemaFor = (name: string, status: number | string): JsonSchema | null => {
-  const { schema } = mediaOf(offered.get(name)?.responses[status]?.content);
+  const operation = offered.get(name);
+  const { schema } = mediaOf(operation && answerOf(operation, String(status))?.content);
   return schema === undefined ? null : strict(resolved(schema, document.components.schemas));
 };
 

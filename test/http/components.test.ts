@@ -36,7 +36,7 @@ const inlined = (value: unknown, whole: Json): unknown => {
 };
 
 /** In bytes of JSON. */
-const mostBytes = 550_000;
+const mostBytes = 460_000;
 
 test('components: the document is short', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
 
@@ -50,7 +50,7 @@ test('components: a document without components comes back whole from the one wi
 test('components: every error is one, and nothing is written out twice', () => {
   const written = Object.values(document.paths as Readonly<Record<string, Record<string, { responses: Record<string, Json> }>>>)
     .flatMap((methods) => Object.values(methods))
-    .flatMap(({ responses }) => Object.entries(responses).filter(([status, response]) => Number(status) >= 400 && !response['$ref']));
+    .flatMap(({ responses }) => Object.entries(responses).filter(([status, response]) => !(Number(status) < 400) && !response['$ref']));
   assert.deepEqual(written, []);
   for (const section of ['responses', 'parameters', 'requestBodies', 'examples', 'headers']) {
     const all = Object.values(document.components[section] ?? {}).map((one) => JSON.stringify(one));

@@ -6,7 +6,16 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
-import { type Document, type JsonSchema, mediaOf, objections, type Operation, operationsOf, resolved } from '#test/support/openapi.ts';
+import {
+  answerOf,
+  type Document,
+  type JsonSchema,
+  mediaOf,
+  objections,
+  type Operation,
+  operationsOf,
+  resolved,
+} from '#test/support/openapi.ts';
 import { optionsWith } from './setup.ts';
 
 let app: FastifyInstance;
@@ -91,13 +100,27 @@ test('document: the example of a body says something, and needs neither a catalo
   );
 });
 
+test('document: each operation lists the texts of its own errors', () => {
+  none(
+    [...operations].flatMap(([name, { description = '', responses }]) => {
+      const listed = [...description.matchAll(/ (\d{3}) `[^`]+`/g)].map(([, status = '']) => status);
+      const own = Object.keys(responses).filter((status) => Number(status) >= 400);
+      const all = [...new Set([...listed, ...own])];
+      return all.filter((status) => !listed.includes(status) || !own.includes(status)).map((status) => `${name} ${status}`);
+    }),
+  );
+});
+
 test('document: every operation names its errors with their bodies', () => {
   none(
-    [...operations].flatMap(([name, { security, responses, requestBody }]) => {
+    [...operations].flatMap(([name, operation]) => {
+      const { security, requestBody } = operation;
       // Bytes are taken whatever they are called.
       const ofBody = requestBody?.content['application/octet-stream'] === undefined ? [400, 413, 415] : [400, 413];
       const wanted = [500, ...(security.length === 0 ? [] : [401, 429, 503]), ...(name.startsWith('GET') ? [] : ofBody)];
-      return wanted.filter((status) => mediaOf(responses[status]?.content).schema === undefined).map((status) => `${name} ${status}`);
+      return wanted
+        .filter((status) => mediaOf(answerOf(operation, String(status))?.content).schema === undefined)
+        .map((status) => `${name} ${status}`);
     }),
   );
 });

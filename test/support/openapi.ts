@@ -22,6 +22,8 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  /** The errors beside the usual ones. */
+  readonly description?: string;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
@@ -88,6 +90,18 @@ export const operationsOf = (document: Document): ReadonlyMap<string, Operation>
         .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, whole(operation, document)] as const),
     ),
   );
+
+type Response = Operation['responses'][string];
+
+/** Returns the answer with this status. The answer `default` stands for the usual errors, which it lists. */
+export const answerOf = ({ responses }: Operation, status: string): Response | undefined => {
+  const usual = responses['default'];
+  return responses[status] ?? (usual?.description.includes(` ${status} \``) ? usual : undefined);
+};
+
+/** Returns true if the document says that an operation answers this status with this text. */
+export const saysError = ({ description = '', responses }: Operation, status: string, text: string): boolean =>
+  `${description} ${responses['default']?.description ?? ''}`.includes(` ${status} \`${text.replaceAll('`', "'")}\``);
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
 
