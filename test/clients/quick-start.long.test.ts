@@ -1,0 +1,128 @@
+/** The programs of docs/quickstart.md: each sends a text, receives what the contact writes, and replies to it. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { root } from '#test/source-tree.ts';
+import type { Account } from '#test/support/account.ts';
+import { freePort, isFree } from '#test/support/ports.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+import { N8nWorkflow } from './n8n.ts';
+
+let scene: Scene;
+let account: Account;
+const children: ChildProcess[] = [];
+
+before(async () => {
+  // The workflow replies to the address that the event names.
+  const own = await freePort();
+  scene = await Scene.open({ PORT: String(own), BASE_URL: `http://127.0.0.1:${own}` });
+  account = await scene.paired();
+});
+after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await scene?.close();
+});
+
+/** Starts a program in the folder of the examples. Its output is in the error of a test that fails. */
+const start = (command: string, args: readonly string[], port: number) => {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, GATEWAY: scene.gateway.address, TOKEN: account.token, TO: contact, PORT: String(port) };
+  const child = spawn(command, args, { cwd: join(root, 'docs/examples'), env, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => void (printed += chunk.toString()));
+  return { child, printed: () => printed };
+};
+
+/** The contact reads the first text, writes, and reads the reply to that. */
+const converse = async (language: string, printed: () => string): Promise<void> => {
+  const reads = (text: string): Promise<boolean> =>
+    until(
+      () => scene.readBy(contact).has(text),
+      () => `the contact reads "${text}"; the program printed:\n${printed()}`,
+    );
+  await reads(`Hello from ${language}`);
+  await scene.write(account, `Are you ${language}?`);
+  await reads(`You wrote: Are you ${language}?`);
+};
+
+const works = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+interface Language {
+  readonly name: string;
+  /** Returns true if this machine can run the program. */
+  readonly isHere: () => boolean;
+  readonly needs: string;
+  readonly command: string;
+  readonly receiver: (port: number) => readonly string[];
+  /** A second program, that sends while the receiver runs. */
+  readonly sender?: readonly string[];
+}
+
+const languages: readonly Language[] = [
+  { name: 'TypeScript', isHere: () => true, needs: '', command: process.execPath, receiver: () => ['reply.ts'] },
+  {
+    name: 'Python',
+    isHere: () => works('python3', '-c', 'import requests'),
+    needs: 'python3 with requests',
+    command: 'python3',
+    receiver: () => ['reply.py'],
+  },
+  {
+    name: 'PHP',
+    isHere: () => works('php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'),
+    needs: 'php with curl',
+    command: 'php',
+    receiver: (port) => ['-S', `127.0.0.1:${port}`, 'reply.php'],
+    sender: ['reply.php'],
+  },
+];
+
+for (const { name, isHere, needs, command, receiver, sender } of languages) {
+  const reason = isHere() ? '' : ` (left out: this machine has no ${needs})`;
+  test(`quick start: the program in ${name} sends, receives and replies${reason}`, { skip: reason !== '' }, async () => {
+    const port = await freePort();
+    const { child, printed } = start(command, receiver(port), port);
+    if (sender !== undefined) {
+      await until(async () => !(await isFree(port)), `the receiver listens; it printed:\n${printed()}`);
+      const other = start(command, sender, port);
+      const code = await new Promise((resolve) => void other.child.once('close', resolve));
+      assert.equal(code, 0, other.printed());
+    }
+    await converse(name, printed);
+    child.kill();
+    await new Promise((resolve) => void child.once('close', resolve));
+  });
+}
+
+test('quick start: the workflow of n8n sends, receives and replies', async () => {
+  const workflow = new N8nWorkflow('n8n-reply.json');
+  let failed = '';
+  const server = createServer((request, response) => {
+    const take = async (): Promise<void> => {
+      const [headers, body] = [request.headers, (await json(request)) as object];
+      await workflow.run('Message comes', { headers, body });
+      response.end();
+    };
+    take().catch((error: unknown) => {
+      failed = String(error);
+      response.writeHead(500).end();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook/dormouse`;
+  const settings = { gateway: scene.gateway.address, token: account.token, to: contact, hook };
+  try {
+    assert.equal(await workflow.run('Start', {}, settings), 2);
+    await converse('n8n', () => failed);
+    assert.equal(failed, '');
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
