@@ -8,6 +8,7 @@ import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { root } from '#test/source-tree.ts';
 import type { Account } from '#test/support/account.ts';
+import { adminToken } from '#test/support/gateway.ts';
 import { freePort, isFree } from '#test/support/ports.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
@@ -125,4 +126,47 @@ test('quick start: the workflow of n8n sends, receives and replies', async () =>
     server.closeAllConnections();
     server.close();
   }
+});
+
+/** The requests of the community nodes for n8n that docs/quickstart.md names, as their sources make them. */
+test('quick start: the requests of the community nodes of n8n work', async () => {
+  const { address } = scene.gateway;
+  const ask = async (method: string, path: string, headers: Record<string, string>, body?: object): Promise<unknown> => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(address + path, { method, headers: { ...headers, 'content-type': 'application/json' }, ...sent });
+    assert.equal(answer.status, 200, `${method} ${path}: ${await answer.clone().text()}`);
+    return answer.json();
+  };
+  const { token } = account;
+  const own = {
+    url: `${scene.receiver.url}/n8n`,
+    events: ['messages'],
+    excludeMessages: [],
+    addUrlEvents: false,
+    addUrlTypesMessages: false,
+  };
+  type Saved = readonly { readonly id: string; readonly url: string }[];
+
+  // @urzum/n8n-nodes-uazapi: the test of its credential, its list of instances, its trigger, and a text.
+  await ask('GET', '/status', {});
+  const instances = (await ask('GET', '/instance/all', { admintoken: adminToken })) as readonly { readonly token: string }[];
+  assert.ok(instances.some((one) => one.token === token));
+  const before = (await ask('GET', '/webhook', { token })) as Saved;
+  const added = (await ask('POST', '/webhook', { token }, { action: 'add', enabled: true, ...own })) as Saved;
+  const id = added.find(({ url }) => url === own.url)?.id;
+  assert.ok(id);
+  const track = { track_source: 'automa_uazapi' };
+  const text = { number: contact, text: 'from a node', ...track };
+  await ask('POST', '/send/text', { token }, text);
+  const told = await scene.receiver.wait(
+    ({ body }) => (body['message'] as Record<string, unknown> | undefined)?.['text'] === text.text,
+    'the text',
+  );
+  assert.equal((told.body['message'] as Record<string, unknown>)['track_source'], track.track_source);
+  await ask('POST', '/webhook', { token }, { action: 'delete', id });
+  assert.deepEqual(await ask('GET', '/webhook', { token }), before);
+
+  // n8n-nodes-uazapi: each request has both headers, and the one of the administrator may be empty.
+  await ask('GET', '/instance/status', { token, admintoken: '' });
+  await ask('POST', '/send/text', { token, admintoken: '' }, { number: contact, text: 'from another node' });
 });

@@ -1,0 +1,36 @@
+/** Writes `docs/event-bodies.md` from the document that the interface gives of itself (`node test/docs/event-bodies.ts`): each event with a complete body. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildApp } from '#src/http/app.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { optionsWith } from '#test/http/setup.ts';
+import { root } from '#test/source-tree.ts';
+import { type Document, mediaOf } from '#test/support/openapi.ts';
+
+export const bodiesPath = join(root, 'docs/event-bodies.md');
+
+const head = `# Bodies of events
+
+Each event as a webhook delivers it. The shapes are in \`/openapi.json\` of a running gateway: the section \`webhooks\`, and the schema that each heading names. \`WebhookEvent\` is any of them, so that
+[generated clients](quickstart.md#generated-clients) have a type for a receiver. [Events](events.md) says when each comes and how it is delivered.`;
+
+/** \`chat\` of messages is as long as the rest together, and is shown whole once. */
+const shortened = (type: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  type === 'chats' || !('wa_chatid' in ((body['chat'] ?? {}) as object)) || type === 'chat_labels'
+    ? body
+    : { ...body, chat: { '…': 'all fields of a chat, as in the event `chats`' } };
+
+export const bodiesPage = async (): Promise<string> => {
+  const app = await buildApp(createFakeGateway(), optionsWith({}));
+  const { webhooks } = (await app.inject({ url: '/openapi.json' })).json<Document>();
+  await app.close();
+  const sections = Object.entries(webhooks).map(([type, { post }]) => {
+    const { schema, examples } = mediaOf(post.requestBody?.content);
+    const name = String(schema?.['$ref']).split('/').at(-1);
+    const body = shortened(type, Object.values(examples ?? {})[0]?.value as Readonly<Record<string, unknown>>);
+    return [`## ${type}`, '', `${post.summary}. Schema: \`${name}\`.`, '', '```json', JSON.stringify(body, null, 2), '```'].join('\n');
+  });
+  return `${[head, ...sections].join('\n\n')}\n`;
+};
+
+if (import.meta.main) writeFileSync(bodiesPath, await bodiesPage());
