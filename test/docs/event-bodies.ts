@@ -14,12 +14,6 @@ const head = `# Bodies of events
 Each event as a webhook delivers it. The shapes are in \`/openapi.json\` of a running gateway: the section \`webhooks\`, and the schema that each heading names. \`WebhookEvent\` is any of them, so that
 [generated clients](quickstart.md#generated-clients) have a type for a receiver. [Events](events.md) says when each comes and how it is delivered.`;
 
-/** \`chat\` of messages is as long as the rest together, and is shown whole once. */
-const shortened = (type: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  type === 'chats' || !('wa_chatid' in ((body['chat'] ?? {}) as object)) || type === 'chat_labels'
-    ? body
-    : { ...body, chat: { '…': 'all fields of a chat, as in the event `chats`' } };
-
 export const bodiesPage = async (): Promise<string> => {
   const app = await buildApp(createFakeGateway(), optionsWith({}));
   const { webhooks } = (await app.inject({ url: '/openapi.json' })).json<Document>();
@@ -27,7 +21,7 @@ export const bodiesPage = async (): Promise<string> => {
   const sections = Object.entries(webhooks).map(([type, { post }]) => {
     const { schema, examples } = mediaOf(post.requestBody?.content);
     const name = String(schema?.['$ref']).split('/').at(-1);
-    const body = shortened(type, Object.values(examples ?? {})[0]?.value as Readonly<Record<string, unknown>>);
+    const body = Object.values(examples ?? {})[0]?.value;
     return [`## ${type}`, '', `${post.summary}. Schema: \`${name}\`.`, '', '```json', JSON.stringify(body, null, 2), '```'].join('\n');
   });
   return `${[head, ...sections].join('\n\n')}\n`;

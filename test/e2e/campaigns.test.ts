@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
 import type { Answer } from '#test/support/gateway.ts';
+import { postedObjections } from '#test/support/openapi.ts';
 import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
@@ -328,4 +329,11 @@ test('campaigns: a time-lock that the platform tells while one runs holds it bac
   await sandbox.restrict(account.number, { timeLock: { active: false } });
   await reaches(id, 'done');
   await until(() => read() === numbers.length, 'everybody reads it');
+});
+
+test('campaigns: each event has the form that the OpenAPI document gives to its type', async () => {
+  assert.equal((await account.call('POST', '/webhook/test', {})).status, 200);
+  const types = new Set(scene.receiver.posted.map(({ type }) => type));
+  assert.ok(types.has('sender') && types.has('test'));
+  assert.deepEqual(await postedObjections(scene.gateway.address, scene.receiver.posted), []);
 });

@@ -9,6 +9,7 @@ import type { Account } from '#test/support/account.ts';
 import { typeOf } from '#src/media/type-of.ts';
 import { synthesize, withFfmpeg } from '#test/support/ffmpeg.ts';
 import { temporaryFolder } from '#test/support/files.ts';
+import { postedObjections } from '#test/support/openapi.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
@@ -94,6 +95,7 @@ test('download: the message has the link afterwards, and one event tells of it',
   const { MessageIDs, MimeType, Type, chatid } = told()[0]!.body['event'] as Json;
   assert.deepEqual([MessageIDs, MimeType, Type, chatid], [[id], 'image/png', 'FileDownloaded', `${contact}@s.whatsapp.net`]);
   assert.equal(told().length, 1);
+  assert.deepEqual(await postedObjections(scene.gateway.address, told()), []);
 });
 
 test('download: two clients at once are one fetch, and the same bytes in another message are none', async () => {

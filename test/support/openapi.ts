@@ -149,8 +149,17 @@ export const objections = (schema: JsonSchema, value: unknown): readonly string[
 };
 
 /** Returns the faults of the body of an event by the schema that the document has for its type. A field that the schema does not name is a fault. */
-export const eventObjections = ({ webhooks, components }: Document, body: { readonly EventType?: unknown }): readonly string[] => {
-  const type = String(body.EventType);
+export const eventObjections = ({ webhooks, components }: Document, body: Readonly<Record<string, unknown>>): readonly string[] => {
+  const type = String(body['EventType']);
   const schema = mediaOf(webhooks[type]?.post.requestBody?.content).schema;
   return schema === undefined ? [`the document has no event ${type}`] : objections(strict(resolved(schema, components.schemas)), body);
+};
+
+/** Returns the faults of posted events by the document of a running gateway, each once and after its type. */
+export const postedObjections = async (address: string, posted: readonly { readonly body: Readonly<Record<string, unknown>> }[]) => {
+  const document = (await (await fetch(`${address}/openapi.json`)).json()) as Document;
+  const wrong = posted.flatMap(({ body }) =>
+    eventObjections(document, body).map((objection) => `${String(body['EventType'])}${objection}`),
+  );
+  return [...new Set(wrong)];
 };

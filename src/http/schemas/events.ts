@@ -176,7 +176,7 @@ const idsOrNull = (description: string) =>
   Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' }, description });
 const trueOrNull = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] });
 
-/** Who did it, where and when: in both events of groups. */
+/** The act behind an event of a group: its author, its place and its time. */
 const groupAct = {
   JID: say('The group'),
   Notify: TextOrNull({ description: 'What the person calls themselves' }),
