@@ -41,6 +41,9 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'sendText body replyid': 'QuotedMessageId',
   'sendText body async': 'SendAsync',
   'sendText answer part2 warning': 'SendWarning',
+  'sendText 429': 'SendLimited',
+  'sendText 504': 'SendTimedOut',
+  'rotateAdminToken 429': 'RotatedTooEarly',
   'sendLocation answer': 'MessageSent',
   'sendSimpleCampaign idempotency-key': 'CampaignIdempotencyKey',
   'sendSimpleCampaign answer': 'CampaignCreated',
@@ -111,12 +114,9 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'inviteChannelAdmin body phone': 'PersonPhone',
   'editLead body lead_name': 'LeadText',
   'editLead body lead_kanbanOrder': 'KanbanOrder',
-  'editLead answer': 'Lead',
   'nameLeadFields body lead_field01': 'LeadFieldName',
   'getChatDetails body number': 'PersonOrGroupRef',
   'labelChat body labelids item': 'LabelRef',
-  'editAgent answer': 'Agent',
-  'editTrigger answer': 'Trigger',
   'listWebhooks answer': 'Webhooks',
   'saveWebhook body excludeMessages': 'ExcludedMessages',
   'saveWebhook body secret': 'WebhookSecret',
@@ -184,6 +184,8 @@ const usualErrors = [
 
 /** Returns possible names for an error of a place such as `sendText 404`: the name of its status, else that with the operation. */
 export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {
+  const given = namesByPlace[place];
+  if (given !== undefined) return [given];
   const [operation = '', status = ''] = place.split(' ');
   const isPlatform = JSON.stringify(answer).includes('/PlatformError"');
   if (status === 'default') {

@@ -202,6 +202,13 @@ const errorsOf = (spec: Route): { readonly answers: Readonly<Record<string, obje
   };
 };
 
+/** Returns true if a schema is a shared shape with an example of its own, or a list of such shapes. The document does not repeat that example. */
+const hasOwnExample = (schema: TSchema, shared: SharedSchemas): boolean => {
+  const { $ref, items } = schema as { readonly $ref?: string; readonly items?: TSchema };
+  if (items !== undefined) return hasOwnExample(items, shared);
+  return $ref !== undefined && 'examples' in (shared.get($ref.replace(/#$/, '')) ?? {});
+};
+
 const successResponses = (spec: Route, shared: SharedSchemas): Readonly<Record<number, object>> => {
   const usual = spec.status ?? 200;
   const headers = Object.fromEntries(
@@ -210,7 +217,8 @@ const successResponses = (spec: Route, shared: SharedSchemas): Readonly<Record<n
   return Object.fromEntries(
     [[usual, spec.answer] as const, ...Object.entries(spec.also ?? {})].map(([status, schema]) => {
       const given = Number(status) === usual ? spec.examples?.answer : undefined;
-      const content = { [spec.produces ?? 'application/json']: { schema, example: given ?? exampleOf(schema, shared) } };
+      const example = given === undefined && hasOwnExample(schema, shared) ? {} : { example: given ?? exampleOf(schema, shared) };
+      const content = { [spec.produces ?? 'application/json']: { schema, ...example } };
       return [status, { description: STATUS_CODES[status] ?? '', content, ...(spec.headers === undefined ? {} : { headers }) }];
     }),
   );

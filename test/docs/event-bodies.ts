@@ -5,7 +5,7 @@ import { buildApp } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { optionsWith } from '#test/http/setup.ts';
 import { root } from '#test/source-tree.ts';
-import { type Document, mediaOf } from '#test/support/openapi.ts';
+import { type Document, examplesOf, mediaOf } from '#test/support/openapi.ts';
 
 export const bodiesPath = join(root, 'docs/event-bodies.md');
 
@@ -16,12 +16,12 @@ Each event as a webhook delivers it. The shapes are in \`/openapi.json\` of a ru
 
 export const bodiesPage = async (): Promise<string> => {
   const app = await buildApp(createFakeGateway(), optionsWith({}));
-  const { webhooks } = (await app.inject({ url: '/openapi.json' })).json<Document>();
+  const { webhooks, components } = (await app.inject({ url: '/openapi.json' })).json<Document>();
   await app.close();
   const sections = Object.entries(webhooks).map(([type, { post }]) => {
-    const { schema, examples } = mediaOf(post.requestBody?.content);
-    const name = String(schema?.['$ref']).split('/').at(-1);
-    const body = Object.values(examples ?? {})[0]?.value;
+    const media = mediaOf(post.requestBody?.content);
+    const name = String(media.schema?.['$ref']).split('/').at(-1);
+    const body = examplesOf(media, components.schemas)[0];
     return [`## ${type}`, '', `${post.summary}. Schema: \`${name}\`.`, '', '```json', JSON.stringify(body, null, 2), '```'].join('\n');
   });
   return `${[head, ...sections].join('\n\n')}\n`;

@@ -9,6 +9,7 @@ import { createFakeGateway } from '#test/fakes/gateway.ts';
 import {
   answerOf,
   type Document,
+  examplesOf,
   type JsonSchema,
   mediaOf,
   objections,
@@ -65,8 +66,8 @@ test('document: every body and every answer has an example, which its schema all
         ...Object.entries(responses).map(([status, { content }]) => [status, content] as const),
       ];
       return contents.flatMap(([part, content]) => {
-        const { schema, example, examples } = mediaOf(content);
-        const given = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
+        const { schema } = mediaOf(content);
+        const given = examplesOf(mediaOf(content), schemas);
         if (given.length === 0 || given.includes(undefined)) return [`${name} ${part} has no example`];
         const whole = resolved(schema, schemas);
         return given.flatMap((one) => objections(whole, one).map((objection) => `${name} ${part}${objection}`));

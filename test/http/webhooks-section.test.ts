@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { eventTypes } from '#actors/gateway.ts';
 import { buildApp } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
-import { eventObjections, type Document } from '#test/support/openapi.ts';
+import { type Document, eventObjections, examplesOf, mediaOf, type Operation } from '#test/support/openapi.ts';
 import { optionsWith } from './setup.ts';
 
 let app: FastifyInstance;
@@ -17,21 +17,24 @@ before(async () => {
 });
 after(() => app.close());
 
+const exampleOf = (post: Operation | undefined): unknown => examplesOf(mediaOf(post?.requestBody?.content), document.components.schemas)[0];
+
 test('events: each type has its request, and no other type has', () =>
   assert.deepEqual(Object.keys(document.webhooks).toSorted(), [...eventTypes, 'test'].toSorted()));
 
 test('events: the example of each type fits its shape', () => {
   for (const [type, { post }] of Object.entries(document.webhooks)) {
-    const { usual } = post.requestBody?.content['application/json']?.examples ?? {};
-    const example = usual?.value as Readonly<Record<string, unknown>>;
+    const example = exampleOf(post) as Readonly<Record<string, unknown>>;
     assert.equal(example['EventType'], type);
     assert.deepEqual(eventObjections(document, example), [], type);
   }
 });
 
 test('events: a field that no shape knows, one that is missing and one of another type are found', () => {
-  const { usual } = document.webhooks['presence']?.post.requestBody?.content['application/json']?.examples ?? {};
-  const example = usual?.value as { readonly EventType: string; readonly event: Readonly<Record<string, unknown>> };
+  const example = exampleOf(document.webhooks['presence']?.post) as {
+    readonly EventType: string;
+    readonly event: Readonly<Record<string, unknown>>;
+  };
   const { Media: _left, ...rest } = example.event;
   for (const event of [{ ...example.event, More: 1 }, rest, { ...example.event, IsGroup: 'no' }])
     assert.notDeepEqual(eventObjections(document, { ...example, event }), []);

@@ -105,6 +105,15 @@ export const saysError = ({ description = '', responses }: Operation, status: st
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
 
+/** Returns the examples of a body: its own ones, else those of its schema, a list of one where the schema is a list. */
+export const examplesOf = ({ example, examples, schema }: Media, shared: Readonly<Record<string, JsonSchema>>): readonly unknown[] => {
+  if (example !== undefined) return [example];
+  if (examples !== undefined) return Object.values(examples).map(({ value }) => value);
+  const whole = resolved(schema, shared);
+  const of = (one: JsonSchema | undefined): readonly unknown[] => (one?.['examples'] ?? []) as readonly unknown[];
+  return whole['type'] === 'array' ? of(whole['items'] as JsonSchema).map((one) => [one]) : of(whole);
+};
+
 const merged = (parts: readonly JsonSchema[]): JsonSchema => ({
   type: 'object',
   properties: Object.assign({}, ...parts.map(({ properties }) => properties ?? {})) as unknown,
