@@ -35,16 +35,11 @@ const insideSchema = (schema: Json, place: string, replace: Replace): Json => {
   );
 };
 
-/** An example that other places have too is written as `examples`, which may refer to a component. `example` may not. */
-const exampleOf = (example: unknown, place: string, replace: Replace): Json => {
-  const one = replace({ section: 'examples', value: { value: example }, place });
-  return '$ref' in one ? { examples: { usual: one } } : { example };
-};
-
+/** One example is written as `examples` too, which may refer to a component; `example` may not. `openapi-typescript` also copies each `example` into comments. */
 const insideMedia = ({ schema, example, examples, ...rest }: Json, place: string, replace: Replace): Json => ({
   ...rest,
   ...(isObject(schema) ? { schema: replace({ section: 'schemas', value: schema, place }) } : {}),
-  ...(example === undefined ? {} : exampleOf(example, place, replace)),
+  ...(example === undefined ? {} : { examples: { usual: replace({ section: 'examples', value: { value: example }, place }) } }),
   ...(examples === undefined ? {} : { examples }),
 });
 

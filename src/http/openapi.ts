@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
-import { type Credential, credentials } from './credentials.ts';
+import { type BodyLimit, type Credential, credentials, type Method, type RefusalAnswer, type Refusals, type Route } from './route.ts';
 import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
 import { ref } from './schemas/common.ts';
 import { ErrorBody, PlatformErrorBody } from './schemas/errors.ts';

@@ -1,5 +1,6 @@
 /** Clients that generators make of the OpenAPI document: they compile, and their calls reach the contact. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
@@ -45,3 +46,11 @@ for (const generator of Object.keys(generators) as Generator[]) {
     assert.equal(lineOf(told.body), `Ana: ${text}`);
   });
 }
+
+/** Lines of the types, which editors and reviewers read. */
+const mostLines = 15_000;
+
+test('clients: the types of openapi-typescript are short', () => {
+  const lines = readFileSync(join(folder, 'openapi-fetch/client/schema.ts'), 'utf8').split('\n').length;
+  assert.ok(lines <= mostLines, `${lines} lines`);
+});

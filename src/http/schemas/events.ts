@@ -6,7 +6,7 @@ import { Chat } from './chat.ts';
 import { fields, OneOf, optional, ref, TextOrNull } from './common.ts';
 import { Group } from './group.ts';
 import { Message } from './message.ts';
-import { PasskeyNotice } from './passkey.ts';
+import { PasskeyNotice } from './instance.ts';
 
 type EventType = (typeof eventTypes)[number];
 

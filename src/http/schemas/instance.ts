@@ -18,7 +18,7 @@ const noticeFields = {
 };
 
 /** In the answer of `GET /instance/status`. */
-const PasskeyNotice = Type.Object(noticeFields, { description: 'Only while the platform asks for the passkey of the account' });
+export const PasskeyNotice = Type.Object(noticeFields, { description: 'Only while the platform asks for the passkey of the account' });
 
 export const PasskeyAnswer = Type.Object({
   stage: OneOf([...stages, 'none'], {
