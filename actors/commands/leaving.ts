@@ -2,27 +2,32 @@
 import type { ExportRequest, Gateway } from '../views.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { onSettled, settled } from './settling.ts';
+import { notDiscarded, onSettled, settled } from './settling.ts';
+
+export const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
+  [...registry.ids].map((id) => registry.record(id)).filter((record) => record !== undefined);
+
+/** Returns the instance of this id, or all instances of this name. */
+export const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[] => {
+  const byId = supervisor.registry.record(wanted);
+  return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
+};
 
 const elsewhere = refuse('conflict', 'another node owns the instance: ask that node for the export');
 
-/** A session that sleeps would be woken by its next message: without its chart the instance is one that was never connected. */
-const forgetSleep = async (supervisor: Supervisor, cell: Cell): Promise<void> => {
-  await cell.close();
-  cell.end();
-  supervisor.registry.drop(cell.record.id);
-};
+/** Returns the reason that an exported instance shows. An export does not prove a move, so a connect stays possible. */
+const exportedText = (now: number): string =>
+  `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
 /** Closes the session without a logout. The instance stays disconnected until somebody connects it. */
-const stop = (supervisor: Supervisor, id: InstanceId): Promise<Result<null>> =>
+const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<Result<null>> =>
   onSettled(supervisor, id, async (cell) => {
+    if (cell.record.wanted === 'unlinked' || cell.undiscarded) return notDiscarded;
     await cell.keeper.save({ wanted: 'offline' });
-    cell.send({ type: 'instance.stop', by: 'api' });
+    cell.send({ type: 'instance.rest', reason, by: 'api' });
     await settled(supervisor, cell);
     await cell.stored();
-    if (cell.status === 'hibernated') await forgetSleep(supervisor, cell);
     return done(null);
   });
 
@@ -30,17 +35,31 @@ const stop = (supervisor: Supervisor, id: InstanceId): Promise<Result<null>> =>
 const isResting = (supervisor: Supervisor, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && supervisor.registry.status(id) === 'disconnected' && supervisor.registry.cells.get(id)?.closing !== true;
 
-async function prepare(supervisor: Supervisor, id: InstanceId, isToStop: boolean): Promise<Result<InstanceRecord>> {
-  const record = supervisor.registry.record(id);
-  if (record === undefined) return refuse('notFound', `there is no instance ${id}`);
-  if (!supervisor.registry.owns(id) && supervisor.cluster !== null) return elsewhere;
+/** Returns the instance of an id or a name, if this node can export its session. */
+const leaving = (supervisor: Supervisor, wanted: string): Result<InstanceRecord> => {
+  const [record, another] = named(supervisor, wanted);
+  if (record === undefined) return refuse('notFound', `there is no instance ${wanted}`);
+  if (another !== undefined) return refuse('conflict', `several instances are named ${wanted}: say which one by its id`);
+  if (!supervisor.registry.owns(record.id) && supervisor.cluster !== null) return elsewhere;
+  return record.jid === '' ? refuse('conflict', `the instance ${record.id} has no session`) : done(record);
+};
+
+/** Stops the session if that is wanted, and notes that it was exported. */
+async function prepare(supervisor: Supervisor, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
+  const { id } = before;
+  const now = supervisor.ports.time.now();
+  const reason = exportedText(now);
   if (isToStop) {
-    const stopped = await stop(supervisor, id);
+    const stopped = await stop(supervisor, id, reason);
     if (!stopped.ok) return stopped;
   }
-  const now = supervisor.registry.record(id) ?? record;
-  if (!isResting(supervisor, now)) return refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
-  return done(now);
+  const record = supervisor.registry.record(id);
+  if (record === undefined) return refuse('notFound', `there is no instance ${id}`);
+  if (!isResting(supervisor, record)) return refuse('conflict', `the session of the instance ${id} runs: \`stop\` closes it first`);
+  if (record.jid === '') return refuse('conflict', `the instance ${id} has no session`);
+  const noted = { lastDisconnect: now, lastDisconnectReason: reason, lastDisconnectCause: 'exported' } as const;
+  await supervisor.cell(id)?.keeper.save(noted);
+  return done(supervisor.registry.record(id) ?? record);
 }
 
 /** Settings that another gateway of this kind takes over. */
@@ -69,18 +88,23 @@ async function* sessionsOf(supervisor: Supervisor, all: readonly InstanceRecord[
   }
 }
 
-/** Sessions that run are told before the first byte leaves. */
+/** Every instance is looked at before the first session is stopped. Sessions that run are told before the first byte leaves. */
 export const leave = async (supervisor: Supervisor, request: ExportRequest): ReturnType<Gateway['exportSessions']> => {
   const { instances, passphrase, stop: isToStop } = request;
   const paired = [...supervisor.registry.ids].filter((id) => supervisor.registry.record(id)?.jid !== '');
+  const wanted: InstanceRecord[] = [];
+  for (const name of new Set(instances.length === 0 ? paired : instances)) {
+    const found = leaving(supervisor, name);
+    if (!found.ok) return found;
+    if (!wanted.includes(found.value)) wanted.push(found.value);
+  }
+  if (wanted.length === 0) return refuse('notFound', 'no instance has a session');
   const ready: InstanceRecord[] = [];
-  for (const id of instances.length === 0 ? paired : instances) {
-    const prepared = await prepare(supervisor, id, isToStop);
+  for (const record of wanted) {
+    const prepared = await prepare(supervisor, record, isToStop);
     if (!prepared.ok) return prepared;
-    if (prepared.value.jid === '') return refuse('conflict', `the instance ${id} has no session`);
     ready.push(prepared.value);
   }
-  if (ready.length === 0) return refuse('notFound', 'no instance has a session');
   supervisor.ports.log.info({ instances: ready.map(({ id }) => id) }, 'session.exported');
   return done(supervisor.ports.sources.archive(sessionsOf(supervisor, ready), passphrase));
 };

@@ -7,7 +7,7 @@ import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type Move
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { newRecord, tokenLength } from './instances.ts';
-import { leave } from './leaving.ts';
+import { leave, named, records } from './leaving.ts';
 import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
 
@@ -24,14 +24,6 @@ interface Problem {
 }
 
 const refused = (reason: string, record: InstanceRecord | null = null): Problem => ({ ok: false, outcome: 'refused', record, reason });
-
-const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
-  [...registry.ids].map((id) => registry.record(id)).filter((record) => record !== undefined);
-
-const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[] => {
-  const byId = supervisor.registry.record(wanted);
-  return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
-};
 
 /** Returns why an instance cannot take the session; null if it can. */
 const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): string | null => {

@@ -32,6 +32,7 @@ export const closeCauses = [
   'otherAccount',
   'passkeyFailed',
   'unreadable',
+  'exported',
 ] as const;
 export type CloseCause = (typeof closeCauses)[number];
 

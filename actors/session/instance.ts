@@ -155,11 +155,13 @@ const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event:
 const later = {
   'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },
   'instance.disconnect': { actions: keepCommand },
+  'instance.rest': { actions: keepCommand },
   'instance.stop': 'stopped',
 } as const;
 const now = {
   'instance.connect': { target: 'running', actions: [keepCommand, 'forgetCrashes' as const, 'wantOnline' as const] },
   'instance.disconnect': { target: 'running', actions: [keepCommand, 'forgetCrashes' as const] },
+  'instance.rest': { target: 'running', actions: [keepCommand, 'forgetCrashes' as const] },
   'instance.stop': 'stopped',
 } as const;
 const deliver = {
@@ -198,6 +200,7 @@ const root = kit.createMachine({
         'link.surprised': crash(crashError),
         'instance.connect': { guard: 'goesOn', ...pass },
         'instance.disconnect': pass,
+        'instance.rest': pass,
         'instance.reset': { guard: 'goesOn', ...pass },
         'instance.hibernate': pass,
         'passkey.assert': pass,

@@ -38,7 +38,9 @@ export type LifecycleCommand =
   /** Confirms that the phone shows the same code. */
   | ({ readonly type: 'passkey.confirm' } & Sent)
   | ({ readonly type: 'passkey.cancel' } & Sent)
-  /** Closes the session for a stop of the process, and changes nothing else. */
+  /** Closes the session without a logout. The session stays disconnected until somebody connects it. `reason` is for people. */
+  | ({ readonly type: 'instance.rest'; readonly reason: string } & Sent)
+  /** Closes the session for a stop of the process, and changes nothing else. The actor takes no connect afterwards. */
   | ({ readonly type: 'instance.stop' } & Sent)
   /**
    * Starts one platform request. The request becomes the child `op.N` in `connected`, and is ignored in other states. `run` starts in this event or

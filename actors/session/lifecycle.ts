@@ -97,9 +97,18 @@ const discardingLater = (again: string) => ({
 /** The state that logs out without a live connection. The session logs in first, because only a live session can unlink its device. */
 const unlink = '#lifecycle.unlinking';
 
+const rest = {
+  target: '#lifecycle.disconnected.closing',
+  actions: [
+    'forgetVerdict' as const,
+    { type: 'announceStopped' as const, params: ({ event }: { event: { reason: string } }) => event.reason },
+  ],
+} as const;
+
 /** Commands that end a connection in any state. */
 const endings = {
   'instance.disconnect': unlink,
+  'instance.rest': rest,
   'instance.hibernate': '#lifecycle.hibernated.closing',
   'instance.stop': '#lifecycle.disconnected.closing',
   'instance.reset': '#lifecycle.connecting.closing',
@@ -199,7 +208,7 @@ const chart = kit.createMachine({
         idle: {},
         loggedOut: {},
         suspended: {
-          on: { 'instance.connect': [{ guard: 'mayCut', ...connect, actions: ['noteCut', connect.actions] }, {}], 'instance.stop': 'idle' },
+          on: { 'instance.connect': [{ guard: 'mayCut', ...connect, actions: ['noteCut', connect.actions] }, {}], 'instance.rest': rest, 'instance.stop': 'idle' },
           after: {
             suspension: [
               { guard: 'mayReturn', target: '#lifecycle.connecting' },
@@ -339,7 +348,7 @@ const chart = kit.createMachine({
     },
     hibernated: {
       initial: 'asleep',
-      on: { 'instance.connect': connect, 'instance.disconnect': unlink, 'instance.stop': {} },
+      on: { 'instance.connect': connect, 'instance.disconnect': unlink, 'instance.rest': rest, 'instance.stop': {} },
       states: {
         closing: { ...closing('asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },

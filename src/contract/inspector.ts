@@ -26,6 +26,7 @@ const wishes: Readonly<Record<string, string>> = {
   'instance.disconnect': 'asked to log out',
   'instance.reset': 'asked to open the connection anew',
   'instance.hibernate': 'asked the session to sleep',
+  'instance.rest': 'exported the session',
   'instance.stop': 'stops',
 };
 

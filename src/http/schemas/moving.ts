@@ -63,7 +63,7 @@ export const ImportAnswer = Type.Object({ dryRun: Type.Boolean(), sessions: Type
 
 export const ExportBody = Type.Object({
   instances: optional(
-    Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10_000, description: 'Ids; all paired instances without it' }),
+    Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10_000, description: 'Ids or names; all paired instances without it' }),
   ),
   passphrase: Type.String({
     minLength: 12,

@@ -105,7 +105,7 @@ export class Chart {
   }
 
   async do(type: Exclude<LifecycleCommand['type'], 'instance.connect' | 'instance.request' | 'passkey.assert'>): Promise<void> {
-    this.actor.send({ type });
+    this.actor.send(type === 'instance.rest' ? { type, reason: 'exported' } : { type });
     await settle();
   }
 

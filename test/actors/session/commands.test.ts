@@ -92,6 +92,18 @@ const outcomes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     connected: 'connecting.opening',
     'hibernated.asleep': 'hibernated.asleep',
   },
+  'instance.rest': {
+    'disconnected.idle': 'disconnected.idle',
+    'disconnected.loggedOut': 'disconnected.loggedOut',
+    'disconnected.refused': 'disconnected.refused',
+    'connecting.admission': 'disconnected.idle',
+    'connecting.opening': 'disconnected.idle',
+    'connecting.authenticating': 'disconnected.idle',
+    'connecting.pairing': 'disconnected.idle',
+    'connecting.waiting': 'disconnected.idle',
+    connected: 'disconnected.idle',
+    'hibernated.asleep': 'disconnected.idle',
+  },
   'instance.stop': {
     'disconnected.idle': 'disconnected.idle',
     'disconnected.loggedOut': 'disconnected.loggedOut',
@@ -106,7 +118,7 @@ const outcomes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-type Ending = 'instance.disconnect' | 'instance.hibernate' | 'instance.reset' | 'instance.stop';
+type Ending = 'instance.rest' | 'instance.disconnect' | 'instance.hibernate' | 'instance.reset' | 'instance.stop';
 
 for (const [state, reach] of Object.entries(resting)) {
   for (const [command, targets] of Object.entries(outcomes)) {

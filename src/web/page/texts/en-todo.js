@@ -22,6 +22,7 @@ export const todo = {
   todo_receiverFailed: 'Look at the last error on the card of the webhook',
   todo_otherAccount: 'Pair the account of before, or connect with allowAccountChange to begin anew',
   todo_unreadable: 'Set what the reason names anew, then connect; see damaged values',
+  todo_exported: 'Nothing, if the session moved to another gateway. Connect it here if it runs nowhere else',
   todo_proxyMissing: 'Set a proxy',
   todo_crashed: 'It tries again after 15 minutes. Look for instance.crashed in the log and report it',
 };
