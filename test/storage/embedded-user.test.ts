@@ -1,11 +1,12 @@
 /** Tests that root and the server alone can read the data of the embedded server when root starts the gateway. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { ofAnotherUser } from '#src/storage/postgres/server-files.ts';
 import { quietLog } from '#test/support/database.ts';
 
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
@@ -27,6 +28,21 @@ const readers = async (): Promise<readonly string[]> => {
     .map(({ name }) => name);
 };
 
+test('embedded: the half-made folder of a start that was killed is gone after the next start', async () => {
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  const left = join(folder, 'postgres', `init-${pid}-abcdef`);
+  const [underWay, strange] = [
+    join(folder, 'postgres', `init-${process.pid}-abcdef`),
+    join(folder, 'postgres', `init-${process.ppid}-abcdef`),
+  ];
+  for (const made of [left, underWay, strange]) await mkdir(join(made, 'base'), { recursive: true });
+  const server = await start();
+  await assert.rejects(stat(left), { code: 'ENOENT' });
+  for (const made of [underWay, strange]) assert.ok((await stat(made)).isDirectory(), 'the folder of a start that is under way stays');
+  await server.close(true);
+  for (const made of [underWay, strange]) await rm(made, { recursive: true });
+});
+
 if (isRoot) {
   test('embedded: no account of the machine reads the data through /proc', async () => {
     const server = await start();
@@ -45,6 +61,28 @@ if (isRoot) {
     assert.ok(!accounts.some((one) => one.uid === uid), `${uid} has a name`);
     assert.equal(mode & 0o077, 0);
     await server.close(true);
+  });
+
+  test('embedded: data whose change of owner was interrupted belongs to one user after the next start', async () => {
+    const { uid } = await stat(data);
+    spawnSync('chown', ['-R', '0:0', join(data, 'base'), join(data, 'global', 'pg_control')]);
+    const server = await start();
+    assert.equal(await ofAnotherUser(data, uid), null);
+    await server.close(true);
+  });
+
+  test('embedded: a user who is not root gets the cure for data of several owners', async () => {
+    const mine = await mkdtemp(join(tmpdir(), 'dormouse-embedded-mixed-'));
+    after(() => rm(mine, { recursive: true, force: true }));
+    await writeFile(join(mine, 'PG_VERSION'), '18');
+    await chown(mine, 65_534, 65_534);
+    const code = `import('${import.meta.resolve('#src/storage/postgres/server-files.ts')}').then((m) => m.checkOwner('${mine}')).catch((e) => console.log(e.message))`;
+    const asNobody = spawnSync(process.execPath, ['-e', `process.setgid(65534); process.setuid(65534); ${code}`], { encoding: 'utf8' });
+    assert.equal(
+      asNobody.stdout.trim(),
+      `${join(mine, 'PG_VERSION')} belongs to the user 0. As root, run: chown -hR 65534:65534 '${mine}'`,
+      asNobody.stderr,
+    );
   });
 } else
   test('embedded: started by a user, the server runs as that user', async () => {

@@ -5,7 +5,20 @@ import { chown, copyFile, mkdir, mkdtemp, readFile, readlink, realpath, rename, 
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { type Binaries, initUser, run, serverBinaries, serverEnvironment, serverUser, type ServerUser, sweep } from './server-files.ts';
+import {
+  alive,
+  type Binaries,
+  checkOwner,
+  giveTo,
+  initUser,
+  ofAnotherUser,
+  run,
+  serverBinaries,
+  serverEnvironment,
+  serverUser,
+  type ServerUser,
+  sweepHalfMade,
+} from './server-files.ts';
 import { guardServer } from './server-password.ts';
 
 export interface EmbeddedServer {
@@ -28,6 +41,8 @@ export interface EmbeddedOptions {
   readonly startDeadlineMs?: number;
   /** Called each second of a start, while the server does not take connections: it reads its log after a crash. */
   readonly onRecovering?: () => void;
+  /** Ends a start that is under way. A server that this start made is stopped. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Place {
@@ -83,15 +98,6 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
 /** A process id in a file proves nothing: ids are used again, in containers very soon. */
 const isServerOf = async (pid: number, place: Place): Promise<boolean> => {
   if (!alive(pid)) return false;
@@ -115,15 +121,9 @@ const findServer = async (place: Place): Promise<Found> => {
   return null;
 };
 
-/** Closed first: whoever holds the former owner's id reads nothing any more. */
-const giveTo = async (user: NonNullable<ServerUser>, folder: string): Promise<void> => {
-  await chown(folder, user.uid, user.gid);
-  await run('chown', ['-R', `${user.uid}:${user.gid}`, folder], null);
-};
-
-const initialise = async (place: Place): Promise<void> => {
+const initialise = async (place: Place, signal: AbortSignal | undefined): Promise<void> => {
   if (!(await exists(join(place.data, 'PG_VERSION')))) {
-    const fresh = await mkdtemp(join(place.root, 'init-'));
+    const fresh = await mkdtemp(join(place.root, `init-${process.pid}-`));
     try {
       const maker = await initUser();
       if (maker) await chown(fresh, maker.uid, maker.gid);
@@ -131,7 +131,8 @@ const initialise = async (place: Place): Promise<void> => {
       const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
       const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
       const haste = place.settings['fsync'] === 'off' ? ['--no-sync'] : [];
-      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], maker, fresh);
+      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], maker, { cwd: fresh, signal });
+      signal?.throwIfAborted();
       if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
       if (place.user) await giveTo(place.user, fresh);
       // The second process finds the folder taken, and uses that.
@@ -194,7 +195,7 @@ const boundLog = async (place: Place): Promise<void> => {
 };
 
 /** Detached, writing to a file: neither Ctrl-C nor the death of this process reaches it. Answers null when it ended at once. */
-const spawnServer = async (place: Place): Promise<number | null> => {
+const spawnServer = async (place: Place, signal?: AbortSignal): Promise<number | null> => {
   await dropStaleLocks(place);
   const output = openSync(join(place.root, 'server.log'), 'a', 0o600);
   const flags = Object.entries({ ...serverSettings, ...place.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -212,7 +213,7 @@ const spawnServer = async (place: Place): Promise<number | null> => {
   for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(10)) {
     const found = await findServer(place);
     if (found?.ready) return found.pid;
-    if (ended && !found) return null;
+    if ((ended && !found) || signal?.aborted) return null;
     if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
   }
   return null;
@@ -223,14 +224,30 @@ const lastLines = async (place: Place): Promise<string> => {
   return text.trim().split('\n').slice(-5).join('\n');
 };
 
+const stopServer = async (place: Place): Promise<void> => {
+  const found = await findServer(place);
+  if (!found) return;
+  for (const [signal, patience] of [
+    ['SIGINT', stopDeadline],
+    ['SIGQUIT', 5_000],
+  ] as const) {
+    if (!alive(found.pid)) return;
+    process.kill(found.pid, signal);
+    for (const deadline = performance.now() + patience; alive(found.pid) && performance.now() < deadline;) await wait(10);
+  }
+};
+
 /** The id of the one server of this folder, adopted or started. */
-const ensureServer = async (place: Place): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
+const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
   for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(20)) {
     const found = await findServer(place);
     if (found?.ready) return { pid: found.pid, adopted: true };
     if (found && !found.stopping) deadline = performance.now() + place.startDeadline;
+    signal?.throwIfAborted();
     if (found) continue;
-    const pid = await spawnServer(place);
+    const pid = await spawnServer(place, signal);
+    if (signal?.aborted) await stopServer(place);
+    signal?.throwIfAborted();
     if (pid !== null) return { pid, adopted: false };
     if (await findServer(place)) continue;
     // Processes of a server that was killed live on for some moments, and a new one must not write beside them.
@@ -243,9 +260,9 @@ const ensureServer = async (place: Place): Promise<{ readonly pid: number; reado
 };
 
 /** At a start: tells as long as the server does not take connections. */
-const firstServer = async (place: Place, onRecovering: EmbeddedOptions['onRecovering']): ReturnType<typeof ensureServer> => {
+const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): ReturnType<typeof ensureServer> => {
   const looking = setInterval(() => onRecovering?.(), recoveryLook);
-  return ensureServer(place).finally(() => clearInterval(looking));
+  return ensureServer(place, signal).finally(() => clearInterval(looking));
 };
 
 const socketFolder = (place: Place): { readonly path: string; release(): void } => {
@@ -262,53 +279,23 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   const root = resolve(options.dataDir, 'postgres');
   const data = join(root, 'data');
   await mkdir(root, { recursive: true, mode: 0o700 });
-  await sweep(root, 'init-');
+  await sweepHalfMade(root);
   const first = await serverUser(data);
   const { settings = {}, startDeadlineMs: startDeadline = usualStartDeadline } = options;
   const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings, startDeadline };
-  await initialise(place);
+  await initialise(place, options.signal);
   // Another process may have been quicker, and have given the folder to another user.
   const user = await serverUser(data);
   const { uid } = await stat(data);
-  if (user && uid !== user.uid) await giveTo(user, data);
-  if (!user && uid !== process.getuid?.())
-    throw new Error(`${data} belongs to the user ${uid}: start as that user, or give the folder to this one.`);
+  if (user && (uid !== user.uid || (await ofAnotherUser(data, user.uid)) !== null)) await giveTo(user, data);
+  if (!user) await checkOwner(data);
   return { ...place, user };
-};
-
-const stopServer = async (place: Place): Promise<void> => {
-  const found = await findServer(place);
-  if (!found) return;
-  for (const [signal, patience] of [
-    ['SIGINT', stopDeadline],
-    ['SIGQUIT', 5_000],
-  ] as const) {
-    if (!alive(found.pid)) return;
-    process.kill(found.pid, signal);
-    for (const deadline = performance.now() + patience; alive(found.pid) && performance.now() < deadline;) await wait(10);
-  }
-};
-
-/** Sets the password of the server. If that fails, stops a server that was started here: a server of a damaged database runs, and nobody can use it. */
-const guardOrStop = async (
-  place: Place,
-  { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
-  socket: ReturnType<typeof socketFolder>,
-  log: Log,
-): Promise<string> => {
-  try {
-    return await guardServer(place.root, { data: place.data, pid, socket: socket.path }, log);
-  } catch (error) {
-    socket.release();
-    if (!adopted) await stopServer(place);
-    throw error;
-  }
 };
 
 /** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
-  let server = await firstServer(place, options.onRecovering);
+  let server = await firstServer(place, options);
   if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
   else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);

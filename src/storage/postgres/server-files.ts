@@ -1,6 +1,6 @@
 /** The files of the embedded server: binaries that its user may run, and that user. */
 import { spawn } from 'node:child_process';
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -81,6 +81,43 @@ export const initUser = async (): Promise<ServerUser> => {
   return { uid: found.uid, gid: found.gid };
 };
 
+// The owner of the server's data folder.
+
+const changeOwner = (folder: string, uid: number, gid: number): string => `chown -hR ${uid}:${gid} '${folder}'`;
+
+/** Gives the folder and everything in it to the user. The folder itself comes first, so that a process with the id of the former owner reads nothing any more. */
+export const giveTo = async (user: NonNullable<ServerUser>, folder: string): Promise<void> => {
+  await chown(folder, user.uid, user.gid);
+  const { code, output } = await run('chown', ['-hR', `${user.uid}:${user.gid}`, folder], null);
+  if (code === 0) return;
+  throw new Error(
+    `The owner of ${folder} could not be changed (${output || 'the program chown was ended'}). As root, run: ${changeOwner(folder, user.uid, user.gid)}`,
+  );
+};
+
+/** Returns a file or folder that does not belong to the user; null if all do. A change of the owner that was interrupted leaves such files. */
+export const ofAnotherUser = async (folder: string, uid: number): Promise<{ readonly path: string; readonly uid: number } | null> => {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    // Files of the server come and go while it runs.
+    const facts = await lstat(path).catch(() => null);
+    if (facts !== null && facts.uid !== uid) return { path, uid: facts.uid };
+    const below = entry.isDirectory() ? await ofAnotherUser(path, uid).catch(() => null) : null;
+    if (below !== null) return below;
+  }
+  return null;
+};
+
+/** Throws a sentence for the operator unless the folder and its files belong to the user of this process, who is not root. */
+export const checkOwner = async (folder: string): Promise<void> => {
+  const [own, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  const { uid } = await stat(folder);
+  if (uid !== own) throw new Error(`${folder} belongs to the user ${uid}: start as that user, or give the folder to this one.`);
+  const other = await ofAnotherUser(folder, own);
+  if (other === null) return;
+  throw new Error(`${other.path} belongs to the user ${other.uid}. As root, run: ${changeOwner(folder, own, group)}`);
+};
+
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -96,11 +133,31 @@ export interface Finished {
 /** The environment of the server. It has no variable of our own, because that may hold keys and tokens. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-/** Runs a program to its end. Never rejects: what cannot be started has code null and says why. */
-export const run = (program: string, args: readonly string[], user: ServerUser, cwd = '/'): Promise<Finished> =>
+interface RunOptions {
+  readonly cwd?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a program to its end. Never rejects: a program that cannot be started, or that `signal` ends, has the code null and says why. The program has a
+ * process group of its own, because Ctrl-C in a terminal would interrupt it in the middle of its work.
+ */
+export const run = (
+  program: string,
+  args: readonly string[],
+  user: ServerUser,
+  { cwd = '/', signal }: RunOptions = {},
+): Promise<Finished> =>
   new Promise((done) => {
     let output = '';
-    const child = spawn(program, args, { cwd, env: serverEnvironment, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+    const child = spawn(program, args, {
+      cwd,
+      env: serverEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      ...(signal ? { signal } : {}),
+      ...user,
+    });
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.on('error', (error) => done({ code: null, output: error.message }));
@@ -156,6 +213,31 @@ export const sweep = async (folder: string, prefix: string): Promise<void> => {
     const path = join(folder, name);
     const made = name.startsWith(prefix) ? await stat(path).catch(() => null) : null;
     if (made && Date.now() - made.mtimeMs > 600_000) await rm(path, { recursive: true, force: true });
+  }
+};
+
+/** True if a process has this id. The process may belong to another user. */
+export const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** Removes the half-made data folders of starts that were killed. Their names have the process id of their maker: `init-PID-XXXXXX`. */
+export const sweepHalfMade = async (root: string): Promise<void> => {
+  await sweep(root, 'init-');
+  const began = Date.now() - process.uptime() * 1_000;
+  for (const name of await readdir(root)) {
+    const pid = Number(/^init-(\d+)-/.exec(name)?.[1] ?? 0);
+    if (pid === 0) continue;
+    const path = join(root, name);
+    const changed = (await stat(path).catch(() => null))?.mtimeMs ?? began;
+    // In a container a process that was killed often had the id of this process.
+    const isOfFormer = pid === process.pid ? changed < began : !alive(pid);
+    if (isOfFormer) await rm(path, { recursive: true, force: true });
   }
 };
 
