@@ -1,24 +1,73 @@
 /** The data folder and the key that encrypts credentials at rest: found, or made at the first start. */
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, linkSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { secretKey } from './kinds.ts';
+
+/**
+ * Makes a folder and those above it, with mode 0700. The recursive `mkdir` of Node tries for ever where a file system answers ENOENT for a folder whose
+ * parent exists, as /proc does.
+ */
+const makeFolder = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path || existsSync(above)) throw error;
+    makeFolder(above);
+    makeFolder(path);
+  }
+};
+
+/** Returns the target of a link to nothing; null if the path is no such link. */
+const lostTarget = (path: string): string | null => {
+  try {
+    return lstatSync(path).isSymbolicLink() && !existsSync(path) ? readlinkSync(path) : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Returns what keeps the folder from being used, and what helps. */
+const hindrance = (path: string, code: string): string => {
+  const elsewhere = 'set DATA_DIR to another folder';
+  const target = lostTarget(path);
+  if (target !== null) return `the data folder ${path} is a link to ${target}, which is not there: make that folder, or ${elsewhere}`;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk is full (${code}): free some room on the disk of ${path}, or ${elsewhere}`;
+  if (code === 'EEXIST' || code === 'ENOTDIR') return `the data folder ${path}, or a folder above it, is a file (${code}): ${elsewhere}`;
+  if (code === 'EROFS') return `the data folder ${path} is on a file system that is read-only (EROFS): ${elsewhere}`;
+  const refused = `the data folder ${path} cannot be made or written (${code})`;
+  if (code === 'EACCES' || (code === 'EPERM' && process.geteuid?.() !== 0))
+    return `${refused}: give it to the user ${process.geteuid?.() ?? 'of this process'} (mkdir -p, chown), or ${elsewhere}`;
+  return `${refused}: ${elsewhere}`;
+};
 
 /** Makes the folder with mode 0700 when it is missing (one that exists keeps its mode) and answers its absolute path. Throws a sentence for the operator. */
 export const openDataDir = (dataDir: string): string => {
   const path = resolve(dataDir);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     accessSync(path, constants.R_OK);
     // Rights of the effective user and a file system that takes no writes are only known by trying.
     rmdirSync(mkdtempSync(join(path, '.writable-')));
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const user = process.geteuid?.() ?? 'of this process';
-    throw new Error(
-      `the data folder ${path} cannot be made or written (${code}): give it to the user ${user} (mkdir -p, chown), or set DATA_DIR to another folder`,
-      { cause },
-    );
+    throw new Error(hindrance(path, (cause as NodeJS.ErrnoException).code ?? String(cause)), { cause });
   }
   return path;
 };

@@ -3,7 +3,7 @@ import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 
 export interface RestartSteps {
-  /** Starts a service that listens on this port. It ends the process when it cannot, so that a supervisor sees it. */
+  /** Starts a service that listens on this port. Ends the process if that fails, so that a supervisor sees it. Rejects if a stop interrupts the start. */
   start(port: number): Promise<Service>;
   /** Stops a service that makes room for the next one. Bounded. */
   stop(service: Service): Promise<void>;
@@ -38,7 +38,9 @@ export class Restarts {
   /** Stops what runs; a restart that is under way goes no further. */
   async stop(): Promise<void> {
     this.#answer = 'stopping';
-    await (await this.#service)?.stop();
+    // A start that the same end interrupts rejects, and has closed everything by then.
+    const service = await this.#service?.catch(() => null);
+    await service?.stop();
   }
 
   async #again(running: Promise<Service>, answered: Promise<void>): Promise<Service> {

@@ -8,7 +8,7 @@ import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { checkNode, clusterOf, nodeNameOf } from '#src/wiring/cluster.ts';
-import { databaseError, listenError } from '#src/start-errors.ts';
+import { checkAddress, databaseError, listenError } from '#src/start-errors.ts';
 import { httpOptionsOf, openMetrics } from '#src/http-options.ts';
 import { createChatwootApi } from '#src/chatwoot/api.ts';
 import { Closers } from '#src/closers.ts';
@@ -78,7 +78,7 @@ function watchLoop(): { readonly lagMs: () => number; readonly close: () => Prom
 /** With everything that the settings say of the database. */
 const openDatabase = (
   settings: Settings,
-  given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime' | 'onMigrating'>,
+  given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime' | 'onMigrating' | 'onRecovering' | 'signal'>,
 ): Promise<Storage> =>
   openStorage({
     ...given,
@@ -94,6 +94,7 @@ const openDatabase = (
     limits: { connection: settings.databaseConnectionMs, statement: settings.databaseStatementMs, query: settings.databaseQueryMs },
     shared: nodeNameOf(settings) !== null,
   }).catch((error: unknown) => {
+    given.signal?.throwIfAborted();
     throw databaseError(error, settings);
   });
 
@@ -136,6 +137,7 @@ interface PortsInput {
   readonly version: string;
   readonly closers: Closers;
   readonly told: Pick<StorageOptions, 'onTaken' | 'onMigrating' | 'onRecovering'>;
+  readonly signal: AbortSignal;
 }
 
 const platformRules = (settings: Settings) => ({
@@ -161,13 +163,14 @@ const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWa
 };
 
 /** Opens everything below the gateway. */
-async function openPorts({ settings, log, version, closers, told }: PortsInput) {
+async function openPorts({ settings, log, version, closers, told, signal }: PortsInput) {
   const dataDir = openDataDir(settings.dataDir);
   const userAgent = `Dormouse/${version}`;
   const catalogue = readCatalogue(settings.proxyCatalog);
   const time = nodeTime(systemTime, log);
-  const storage = await openDatabase(settings, { dataDir, log, ...told, now: time.now, noteTime: time.noteDatabaseTime });
+  const storage = await openDatabase(settings, { dataDir, log, ...told, signal, now: time.now, noteTime: time.noteDatabaseTime });
   await followTime(settings, time, storage, closers);
+  signal.throwIfAborted();
   const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
@@ -237,6 +240,8 @@ export interface ServiceOptions {
   readonly restart: RequestRestart;
   /** In sandbox mode. */
   readonly simulatedPhone?: SimulatedPhone | null;
+  /** Ends a start that is under way: it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
 }
 
 const portOf = (bound: AddressInfo | string | null, { port }: Settings): number => (typeof bound === 'object' && bound ? bound.port : port);
@@ -256,7 +261,7 @@ export async function startService(
   settings: Settings,
   processLog: RootLog,
   version: string,
-  { onAdminToken = () => undefined, simulatedPhone = null, restart }: ServiceOptions,
+  { onAdminToken = () => undefined, simulatedPhone = null, restart, signal = new AbortController().signal }: ServiceOptions,
 ): Promise<Service> {
   const { log, logLevels } = withInstanceLevels(processLog, systemTime.now);
   const closers = new Closers(log);
@@ -264,8 +269,10 @@ export async function startService(
   const room = createWaitingRoom(settings, version, closers);
   try {
     checkNode(settings, log);
+    await checkAddress(settings);
     const tracing = await openTracing(settings, version, closers);
-    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told: { onTaken, ...room.told } });
+    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, signal, told: { onTaken, ...room.told } });
+    signal.throwIfAborted();
     const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();
     const ports = { ...opened, logLevels, meter };
@@ -281,6 +288,7 @@ export async function startService(
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
     // To build it takes a tenth of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
+    signal.throwIfAborted();
     const made = {
       metrics: await openMetrics({ settings, meter, gateway, storage, log, onOpen }),
       log,
@@ -304,9 +312,17 @@ export async function startService(
     const port = portOf(app.server.address(), settings);
     // The first thing of a stop: other nodes take the sessions while requests are still answered.
     onOpen('drain', () => gateway.drain(settings.drainMs));
-    gateway.restore().catch((error: unknown) => log.error({ error }, 'service.notRestored'));
+    let isStopping = false;
+    gateway.restore().catch((error: unknown) => {
+      // A stop closes the database under a restore that is under way.
+      if (!isStopping) log.error({ error }, 'service.notRestored');
+    });
+    const stop = (): Promise<void> => {
+      isStopping = true;
+      return closers.close();
+    };
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);
-    return { gateway, address, port, taken, stop: () => closers.close() };
+    return { gateway, address, port, taken, stop };
   } catch (error) {
     await closers.close();
     throw error;

@@ -1,12 +1,35 @@
 /** Errors that end a start, in words for somebody who only wants to start the server. */
+import { createServer } from 'node:net';
 import type { Settings } from '#config/load.ts';
 import { shownAddress } from './storage/postgres/shown-address.ts';
 
-/** A port that is taken or not allowed. Other errors stay as they are. */
-export const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Error => {
+type Address = Pick<Settings, 'host' | 'port'>;
+
+/** Names the setting of an address on which the gateway cannot listen. Other errors stay as they are. */
+export const listenError = (error: NodeJS.ErrnoException, { host, port }: Address): Error => {
   if (error.code === 'EADDRINUSE') return new Error(`port ${port} of ${host} is taken: set PORT to a free one`, { cause: error });
   if (error.code === 'EACCES') return new Error(`port ${port} of ${host} needs more rights: set PORT to 1024 or more`, { cause: error });
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
+    return new Error(`the name ${host} has no address (${error.code}): set HOST to an address of this machine`, { cause: error });
+  if (error.code === 'EADDRNOTAVAIL')
+    return new Error(`${host} is no address of this machine (EADDRNOTAVAIL): set HOST to one, such as 127.0.0.1`, { cause: error });
   return error;
+};
+
+/** Listens for a moment. A start that cannot listen in the end must not make a database first. Rejects with a sentence for the operator. */
+export const checkAddress = async ({ host, port }: Address): Promise<void> => {
+  const probe = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  probe.once('error', (error) => reject(listenError(error, { host, port })));
+  probe.listen({ host, port }, () => probe.close(() => resolve()));
+  await promise;
+};
+
+/** Returns the words for an error that ends a start. A full disk comes first, because the words of the database say it in their middle. */
+export const startError = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown error';
+  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC' || /No space left on device/.test(error.message);
+  return `${isFull && !error.message.startsWith('the disk is full') ? 'the disk is full. ' : ''}${error.message}`;
 };
 
 /** Names the address of a given database and its setting. An embedded server names its folder. */

@@ -9,6 +9,7 @@ import { nodeNameOf } from './wiring/cluster.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
 import { Restarts } from './restarts.ts';
+import { startError } from './start-errors.ts';
 import { startService, type Service } from './service.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -72,16 +73,16 @@ export async function start(args: readonly string[]): Promise<void> {
 
   const pidFile = pidFileIn(settings.dataDir);
   const refuse = (error: unknown): never => {
+    if (signal.aborted) throw signal.reason;
     log.debug({ error }, 'service.notStarted');
+    token.tell();
     pidFile.remove();
-    return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
+    return refuseToStart(`Dormouse could not start: ${startError(error)}`);
   };
-  let isTokenTold = false;
-  const onAdminToken = (token: string): void => {
-    isTokenTold = true;
-    tellMadeToken(token);
-  };
-  const options = { onAdminToken, simulatedPhone: platform?.phone ?? null };
+  const token = madeToken();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const options = { onAdminToken: token.note, simulatedPhone: platform?.phone ?? null, signal };
   const stopLimit = settings.shutdownMs + (nodeNameOf(settings) === null ? 0 : settings.drainMs);
   const restarts = new Restarts({
     start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),
@@ -94,14 +95,18 @@ export async function start(args: readonly string[]): Promise<void> {
   const starting = restarts.start(settings.port);
   // From here on: a start that is interrupted must not leave a database server behind.
   const stop = stopOnSignals(log, stopLimit, async () => {
+    stopping.abort();
     await restarts.stop();
     await platform?.stop();
+    token.tell();
     pidFile.remove();
   });
   const followTaken = (service: Service): void => void service.taken.then(() => stop('taken'));
-  const service = await starting;
+  const service = await starting.catch(() => null);
+  // A stop that interrupted the start says what is to be said.
+  if (service === null || signal.aborted) return;
   pidFile.write();
-  if (!isTokenTold) tellKnownToken(settings);
+  if (!token.tell()) tellKnownToken(settings);
   greet(service, platform?.page ?? null);
   // The lines above say the same to people.
   log[process.stdout.isTTY ? 'debug' : 'info']({ address: service.address, version, pid: process.pid }, 'service.started');
@@ -152,8 +157,20 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
 
 const tell = (name: string, value: string): void => say(`${`${name}:`.padEnd(18)}${value}`);
 
-/** Told as soon as it counts. What fails later in the start must not take the token along, because only its hash is stored. */
-const tellMadeToken = (token: string): void => tell('Admin token', `${token}  (shown only this once; ADMIN_TOKEN chooses another)`);
+/** The admin token that this start made. Only its hash is stored, so a start that fails after that, or is interrupted, shows the token as well. */
+const madeToken = () => {
+  let made: string | null = null;
+  return {
+    note: (token: string): void => void (made = token),
+    /** Shows the token once. Returns true if there was one. */
+    tell: (): boolean => {
+      const token = made;
+      made = null;
+      if (token !== null) tell('Admin token', `${token}  (shown only this once; ADMIN_TOKEN chooses another)`);
+      return token !== null;
+    },
+  };
+};
 
 const tellKnownToken = ({ adminToken }: Settings): void =>
   tell('Admin token', adminToken === null ? 'as before  (ADMIN_TOKEN replaces a lost one)' : 'the one in ADMIN_TOKEN, until it is rotated');

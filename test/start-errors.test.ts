@@ -1,10 +1,13 @@
 /** Errors that end a start name what is wrong, the setting, and no password. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openDataDir } from '#config/secrets.ts';
+import { startError } from '#src/start-errors.ts';
 import { shownAddress } from '#src/storage/postgres/shown-address.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { until } from '#test/support/until.ts';
@@ -77,6 +80,66 @@ test('data folder: one that is there and cannot be written is named with the rem
       message: new RegExp(`^the data folder ${path} cannot be made or written \\(EACCES\\): ${remedy.source}`),
     }),
   );
+});
+
+const startOf = async (env: Readonly<Record<string, string>>, check: (printed: string, dataDir: string) => void): Promise<void> => {
+  const gateway = new GatewayProcess({ platformUrl: 'ws://127.0.0.1:9', fresh: true, env });
+  try {
+    gateway.launch();
+    assert.equal(await gateway.endsWithin(30_000), 1);
+    check(gateway.printed, gateway.dataDir);
+  } finally {
+    await gateway.close();
+  }
+};
+
+for (const [host, sentence] of [
+  ['nothing.invalid', /the name nothing\.invalid has no address \((?:ENOTFOUND|EAI_AGAIN)\): set HOST to an address of this machine/],
+  ['192.0.2.1', /192\.0\.2\.1 is no address of this machine \(EADDRNOTAVAIL\): set HOST to one, such as 127\.0\.0\.1/],
+] as const)
+  test(`start: HOST=${host} is refused with the setting, before a database or a token is made`, () =>
+    startOf({ HOST: host, ADMIN_TOKEN: '' }, (printed, dataDir) => {
+      assert.match(printed, sentence);
+      assert.doesNotMatch(printed, /Admin token/);
+      assert.ok(!existsSync(join(dataDir, 'postgres')), 'no database was made');
+    }));
+
+test('start: a port that is taken is refused before a database or a token is made', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await startOf({ HOST: '127.0.0.1', PORT: String(port), ADMIN_TOKEN: '' }, (printed, dataDir) => {
+    assert.match(printed, new RegExp(`^Dormouse could not start: port ${port} of 127.0.0.1 is taken: set PORT to a free one$`, 'm'));
+    assert.ok(!existsSync(join(dataDir, 'postgres')), 'no database was made');
+  });
+  other.close();
+});
+
+test('start: a data folder in /proc is refused at once', { skip: process.platform !== 'linux' }, () =>
+  startOf({ DATA_DIR: '/proc/dormouse/data' }, (printed) =>
+    assert.match(printed, /the data folder \/proc\/dormouse\/data cannot be made or written \(\w+\): set DATA_DIR to another folder/),
+  ),
+);
+
+test('start: a full disk is named first', () => {
+  assert.equal(
+    startError(new Error('The server could not make its folder: could not write: No space left on device')),
+    'the disk is full. The server could not make its folder: could not write: No space left on device',
+  );
+  assert.equal(startError(Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' })), 'the disk is full. ENOSPC: write');
+  assert.equal(startError(new Error('other')), 'other');
+});
+
+test('data folder: a link to nothing is named with its target, and only a missing right gets the advice of chown', (t) => {
+  const path = join(tmpdir(), `dormouse-link-${process.pid}`);
+  symlinkSync('/nowhere/data', path);
+  t.after(() => rmSync(path));
+  assert.throws(() => openDataDir(path), {
+    message: /is a link to \/nowhere\/data, which is not there: make that folder, or set DATA_DIR/,
+  });
+  assert.throws(() => openDataDir(join(import.meta.filename, 'data')), {
+    message: /is a file \(ENOTDIR\): set DATA_DIR to another folder$/,
+  });
 });
 
 test('data folder: a file in its place is named', (t) => {

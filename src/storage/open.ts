@@ -58,6 +58,8 @@ export interface StorageOptions {
   readonly onMigrating?: (progress: MigrationProgress) => void;
   /** See `EmbeddedOptions`. */
   readonly onRecovering?: () => void;
+  /** See `EmbeddedOptions`. */
+  readonly signal?: AbortSignal | undefined;
   /** The process is one node of several, which share the database. */
   readonly shared?: boolean;
   /** The pace of the move to another form of sealed values, in a cluster. */
@@ -190,6 +192,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
   let pools: Pools | null = null;
   let tenancy: Tenancy | null = null;
   try {
+    options.signal?.throwIfAborted();
     const { log, onTaken, shared = false } = options;
     const fence = { lost: false };
     const lose = (): void => {
