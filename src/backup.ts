@@ -1,9 +1,10 @@
 /** `npm run backup`: copies the data folder while the gateway works. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadSettings } from '#config/load.ts';
 import { plainLog, runCommand, showProgress } from './backup-progress.ts';
 import { commandLine } from './base/command-line.ts';
-import { backUp } from './storage/backup/backup.ts';
+import { backUp, sandboxFolder } from './storage/backup/backup.ts';
 
 const usage = `npm run backup -- [--to FOLDER]
 
@@ -31,5 +32,9 @@ await runCommand(async (signal) => {
   const keyed =
     encryptionKey === null ? 'It holds keys and credentials: store it like a password.' : 'ENCRYPTION_KEY is not in it: keep the key too.';
   const bucket = filesBucket === null ? '' : ' Files in the bucket are not in it.';
-  process.stdout.write(`The backup is whole: ${values.to}, ${(bytes / 1e6).toFixed(1)} MB, begun ${began}. ${keyed}${bucket}\n`);
+  const sandbox = join(dataDir, sandboxFolder);
+  const apart = existsSync(sandbox)
+    ? ` The sandbox is not in it; this copies the sandbox: DATA_DIR=${sandbox} npm run backup -- --to FOLDER`
+    : '';
+  process.stdout.write(`The backup is whole: ${values.to}, ${(bytes / 1e6).toFixed(1)} MB, begun ${began}. ${keyed}${bucket}${apart}\n`);
 });

@@ -1,6 +1,6 @@
 /** Backup and restore of the embedded server while clients write: what was committed before the end is there, and an interruption costs nothing. */
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { backUp, type BackupOptions } from '#src/storage/backup/backup.ts';
@@ -111,6 +111,27 @@ test('backup: made under load, it has every row that was committed before its en
     await reader.close();
     await copy.close(true);
   }
+});
+
+test('backup: the folder of the sandbox is left out, and a folder with nothing but a sandbox is named with the command for it', async () => {
+  const sandbox = join(dataDir, 'sandbox');
+  await mkdir(sandbox);
+  copyPreparedDatabase(sandbox);
+  await writeFile(join(sandbox, 'encryption.key'), 'key');
+  const whole = await backUp(options('without-sandbox'));
+  assert.deepEqual(
+    [...whole.folders, ...whole.files.map(({ path }) => path)].filter((path) => path.startsWith('sandbox')),
+    [],
+  );
+  assert.ok(whole.files.some(({ path }) => path === 'files/ab/abcd'));
+  await mkdir(place('alone'));
+  await rename(sandbox, join(place('alone'), 'sandbox'));
+  await assert.rejects(
+    backUp({ ...options('alone-backup'), dataDir: place('alone') }),
+    new RegExp(
+      `no database of the embedded server. The sandbox has one, which this command copies: DATA_DIR=${place('alone')}/sandbox npm run backup$`,
+    ),
+  );
 });
 
 test('backup: a whole one is never written over, nor is one made inside of what it copies', async () => {

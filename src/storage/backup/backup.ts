@@ -57,8 +57,14 @@ const isOfDatabase = (path: string): boolean => {
   return below.length === 0 || !emptied.includes(top);
 };
 
-/** True for files of the data folder beside the database: the key, stored files, and with `--sandbox` the simulated platform. */
-const isOfFolder = (path: string): boolean => !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
+/** The data folder of the sandbox, below that of the gateway. The sandbox has a database of its own, whose files change during a copy. */
+export const sandboxFolder = 'sandbox';
+
+const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.startsWith(`${sandboxFolder}/`);
+
+/** True for files of the data folder beside the database: the key, stored files, and in the folder of a sandbox the simulated platform. */
+const isOfFolder = (path: string): boolean =>
+  !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
 const under = (prefix: string, paths: readonly string[]): readonly string[] => paths.map((path) => `${prefix}/${path}`);
 
@@ -181,7 +187,12 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
       () => true,
       () => false,
     );
-  if (!(await exists(join(dataDir, databasePrefix, 'PG_VERSION')))) throw new Error(`${dataDir} has no database of the embedded server.`);
+  const hasDatabase = (folder: string): Promise<boolean> => exists(join(folder, databasePrefix, 'PG_VERSION'));
+  if (!(await hasDatabase(dataDir))) {
+    const sandbox = join(dataDir, sandboxFolder);
+    const hint = (await hasDatabase(sandbox)) ? ` The sandbox has one, which this command copies: DATA_DIR=${sandbox} npm run backup` : '';
+    throw new Error(`${dataDir} has no database of the embedded server.${hint}`);
+  }
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
   await makeFolder(to);
@@ -190,7 +201,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
   if (isWithin(source, copy) || isWithin(copy, source))
     throw new Error(`${to} would put its copy over the data folder, or into it: name another folder with --to.`);
-  const all = await sizeOf(dataDir, (await walk(dataDir, () => true)).files);
+  const all = await sizeOf(dataDir, (await walk(dataDir, (path) => !isOfSandbox(path))).files);
   const there = await sizeOf(to, (await walk(to, () => true)).files);
   const { bavail, bsize } = await statfs(to);
   if (all - there > bavail * bsize)
