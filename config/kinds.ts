@@ -81,9 +81,12 @@ export const nodeName: Kind<string | null> = {
   show: (value) => value ?? '',
 };
 
+const startsWith = (protocols: readonly string[]): string =>
+  `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+
 /** null: the program finds out by itself. */
 export const url = (...protocols: readonly string[]): Kind<string | null> => ({
-  must: `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}; signs such as / # @ in a password are written as %2F %23 %40`,
+  must: startsWith(protocols),
   parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/(?<!\/)\/+$/, '') : undefined),
   show: (value) => value ?? '',
 });
@@ -109,7 +112,11 @@ export const version: Kind<string | null> = {
 };
 
 /** An address that holds a password. */
-export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({ ...url(...protocols), secret: true });
+export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({
+  ...url(...protocols),
+  must: `${startsWith(protocols)}; signs such as / # @ in a password are written as %2F %23 %40`,
+  secret: true,
+});
 
 /** Shorter tokens that a person chose can be guessed at a thousand requests a second. */
 const shortestToken = 16;

@@ -51,9 +51,26 @@ const unknownIn = (given: Environment): readonly UnknownSetting[] => {
     .map((name) => ({ name, meant: nearest(name, known) }));
 };
 
-const readFile = (path: string, problems: string[]): Environment => {
+/** Numbers of the lines that have no `=` and are neither empty nor a comment. A value in quotes may have several lines. */
+const oddLines = (text: string): readonly number[] => {
+  let quote = '';
+  return text.split('\n').flatMap((line, at) => {
+    if (quote !== '') {
+      if (line.includes(quote)) quote = '';
+      return [];
+    }
+    const isOdd = !/^\s*(?:#|$)/.test(line) && !line.includes('=');
+    const [, opened = '', rest = ''] = /=\s*(["'`])(.*)$/s.exec(line) ?? [];
+    if (opened !== '' && !rest.includes(opened)) quote = opened;
+    return isOdd ? [at + 1] : [];
+  });
+};
+
+const readFile = (path: string, problems: string[], onOddLine: (line: number) => void): Environment => {
   try {
-    return Object.fromEntries(Object.entries(parseEnv(readFileSync(path, 'utf8'))).map(([name, text]) => [name.trim(), text]));
+    const text = readFileSync(path, 'utf8');
+    for (const line of oddLines(text)) onOddLine(line);
+    return Object.fromEntries(Object.entries(parseEnv(text)).map(([name, value]) => [name.trim(), value]));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
@@ -89,12 +106,20 @@ export interface Sources {
   readonly preset?: Environment;
   /** Called for each name in the file that is no setting: its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
+  /** Called with the number of each line in the file that has no `=`: it has no effect. */
+  readonly onOddLine?: (line: number) => void;
 }
 
 /** Throws one `SettingsError` for all problems. `baseUrl` is there afterwards, and is only right for `port` 0 once the port is known. */
-export const loadSettings = ({ env = process.env, file = '.env', preset = {}, onUnknown }: Sources = {}): Settings => {
+export const loadSettings = ({
+  env = process.env,
+  file = '.env',
+  preset = {},
+  onUnknown,
+  onOddLine = () => undefined,
+}: Sources = {}): Settings => {
   const problems: string[] = [];
-  const fromFile = readFile(file, problems);
+  const fromFile = readFile(file, problems, onOddLine);
   if (onUnknown) for (const unknown of unknownIn(fromFile)) onUnknown(unknown);
   const settings = parse({ ...preset, ...fromFile, ...env }, problems);
   for (const [low, high] of ranges)

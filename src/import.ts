@@ -26,15 +26,15 @@ Sources:
 ${sources.join('\n')}
 
 Options:
-  --path PATH         file or folder of the source
-  --url ADDRESS       address of the source's database
-  --keys PLACE        where the Signal keys lie apart: a folder, a file or the address of a database
-  --secret-file FILE  file with the passphrase of an archive, or with the key of sealed fields
-  --only NAME         imports this session alone; may be repeated
-  --into INSTANCE     id or name of the instance to be filled, for one session
-  --dry-run           says for each session what would happen, and changes nothing
-  --connect           connects the sessions afterwards, one by one
-  --to ADDRESS        address of the gateway`;
+  --path PATH             file or folder of the source
+  --url ADDRESS           address of the source's database
+  --keys PLACE            where the Signal keys lie apart: a folder, a file or the address of a database
+  --passphrase-file FILE  file with the passphrase of an archive, or with the key of sealed fields; --secret-file is the same
+  --only NAME             imports this session alone; may be repeated
+  --into INSTANCE         id or name of the instance to be filled, for one session
+  --dry-run               says for each session what would happen, and changes nothing
+  --connect               connects the sessions afterwards, one by one
+  --to ADDRESS            address of the gateway`;
 
 const { values } = commandLine(
   {
@@ -43,6 +43,7 @@ const { values } = commandLine(
       path: { type: 'string' },
       url: { type: 'string' },
       keys: { type: 'string' },
+      'passphrase-file': { type: 'string' },
       'secret-file': { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       into: { type: 'string', default: '' },
@@ -136,7 +137,7 @@ const connectAll = async (client: AdminClient, sessions: readonly ImportedSessio
 };
 
 const secretOf = async (): Promise<string | null> => {
-  const file = values['secret-file'];
+  const file = values['passphrase-file'] ?? values['secret-file'];
   if (file !== undefined) return secretIn(file);
   return values.from === 'dormouse' ? askSecret('Passphrase of the archive: ') : null;
 };

@@ -35,6 +35,20 @@ const phoneOf = (page: string): SimulatedPhone => ({
   },
 });
 
+/** The reason why the process could not start: an error of Node or of SQLite. */
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+const words = ({ code, message }: Failure, { sandboxHost, sandboxPort, dataDir }: Settings): string => {
+  if (code === 'EADDRINUSE')
+    return `port ${sandboxPort} of ${sandboxHost} is taken, which the simulated platform needs: set SANDBOX_PORT to a free one`;
+  if (code === 'ERR_SQLITE_ERROR' && /locked|busy/.test(message))
+    return `another simulated platform runs with the data folder ${dataDir}: stop it, or set DATA_DIR to another folder`;
+  return `the simulated platform could not start: ${message}`;
+};
+
 /** Resolves when it listens. It ends by itself when this process does, however that happens. Rejects when it cannot start. */
 export async function forkSandbox(settings: Settings, log: Log): Promise<SandboxProcess> {
   const args = ['--host', settings.sandboxHost, '--port', String(settings.sandboxPort), '--data', join(settings.dataDir, 'platform')];
@@ -43,14 +57,14 @@ export async function forkSandbox(settings: Settings, log: Log): Promise<Sandbox
   const child = fork(new URL('./sandbox/main.ts', import.meta.url), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   const port = await new Promise<number>((resolve, reject) => {
-    child.once('message', (message: { readonly port?: number }) => resolve(message.port ?? settings.sandboxPort));
+    let failure: Failure | null = null;
+    child.on('message', (message: { readonly port?: number } | Failure) => {
+      if ('code' in message) failure = message;
+      else resolve(message.port ?? settings.sandboxPort);
+    });
     child.once('error', reject);
     child.once('exit', (code) =>
-      reject(
-        new Error(
-          `the simulated platform ended at once (code ${code}): either port ${settings.sandboxPort} is in use (SANDBOX_PORT), or another one keeps its data in ${settings.dataDir} (DATA_DIR)`,
-        ),
-      ),
+      reject(new Error(failure === null ? `the simulated platform ended at once (code ${code})` : words(failure, settings))),
     );
   });
   let stopping = false;

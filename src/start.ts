@@ -25,9 +25,9 @@ const refuseToStart = (message: string): never => {
   process.exit(1);
 };
 
-const readSettings = (sandbox: boolean, onUnknown: (unknown: UnknownSetting) => void): Settings => {
+const readSettings = (sandbox: boolean, onUnknown: (unknown: UnknownSetting) => void, onOddLine: (line: number) => void): Settings => {
   try {
-    return loadSettings({ onUnknown, ...(sandbox ? { preset: sandboxPreset } : {}) });
+    return loadSettings({ onUnknown, onOddLine, ...(sandbox ? { preset: sandboxPreset } : {}) });
   } catch (error) {
     if (error instanceof SettingsError) return refuseToStart(error.message);
     throw error;
@@ -55,15 +55,23 @@ export async function start(args: readonly string[]): Promise<void> {
   if (strange !== undefined)
     refuseToStart(`The argument ${strange} is not known; there are --sandbox and --help. Settings come from the environment and .env.`);
   const unknown: UnknownSetting[] = [];
-  const read = readSettings(sandbox, (setting) => unknown.push(setting));
+  const oddLines: number[] = [];
+  const read = readSettings(
+    sandbox,
+    (setting) => unknown.push(setting),
+    (line) => oddLines.push(line),
+  );
   const log = createLog(read.logLevel, read.logFormat);
   for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
+  for (const line of oddLines) log.warn({ line, file: '.env', missing: '=' }, 'settings.noValue');
   try {
     openDataDir(read.dataDir);
   } catch (error) {
     refuseToStart(`Dormouse could not start: ${(error as Error).message}`);
   }
-  const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
+  const platform = sandbox
+    ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(`Dormouse could not start: ${startError(error)}`))
+    : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
   // Output beside the log may get lost on a full disk.

@@ -3,7 +3,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /**
  * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints the
- * error above the usage.
+ * error with the first line of the usage: all of it would scroll the error away.
  */
 export const commandLine = <const Config extends ParseArgsConfig>(config: Config, usage: string): ReturnType<typeof parseArgs<Config>> => {
   if (process.argv.slice(2).some((one) => one === '--help' || one === '-h')) {
@@ -13,7 +13,8 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
   try {
     return parseArgs(config);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
+    const [first = ''] = usage.split('\n');
+    process.stderr.write(`Usage: ${first}\n--help describes all options.\n${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
   }
 };

@@ -35,9 +35,12 @@ const options = {
   decrypt: !values['no-decrypt'],
   log,
 };
-const running = await startSandbox(options).catch((error: unknown) => {
-  // Usual causes: the port is in use, or another process uses the data folder.
+const running = await startSandbox(options).catch(async (error: unknown) => {
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
+  const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // The gateway that started this process tells the operator.
+  if (process.send?.({ type: 'failed', code, message }, () => resolve()) !== undefined) await promise;
   process.exit(1);
 });
 // The look-up of the gateway finds the version that it ships with, so that it logs no warning.

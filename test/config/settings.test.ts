@@ -235,3 +235,24 @@ for (const [file, pattern] of naming.slice(2))
       [],
     );
   });
+
+test('settings: a line of the file without = is named by its number, and a value of several lines is one value', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dormouse-env-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, '.env');
+  writeFileSync(file, `# comment\nPORT=3001\n\nPORT 4000\nNATS_PREFIX='a\nb'\n  HOST\n`);
+  const odd: number[] = [];
+  const { port } = loadSettings({ env: {}, file, onOddLine: (line) => odd.push(line) });
+  assert.deepEqual([port, odd], [3001, [4, 7]]);
+});
+
+test('settings: the advice about passwords comes with addresses that hold one', () => {
+  assert.throws(
+    () => loadSettings({ env: { BASE_URL: 'example.com' }, file: '/nowhere' }),
+    ({ message }: Error) => /BASE_URL must be an address that starts with http:\/\/ or https:\/\/$/.test(message),
+  );
+  assert.throws(
+    () => loadSettings({ env: { DATABASE_URL: 'example.com' }, file: '/nowhere' }),
+    ({ message }: Error) => /in a password are written as/.test(message),
+  );
+});

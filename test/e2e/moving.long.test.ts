@@ -125,7 +125,7 @@ test('export: a session moves on to another gateway as an archive, and back to t
       'dormouse',
       '--path',
       archive,
-      '--secret-file',
+      '--passphrase-file',
       join(moving.folder, 'wrong'),
     ]);
     assert.match(wrong.output, /The passphrase is not the one of this archive/);

@@ -52,7 +52,7 @@ const unsealed = (sealed: Buffer, key: string | null): string | null => {
 };
 
 const sealedKeyLost =
-  'signature of the webhook: its key is sealed; give WUZAPI_GLOBAL_ENCRYPTION_KEY in the file of --secret-file, or make one with POST /webhook';
+  'signature of the webhook: its key is sealed; give WUZAPI_GLOBAL_ENCRYPTION_KEY in the file of --passphrase-file, or make one with POST /webhook';
 
 const settingsOf = (user: Row, secret: string | null): CarriedSettings => {
   const sealed = user['hmac_key'];
