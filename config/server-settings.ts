@@ -114,7 +114,7 @@ export const serverSettings = {
   authFailuresPerMinute: server(
     integer(0, 1_000_000),
     60,
-    'Wrong or missing tokens a minute from one address (of IPv6: one /64). Those over it get 429; a right instance token is never refused, but no admin token is taken from an address with so many wrong admin tokens until the minute is over (instance and admin tokens are counted apart). 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+    'Wrong or missing tokens a minute from one address (of IPv6: one /64). Further wrong tokens get 429. Instance tokens and admin tokens are counted apart. A right instance token is always accepted. After too many wrong admin tokens, an address gets 429 for every admin token, also a right one, until the minute is over. 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),

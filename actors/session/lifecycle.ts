@@ -208,7 +208,11 @@ const chart = kit.createMachine({
         idle: {},
         loggedOut: {},
         suspended: {
-          on: { 'instance.connect': [{ guard: 'mayCut', ...connect, actions: ['noteCut', connect.actions] }, {}], 'instance.rest': rest, 'instance.stop': 'idle' },
+          on: {
+            'instance.connect': [{ guard: 'mayCut', ...connect, actions: ['noteCut', connect.actions] }, {}],
+            'instance.rest': rest,
+            'instance.stop': 'idle',
+          },
           after: {
             suspension: [
               { guard: 'mayReturn', target: '#lifecycle.connecting' },

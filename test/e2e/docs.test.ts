@@ -25,6 +25,10 @@ const simulated = (commands: string): string =>
     .replaceAll('npm run backup', 'DATA_DIR=data/sandbox npm run backup')
     .replaceAll(/(?<==|--to )restored\/data(?=\s)/g, 'restored/data/sandbox');
 
+/** The change of the key speaks of the usual data folder; here the restored one runs by then. */
+const inRestored = (commands: string): string =>
+  commands.replaceAll(/(?<!\w)data\//g, 'restored/data/').replaceAll('npm start', 'DATA_DIR=restored/data npm start');
+
 const connected =
   `until curl -fs http://127.0.0.1:3000/instance/status -H "token: $TOKEN" | field .instance.status | grep -x connected; do sleep 1; done\n` +
   'curl -fs http://127.0.0.1:3001/stats';
@@ -49,7 +53,7 @@ test(
         [runbook, 'Change the encryption key', true],
       ] as const) {
         const section = text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-        for (const block of blocksOf(section)) await paste(block);
+        for (const block of blocksOf(section)) await paste(heading === 'Change the encryption key' ? inRestored(block) : block);
         if (sessions) assert.match(await paste(connected), /"pairings":0,/, heading);
       }
       await paste('kill "$(cat restored/data/gateway.pid)"; wait');
