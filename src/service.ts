@@ -253,6 +253,32 @@ const gatewayInputOf = (settings: Settings, { signIns }: Storage) => ({
   signIns,
 });
 
+const listen = async (app: Awaited<ReturnType<typeof buildApp>>, settings: Settings): Promise<void> => {
+  await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
+    throw listenError(error, settings);
+  });
+};
+
+/** Begins to bring the sessions back. Returns the function that stops everything. */
+const restoring = (gateway: RunningGateway, log: Log, closers: Closers): (() => Promise<void>) => {
+  let isStopping = false;
+  gateway.restore().catch((error: unknown) => {
+    // A stop closes the database under a restore that is under way.
+    if (!isStopping) log.error({ error }, 'service.notRestored');
+  });
+  return () => {
+    isStopping = true;
+    return closers.close();
+  };
+};
+
+/** Closes HTTP. A request that waits for a session, or for the platform, is answered when the sessions are closed. */
+const closeHttp = async (app: Awaited<ReturnType<typeof buildApp>>, graceMs: number, stopGateway: () => Promise<void>): Promise<void> => {
+  const answered = app.close();
+  if ((await within(systemTime, graceMs, answered)) === 'late') await stopGateway();
+  await answered;
+};
+
 /**
  * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
  * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
@@ -299,28 +325,13 @@ export async function startService(
       ...(tracing === null ? {} : { tracing: tracing.requests }),
     };
     const app = await buildApp(gateway, httpOptionsOf(settings, made));
-    closers.add('http', async () => {
-      const answered = app.close();
-      // A request that waits for a session, or for the platform, is answered when the sessions are closed.
-      if ((await within(systemTime, settings.stopGraceMs, answered)) === 'late') await stopGateway();
-      await answered;
-    });
+    closers.add('http', () => closeHttp(app, settings.stopGraceMs, stopGateway));
     await room.close();
-    await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
-      throw listenError(error, settings);
-    });
+    await listen(app, settings);
     const port = portOf(app.server.address(), settings);
     // The first thing of a stop: other nodes take the sessions while requests are still answered.
     onOpen('drain', () => gateway.drain(settings.drainMs));
-    let isStopping = false;
-    gateway.restore().catch((error: unknown) => {
-      // A stop closes the database under a restore that is under way.
-      if (!isStopping) log.error({ error }, 'service.notRestored');
-    });
-    const stop = (): Promise<void> => {
-      isStopping = true;
-      return closers.close();
-    };
+    const stop = restoring(gateway, log, closers);
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);
     return { gateway, address, port, taken, stop };
   } catch (error) {

@@ -25,9 +25,20 @@ const refuseToStart = (message: string): never => {
   process.exit(1);
 };
 
-const readSettings = (sandbox: boolean, onUnknown: (unknown: UnknownSetting) => void, onOddLine: (line: number) => void): Settings => {
+/** Reads the settings, opens the log, and warns about lines of `.env` that have no effect. */
+const readSettings = (sandbox: boolean): { readonly settings: Settings; readonly log: ReturnType<typeof createLog> } => {
+  const unknown: UnknownSetting[] = [];
+  const oddLines: number[] = [];
+  const told = {
+    onUnknown: (setting: UnknownSetting) => void unknown.push(setting),
+    onOddLine: (line: number) => void oddLines.push(line),
+  };
   try {
-    return loadSettings({ onUnknown, onOddLine, ...(sandbox ? { preset: sandboxPreset } : {}) });
+    const settings = loadSettings({ ...told, ...(sandbox ? { preset: sandboxPreset } : {}) });
+    const log = createLog(settings.logLevel, settings.logFormat);
+    for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
+    for (const line of oddLines) log.warn({ line, file: '.env', missing: '=' }, 'settings.noValue');
+    return { settings, log };
   } catch (error) {
     if (error instanceof SettingsError) return refuseToStart(error.message);
     throw error;
@@ -54,16 +65,7 @@ export async function start(args: readonly string[]): Promise<void> {
   const strange = args.find((arg) => arg !== '--sandbox');
   if (strange !== undefined)
     refuseToStart(`The argument ${strange} is not known; there are --sandbox and --help. Settings come from the environment and .env.`);
-  const unknown: UnknownSetting[] = [];
-  const oddLines: number[] = [];
-  const read = readSettings(
-    sandbox,
-    (setting) => unknown.push(setting),
-    (line) => oddLines.push(line),
-  );
-  const log = createLog(read.logLevel, read.logFormat);
-  for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
-  for (const line of oddLines) log.warn({ line, file: '.env', missing: '=' }, 'settings.noValue');
+  const { settings: read, log } = readSettings(sandbox);
   try {
     openDataDir(read.dataDir);
   } catch (error) {
