@@ -58,6 +58,13 @@ const pidFileIn = (dataDir: string) => {
   };
 };
 
+const surviveSurprises = (log: Log): void => {
+  // Output beside the log may get lost on a full disk.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
+};
+
 /** `--sandbox`: with a simulated platform of its own beside it. `--help`: prints commands and settings, and starts nothing. */
 export async function start(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return say(helpText());
@@ -76,10 +83,7 @@ export async function start(args: readonly string[]): Promise<void> {
     : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
-  // Output beside the log may get lost on a full disk.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
-  process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
+  surviveSurprises(log);
 
   const pidFile = pidFileIn(settings.dataDir);
   const refuse = (error: unknown): never => {

@@ -292,6 +292,22 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   return { ...place, user };
 };
 
+/** Sets the password of the server. If that fails, stops a server that was started here: a server of a damaged database runs, and nobody can use it. */
+const guardOrStop = async (
+  place: Place,
+  { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
+  socket: ReturnType<typeof socketFolder>,
+  log: Log,
+): Promise<string> => {
+  try {
+    return await guardServer(place.root, { data: place.data, pid, socket: socket.path }, log);
+  } catch (error) {
+    socket.release();
+    if (!adopted) await stopServer(place);
+    throw error;
+  }
+};
+
 /** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
