@@ -15,14 +15,20 @@ import { labelCommands, quickReplyCommands } from './commands/definitions.ts';
 import { leadCommands } from './commands/leads.ts';
 import { movingCommands } from './commands/moving.ts';
 import { proxyCommands } from './commands/proxies.ts';
-import { sendCommands, SendOnce, withFilesHere } from './commands/sends.ts';
-import { deliveryCommands, webhookCommands } from './commands/webhooks.ts';
+import { quickReplyCommands } from './commands/quick-replies.ts';
+import { serverCommands } from './commands/server.ts';
+import { SendOnce } from './commands/send-once.ts';
+import { sendCommands, withFilesHere } from './commands/sends.ts';
+import { deliveryCommands } from './commands/deliveries.ts';
+import { userCommands } from './commands/users.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import { ownedGateway } from './cluster/owned-gateway.ts';
 import { signInsOf } from './cluster/sign-ins.ts';
-import type { Gateway } from './views.ts';
+import type { AuditFace, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
-import { NumbersLog } from './commands/numbers.ts';
+import { AuditLog } from './inspection/audit-log.ts';
+import { NumbersLog } from './numbers-log.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
@@ -66,6 +72,10 @@ export {
   deviceBrowsers,
   deviceSystems,
   unknownInstance,
+  roles,
+  mayAct,
+  auditActors,
+  passwordLengths,
 } from './model.ts';
 export type {
   AnswerOf,
@@ -159,6 +169,26 @@ const startNumbersLog = (supervisor: Supervisor): NumbersLog => {
   return numbersLog;
 };
 
+/** Commands that need the supervisor alone. */
+const accountCommands = (supervisor: Supervisor) => ({
+  ...contactCommands(supervisor),
+  ...businessCommands(supervisor),
+  ...groupCommands(supervisor),
+  ...peopleCommands(supervisor),
+  ...quickReplyCommands(supervisor),
+  ...historyCommands(supervisor),
+  ...fileCommands(supervisor),
+  ...proxyCommands(supervisor),
+});
+
+const auditing = (ports: Ports): { readonly commands: AuditFace; stop(): Promise<void> } => {
+  const log = new AuditLog({ ...ports, store: ports.auditLog });
+  return {
+    commands: { audit: (note) => log.note(note), auditPage: (query) => ports.auditLog.find(query) },
+    stop: () => log.stop(),
+  };
+};
+
 /** Reads what is registered and answers with a gateway that takes commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
@@ -175,6 +205,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   const replies = supervisor.makeReplies(commands.send);
   const numbersLog = startNumbersLog(supervisor);
   replies.wake();
+  const audit = auditing(ports);
   const gateway: RunningGateway = {
     ...admin,
     async rotateAdminToken() {
@@ -193,18 +224,13 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...chatbotCommands(supervisor, (id) => chatbot.changed(id)),
     ...campaignCommands(supervisor, once),
     ...chatChangeCommands(supervisor),
-    ...contactCommands(supervisor),
-    ...businessCommands(supervisor),
-    ...groupCommands(supervisor),
-    ...peopleCommands(supervisor),
-    ...quickReplyCommands(supervisor),
-    ...historyCommands(supervisor),
     ...channelCommands(supervisor, commands),
-    ...fileCommands(supervisor),
-    ...proxyCommands(supervisor),
+    ...accountCommands(supervisor),
     ...webhookCommands(supervisor),
     ...chatwootCommands(supervisor, replies),
     ...deliveryCommands(supervisor),
+    ...userCommands(ports),
+    ...audit.commands,
     ...serverCommands(supervisor, signInsOf(supervisor.cluster, kept, version)),
     get accepting() {
       return supervisor.accepting;
@@ -212,10 +238,11 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     madeAdminToken: made,
     restore: () => supervisor.restore(),
     drain: (ms) => supervisor.drain(ms),
-    stop: () => {
+    async stop() {
       numbersLog.stop();
       replies.stop();
-      return supervisor.stop();
+      await supervisor.stop();
+      await audit.stop();
     },
   };
   return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh });

@@ -7,8 +7,14 @@ import { channelSettings, groupSettings, leadSettings, pictureSettings } from '.
 import { chatbotSettings, chatwootSettings } from './chatbot-settings.ts';
 import { proxySettings, reconnectSettings } from './reconnect-settings.ts';
 import { eventSettings } from './event-settings.ts';
-import { fileSettings, mediaSettings, uploadSettings } from './file-settings.ts';
-import type { Setting } from './kinds.ts';
+import { chatwootSettings } from './chatwoot-settings.ts';
+import { mediaSettings } from './media-settings.ts';
+import { uploadSettings } from './upload-settings.ts';
+import { proxySettings } from './proxy-settings.ts';
+import { fileSettings } from './file-settings.ts';
+import { clusterSettings } from './cluster-settings.ts';
+import { peopleSettings } from './people-settings.ts';
+import type { Setting } from './setting.ts';
 
 export type { Setting } from './kinds.ts';
 
@@ -33,6 +39,7 @@ export const table = {
   ...proxySettings,
   ...fileSettings,
   ...clusterSettings,
+  ...peopleSettings,
 } as const;
 
 type Table = typeof table;

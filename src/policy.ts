@@ -127,6 +127,7 @@ export const policyOf = (settings: Settings): Policy => ({
   },
   chatbot: chatbot(settings),
   retention: retention(settings),
+  audit: { age: settings.auditKeepDays * day, most: settings.auditMaxEntries },
   autoDownload: { kinds: settings.autoDownload, most: settings.autoDownloadMaxBytes, wait: settings.autoDownloadWaitMs },
   chatwoot: chatwoot(settings),
   webhooksPerInstance: settings.webhooksPerInstance,

@@ -34,6 +34,9 @@ import { createChatModels } from '#src/chatbot/models.ts';
 import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import type { Tracing } from '#src/tracing/traced.ts';
+import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
+import { createPasswords } from '#src/users/passwords.ts';
+import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
   readonly gateway: RunningGateway;
@@ -220,7 +223,8 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
   const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
-  const given = { platform, ...services, signer, media, chance, time, log, disk, digest, loopLagMs: loop.lagMs, ...made };
+  const secrets = { passwords: createPasswords(), oneTimeCodes: createOneTimeCodes() };
+  const given = { platform, ...services, signer, media, chance, time, log, disk, digest, loopLagMs: loop.lagMs, ...secrets, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 

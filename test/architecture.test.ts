@@ -46,6 +46,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/web/page': ['src/web/page/'],
   // A program of its own in the browser.
   'src/web/extension': [],
+  'src/users': ['src/users/', 'actors/ports.ts'],
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
   // The composition: files that stand in src/ itself, and their parts, one file an area.
   'src/*': ['src/', 'config/', 'actors/'],

@@ -21,19 +21,24 @@ export class SharedSignIns implements SignIns {
     this.#alone = alone;
   }
 
-  async add(key: string, ms: number): Promise<void> {
+  async add(key: string, ms: number, { user, address }: Parameters<SignIns['add']>[2]): Promise<boolean> {
     try {
-      await this.#store.add({ key, admin: this.admin() }, ms, most);
+      return await this.#store.add({ key, admin: user?.version ?? this.admin(), userId: user?.id ?? null, address }, ms, most);
     } catch (error) {
-      if (!this.#alone || !(error instanceof StorageFailure)) throw error;
+      if (!this.#alone || user !== null || !(error instanceof StorageFailure)) throw error;
+      return true;
     }
   }
 
-  left(key: string): Promise<number> {
-    return this.#store.left({ key, admin: this.admin() });
+  find(key: string): ReturnType<SignIns['find']> {
+    return this.#store.find(key, this.admin());
   }
 
-  end(key: string): Promise<void> {
+  list(): ReturnType<SignIns['list']> {
+    return this.#store.list(this.admin());
+  }
+
+  end(key: string): Promise<boolean> {
     return this.#store.end(key);
   }
 

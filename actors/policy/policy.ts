@@ -57,6 +57,8 @@ export interface Policy {
   /** The largest number of lead tags, and of quick replies in the gateway, for one instance. */
   readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
+  /** The bounds of the audit log. `age` is 0 for ever. `most` counts the entries of instance tokens apart from all others. */
+  readonly audit: { readonly age: number; readonly most: number };
   /** The period with which the figures of quality are logged; 0 or absent for never. */
   readonly numbersEvery?: number;
   /** The longest wait of a stop for storage and receivers. The next start continues unfinished work. */

@@ -147,13 +147,16 @@ const retained = (
   ].filter(({ age }) => age > 0);
 
 const perishables = (ports: Ports, policy: Policy): readonly Perishable[] => {
-  const { sendKeys, recipients, pictures, chatwootRows } = ports;
+  const { sendKeys, recipients, pictures, chatwootRows, auditLog } = ports;
+  const { age: auditAge, most } = policy.audit;
   const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
   return [
     { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
     { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
     { name: 'pictures', age: policy.pictures.age, expire: (before, limit) => pictures.expire(before, limit) },
     { name: 'chatwoot', age: policy.chatwoot.keep, expire: (before, limit) => chatwootRows.expire(before, limit) },
+    // Without an age the number of entries is their only bound.
+    { name: 'audit', age: auditAge, expire: (before, limit) => auditLog.expire(auditAge === 0 ? 0 : before, most, limit) },
     ...retained(ports, policy),
   ];
 };

@@ -1,5 +1,7 @@
 /** Gateway methods for the server as a whole. */
-import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
+import type { ClientVersionView, InstanceId, OpenSession, Result, SessionUser, Status } from '../model.ts';
+import type { FoundSignIn } from '../ports/sign-in-store.ts';
+import type { KnownNode } from '../ports/lease-store.ts';
 import type { CloseCause } from '../policy/close-cause.ts';
 import type { KnownNode } from '../ports/cluster.ts';
 import type { RefusedEntry } from '../ports/journal.ts';
@@ -135,11 +137,14 @@ export interface NodeView {
  * during an outage of the storage.
  */
 export interface SignIns {
-  add(key: string, ms: number): Promise<void>;
-  /** Returns the remaining time of a sign-in. In milliseconds; 0 for one that has ended, is unknown, or belongs to a former admin token. */
-  left(key: string): Promise<number>;
-  /** Ends a sign-in. Other nodes learn of the end within a second. */
-  end(key: string): Promise<void>;
+  /** Begins a sign-in of a user, or of the admin token (null). Returns false if the user changed since it was authenticated. */
+  add(key: string, ms: number, by: { readonly user: SessionUser | null; readonly address: string }): Promise<boolean>;
+  /** Returns a sign-in; null for one that has ended, is unknown, or belongs to a former admin token or to a user who changed meanwhile. */
+  find(key: string): Promise<FoundSignIn | null>;
+  /** Returns all sign-ins that are valid, the latest first. */
+  list(): Promise<readonly OpenSession[]>;
+  /** Ends a sign-in. Other nodes learn of the end within a second. Returns false if there was none. */
+  end(key: string): Promise<boolean>;
   /** Registers the cache of sign-ins in this process. The method `end` of the cache is called for sign-ins that another node ended. */
   remembers(memory: SignInMemory): void;
 }

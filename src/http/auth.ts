@@ -1,10 +1,18 @@
 /** The hook that looks at the credential of every request. */
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Gateway, PasskeyLink } from '#actors/gateway.ts';
-import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
-import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance } from './route.ts';
-import { sendRefusal } from './errors.ts';
+import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, type SessionUser } from '#actors/gateway.ts';
+import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
+import {
+  type Credential,
+  type CredentialName,
+  credentials,
+  type Denial,
+  demoText,
+  forged,
+  roleText,
+  unknownInstance,
+} from './credentials.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
 
@@ -13,6 +21,8 @@ declare module 'fastify' {
     credential?: CredentialName;
     /** The answer shows a token to a session of the dashboard too. */
     givesToken?: boolean;
+    /** The least role of a user who calls the route by a session. */
+    role?: Role;
   }
   interface FastifyRequest {
     /** The instance whose token came with the request; '' where none is asked for. */
@@ -21,10 +31,14 @@ declare module 'fastify' {
     instanceToken: string;
     /** The dashboard's session that the request was admitted with; '' when a token was. */
     adminSession: string;
+    /** The caller that was admitted; null where no credential is asked for, or none was right. */
+    caller: Caller | null;
     /** The code, or the ticket, of a link with a passkey; null for every other credential. */
     passkeyLink: { readonly code: string; readonly used: boolean } | null;
   }
 }
+
+export type Caller = { readonly actor: 'user'; readonly user: SessionUser } | { readonly actor: Exclude<AuditActor, 'user'> };
 
 /** Letters of a code or of a ticket. */
 const longestCode = 64;
@@ -45,8 +59,13 @@ const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => re
 const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> => {
     const name = sessionNameOf(request);
-    if (!(await sessions.has(name))) return false;
+    const session = await sessions.find(name);
+    if (session === null) return false;
     if (!isOwnRequest(request)) return forged;
+    const { user } = session;
+    request.caller = user === null ? { actor: 'adminToken' } : { actor: 'user', user };
+    const { role: least = 'administrator' } = request.routeOptions.config;
+    if (user !== null && !mayAct(user.role, least)) return { status: 403, text: roleText(user.role, least) };
     request.adminSession = name;
     // Only streams go on after they were answered; a request that ends its own session has to be answered first.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
@@ -67,18 +86,24 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   };
 };
 
-/** An answer without the token of an instance, in the four places where answers have it. `payload`: the body that was posted to a receiver. */
-const withoutToken = (answer: unknown): unknown => {
-  if (Array.isArray(answer)) return answer.map(withoutToken);
+/** Fields that a page does not get. A viewer could link a phone of its own with a code. */
+const secretFields: readonly string[] = ['token'];
+const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
+
+/** An answer without secrets, in the places where answers have them. `payload`: the body that was posted to a receiver. */
+const without = (secrets: readonly string[], answer: unknown): unknown => {
+  if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
-  const { token, instance, payload } = answer as Readonly<Record<'token' | 'instance' | 'payload', unknown>>;
+  const { instance, payload } = answer as Readonly<Record<'instance' | 'payload', unknown>>;
   return {
     ...answer,
-    ...(token === undefined ? {} : { token: '' }),
-    ...(instance === undefined ? {} : { instance: withoutToken(instance) }),
-    ...(payload === undefined ? {} : { payload: withoutToken(payload) }),
+    ...Object.fromEntries(secrets.filter((name) => Object.hasOwn(answer, name)).map((name) => [name, ''])),
+    ...(instance === undefined ? {} : { instance: without(secrets, instance) }),
+    ...(payload === undefined ? {} : { payload: without(secrets, payload) }),
   };
 };
+
+const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
 /** A token that is known here costs no try. In a cluster any other one costs a query, and a right one is known here within a second. */
 const instanceGuess =
@@ -107,6 +132,7 @@ const linkGuard = (gateway: Gateway) => {
     if (guess.found === null) return deny(reply, credential.wrong);
     request.instanceId = guess.found.id;
     request.passkeyLink = { code, used: guess.found.used };
+    request.caller = { actor: 'passkeyCode' };
     return undefined;
   };
 };
@@ -114,6 +140,7 @@ const linkGuard = (gateway: Gateway) => {
 const decorateRequests = (app: FastifyInstance): void => {
   for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
   app.decorateRequest('passkeyLink', null);
+  app.decorateRequest('caller', null);
 };
 
 /** A route without a credential would be open to everybody: the start ends with its name. */
@@ -138,7 +165,12 @@ export const guardRoutes = (
 
   // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
-    next(null, request.adminSession === '' || request.routeOptions.config.givesToken === true ? answer : withoutToken(answer)),
+    next(
+      null,
+      request.adminSession === '' || request.routeOptions.config.givesToken === true
+        ? answer
+        : without(isViewer(request) ? secretFieldsOfViewers : secretFields, answer),
+    ),
   );
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
@@ -155,6 +187,7 @@ export const guardRoutes = (
     if (wait !== null) return refuseTooMany(reply, wait);
     if (token === '' || !gateway.isAdmin(token)) return deny(reply, token === '' ? credential.missing : credential.wrong);
     limit.admin.giveBack(request);
+    request.caller = { actor: 'adminToken' };
     return undefined;
   };
 
@@ -173,6 +206,7 @@ export const guardRoutes = (
     if (guess.found === null) return deny(reply, token === '' ? credential.missing : credential.wrong);
     request.instanceId = guess.found;
     request.instanceToken = token;
+    request.caller = { actor: 'instanceToken' };
     return undefined;
   });
 };

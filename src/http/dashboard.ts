@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** Views that have an address of their own. The page reads the rest of the address. */
-const views = ['/admin', '/admin/start', '/admin/cluster', '/admin/moving', '/admin/sessions/*'];
+const views = ['/admin', '/admin/start', '/admin/cluster', '/admin/moving', '/admin/people', '/admin/audit-log', '/admin/sessions/*'];
 
 /** An address that nothing serves: the page says so to a browser, the API to everybody else. */
 const unknown = '/admin/*';

@@ -24,8 +24,13 @@ import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
 import { makePasskeyCodeStore, makeSignInStore } from './stores/sign-ins.ts';
 import { makeSessionStore } from './stores/sessions.ts';
+import { makeAuditStore } from './stores/audit-log.ts';
+import { makeUserStore } from './stores/users.ts';
+import { makeSignInStore } from './stores/sign-ins.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
-import { makeOpener } from './vault/sealing.ts';
+import { makeStepStore } from './stores/step-log.ts';
+import { makeSendKeyStore } from './stores/send-keys.ts';
+import { makeOpener, type Opener } from './vault/opener.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';
@@ -124,6 +129,12 @@ const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTim
   return { ...makeLeaseStore(leases, noteTime), join, renew, leave };
 };
 
+const peopleOf = ({ queries, sweeps }: Pools, opener: Opener): Pick<Storage, 'signIns' | 'users' | 'auditLog'> => ({
+  signIns: makeSignInStore(queries),
+  users: makeUserStore(queries, opener),
+  auditLog: { ...makeAuditStore(queries), expire: makeAuditStore(sweeps).expire },
+});
+
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const messageId = (): string => `r${randomBytes(4).toString('hex').slice(0, 7)}`;
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
@@ -171,7 +182,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     vault,
     sessions: makeSessionStore(journal, sealer, vault, now),
     changes: makeChangeStore(queries),
-    signIns: makeSignInStore(queries),
+    ...peopleOf(pools, opener),
     leases: leasesOf(pools, noteTime),
     leftWork: makeLeftWorkStore(journal),
     onDuty: () => tenancy?.onDuty ?? true,

@@ -16,6 +16,9 @@ import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
+import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
+import { createPasswords } from '#src/users/passwords.ts';
+import { signer } from '#src/webhooks/signature.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
 import { answer } from './probe.ts';
 
@@ -91,6 +94,8 @@ const portsOf = (stores: Storage): Ports => {
     log: quiet,
     meter: quietMeter,
     logLevels: { set: () => undefined, of: () => null },
+    passwords: createPasswords(),
+    oneTimeCodes: createOneTimeCodes(),
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   };
 };

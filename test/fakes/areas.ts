@@ -4,9 +4,11 @@ import { chatbotCommands } from './chatbot.ts';
 import { chatwootCommands } from './chatwoot.ts';
 import type { Attempt } from './definitions.ts';
 import { peopleCommands } from './people.ts';
+import { userCalls } from './users.ts';
 
 export const areaCommands = (attempt: Attempt) => ({
   ...peopleCommands(attempt),
+  ...userCalls(),
   ...campaignCommands(attempt),
   ...chatbotCommands(attempt),
   ...chatwootCommands(attempt),

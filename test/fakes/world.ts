@@ -35,6 +35,7 @@ import {
 import { FakeSessions, FakeSources } from './moving.ts';
 import { FakeRefused } from './refused.ts';
 import { FakePasskeyCodes } from './passkey-codes.ts';
+import { userPorts } from './users.ts';
 import { FakeSteps } from './steps.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
@@ -143,6 +144,7 @@ export const testPolicy: Policy = {
   webhooksPerInstance: 5,
   definitionsPerInstance: 3,
   adminRotateCooldown: 3_600_000,
+  audit: { age: 0, most: 1_000 },
 };
 
 export class World {
@@ -174,8 +176,7 @@ export class World {
 
   constructor(seed = 1) {
     const { db, time, log } = this;
-    const chance = new FakeChance(seed);
-    this.chance = chance;
+    const chance = (this.chance = new FakeChance(seed));
     this.platform = new FakePlatform(time);
     this.platform.credentials = (id) => (db.instances.get(id)?.jid ?? '') !== '';
     this.receiver = new FakeReceiver(time);
@@ -202,6 +203,7 @@ export class World {
       sendKeys: new FakeSendKeys(db),
       refused: new FakeRefused(db),
       stepLog: new FakeSteps(db),
+      ...userPorts(),
       attachments: this.attachments,
       ...this.moving,
       portraits: { take: async (source) => (source === 'broken' ? refuse('invalid', 'no picture') : done(Buffer.from(source))) },

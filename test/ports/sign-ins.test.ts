@@ -9,15 +9,18 @@ const database = await testDatabase();
 const { signIns } = await database.storage();
 const run = (text: string) => database.admin.rows<Record<string, unknown>>({ name: '', text }, []);
 const hour = 3_600_000;
+/** A sign-in with the admin token. */
+const byToken = (key: string, admin = 'a') => ({ key, admin, userId: null, address: '192.0.2.1' });
 
 test('sign-ins: one counts under its admin token until its time is over, or it is ended', async () => {
-  await signIns.add({ key: 'k1', admin: 'a' }, hour, 10);
-  const left = await signIns.left({ key: 'k1', admin: 'a' });
-  assert.ok(left > hour - 60_000 && left <= hour, `${left}`);
-  assert.equal(await signIns.left({ key: 'k1', admin: 'another token' }), 0);
-  assert.equal(await signIns.left({ key: 'k2', admin: 'a' }), 0);
-  await signIns.add({ key: 'over', admin: 'a' }, 0, 10);
-  assert.equal(await signIns.left({ key: 'over', admin: 'a' }), 0);
+  await signIns.add(byToken('k1'), hour, 10);
+  const found = await signIns.find('k1', 'a');
+  assert.ok(found !== null && found.user === null);
+  assert.ok(found.left > hour - 60_000 && found.left <= hour, `${found.left}`);
+  assert.equal(await signIns.find('k1', 'another token'), null);
+  assert.equal(await signIns.find('k2', 'a'), null);
+  await signIns.add(byToken('over'), 0, 10);
+  assert.equal(await signIns.find('over', 'a'), null);
   assert.deepEqual(await signIns.valid(['k1', 'k2', 'over'], 'a'), ['k1']);
   assert.deepEqual(await signIns.valid(['k1'], 'another token'), []);
   await signIns.end('k1');
@@ -26,8 +29,8 @@ test('sign-ins: one counts under its admin token until its time is over, or it i
 });
 
 test('sign-ins: of more than the bound those are kept that end last, and what is over goes', async () => {
-  await signIns.add({ key: 'over', admin: 'a' }, 0, 3);
-  for (let n = 0; n < 5; n += 1) await signIns.add({ key: `n${n}`, admin: 'a' }, hour + n * 1_000, 3);
+  await signIns.add(byToken('over'), 0, 3);
+  for (let n = 0; n < 5; n += 1) await signIns.add(byToken(`n${n}`), hour + n * 1_000, 3);
   assert.deepEqual(
     (await run('select key from sign_in order by until')).map(({ key }) => key),
     ['n2', 'n3', 'n4'],
@@ -37,7 +40,7 @@ test('sign-ins: of more than the bound those are kept that end last, and what is
 test('sign-ins: no question reads the table', async () => {
   await run(`insert into sign_in select 'many' || n, 'a', n from generate_series(1, 20000) as n`);
   await run('analyze sign_in');
-  for (const statement of [signInStatements.left, signInStatements.valid, signInStatements.end]) {
+  for (const statement of [signInStatements.find, signInStatements.valid, signInStatements.boundOfUser, signInStatements.end]) {
     const nodes = await planOf(database.admin, statement);
     assert.ok(
       nodes.every((node) => node['Node Type'] !== 'Seq Scan'),

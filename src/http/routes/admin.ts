@@ -44,11 +44,14 @@ const instanceRows: readonly Route[] = [
     summary: 'Create an instance; connect it afterwards to pair it',
     body: shape.CreateBody,
     answer: shape.CreateAnswer,
-    run: async ({ gateway, now, body }) => {
+    run: async ({ gateway, now, body, request }) => {
       const { name, adminField01 = '', adminField02 = '', systemName = '', browser = '', system = '' } = body;
       const look = { systemName: systemName.trim(), browser: browser === 'auto' ? '' : browser, system };
       const input = { name: name.trim(), adminField01, adminField02, ...look };
-      return mapResult(await gateway.create(input, regionOf(body)), (view) => createdView(view, now));
+      return mapResult(await gateway.create(input, regionOf(body)), (view) => {
+        request.auditSubject = { instance: view.record.id };
+        return createdView(view, now);
+      });
     },
   }),
   route({
@@ -79,7 +82,8 @@ const instanceRows: readonly Route[] = [
     body: shape.AdminFieldsBody,
     answer: shape.InstanceAnswer,
     refusals: instanceRefusals,
-    run: async ({ gateway, now, body: { id, adminField01, adminField02 } }) => {
+    run: async ({ gateway, now, body: { id, adminField01, adminField02 }, request }) => {
+      request.auditSubject = { instance: id };
       const patch = {
         ...(adminField01 === undefined ? {} : { adminField01 }),
         ...(adminField02 === undefined ? {} : { adminField02 }),
@@ -107,7 +111,7 @@ const rotateRow = (sessions: AdminSessions): Route =>
     run: async ({ gateway, now }) =>
       mapResult(await gateway.rotateAdminToken(), (token) => {
         // Dashboard sessions that began with the old token end with it.
-        sessions.endAll();
+        sessions.endOfToken();
         return {
           success: true,
           message: 'Admin token rotated successfully',

@@ -1,9 +1,12 @@
 /** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
 import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/gateway.ts';
-import { type AdminSessions, sessionCookie, sessionNameOf } from '../dashboard.ts';
+import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type SessionOwner } from '../admin-sessions.ts';
+import { demoText, forged } from '../credentials.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
-import { done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
-import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
+import { done, refuse, unknownInstance } from '../outcome.ts';
+import { type AnswerOf, instanceRefusals, type Route, route } from '../route.ts';
+import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
+import { SignInBody } from '../schemas/users.ts';
 
 const tag = 'admin';
 
@@ -41,17 +44,64 @@ const tokenRow: Route = route({
   },
 });
 
+const ownerView = ({ user }: SessionOwner) => ({
+  user: user?.name ?? '',
+  role: user?.role ?? ('administrator' as const),
+  hasCode: user?.hasCode ?? false,
+});
+
+type Shown = (owner: SessionOwner, gateway: Gateway) => AnswerOf<typeof SessionAnswer>;
+
+/** The one sentence for every wrong sign-in. */
+const wrongSignIn = 'the name, the password or the one-time code is wrong';
+
+const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 'log'>, sessions: AdminSessions, shown: Shown): Route =>
+  route({
+    on: ['POST /admin/session/user'],
+    operationId: 'signIn',
+    credential: 'none',
+    tag,
+    summary: 'Sign in to the dashboard by name and password, with a one-time code where the user has one',
+    body: SignInBody,
+    answer: SessionAnswer,
+    headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
+    refusals: { forbidden: { example: wrongSignIn }, limited: { example: 'Rate limit exceeded' } },
+    run: async ({ gateway, request, reply, body: { name, password, code = '' } }) => {
+      if (options.demoServer) return refuse('forbidden', demoText);
+      if (!isOwnOrNoPage(request)) return refuse('forbidden', forged.text);
+      const { admin } = request.server.authenticationLimit;
+      const wait = admin.take(request);
+      if (wait !== null) return refuse('limited', 'Rate limit exceeded', { retryAfter: wait });
+      const signedIn = await gateway.authenticateUser({ name, password, code }).catch((error: unknown) => {
+        admin.giveBack(request);
+        throw error;
+      });
+      if (!signedIn.ok) {
+        // Without the name: people type passwords into the wrong field.
+        options.log.warn({ request: request.id, address: request.ip, reason: signedIn.refusal.reason }, 'http.signInRefused');
+        return signedIn;
+      }
+      const user = signedIn.value;
+      const session = await sessions.begin(user, request.ip);
+      if (session === null) return refuse('forbidden', wrongSignIn);
+      admin.giveBack(request);
+      request.caller = { actor: 'user', user };
+      void reply.header('set-cookie', sessionCookie(request, session, options.adminSessionMs));
+      return done(shown({ user }, gateway));
+    },
+  });
+
 export const sessionRoutes = (
-  { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
+  { version, demoServer, adminSessionMs, simulatedPhone, log }: HttpOptions,
   sessions: AdminSessions,
 ): readonly Route[] => {
   /** The page offers what this build has. */
   const phone = { sandbox: simulatedPhone !== null, sandboxPage: simulatedPhone?.page ?? '' };
   const choices = { version, ...phone, eventTypes: [...eventTypes], streamTypes: [...streamTypes], messageFilters: [...messageFilters] };
-  const shown = (signedIn: boolean, { nodeName, clientVersion }: Pick<Gateway, 'nodeName' | 'clientVersion'>) => ({
-    signedIn,
+  const shown = (owner: SessionOwner | null, { nodeName, clientVersion }: Pick<Gateway, 'nodeName' | 'clientVersion'>) => ({
+    signedIn: owner !== null,
     demo: demoServer,
-    ...(signedIn ? { clientVersion: clientVersion(), cluster: nodeName !== null, ...choices } : {}),
+    ...(owner === null ? {} : { ...ownerView(owner), clientVersion: clientVersion(), cluster: nodeName !== null, ...choices }),
   });
   return [
     route({
@@ -61,7 +111,7 @@ export const sessionRoutes = (
       tag,
       summary: 'Tell whether the cookie of the request is a session of the dashboard',
       answer: SessionAnswer,
-      run: async ({ gateway, request }) => done(shown(await sessions.has(sessionNameOf(request)), gateway)),
+      run: async ({ gateway, request }) => done(shown(await sessions.find(sessionNameOf(request)), gateway)),
     }),
     route({
       on: ['POST /admin/session'],
@@ -74,10 +124,13 @@ export const sessionRoutes = (
       run: async ({ gateway, request, reply }) => {
         // A session that could make another one would never end.
         if (request.adminSession !== '') return refuse('invalid', 'the admin token is required to begin a session');
-        void reply.header('set-cookie', sessionCookie(request, await sessions.begin(), adminSessionMs));
-        return done(shown(true, gateway));
+        const name = await sessions.begin(null, request.ip);
+        if (name === null) return refuse('forbidden', 'the admin token was replaced meanwhile');
+        void reply.header('set-cookie', sessionCookie(request, name, adminSessionMs));
+        return done(shown({ user: null }, gateway));
       },
     }),
+    signInRow({ demoServer, adminSessionMs, log }, sessions, shown),
     route({
       on: ['DELETE /admin/session'],
       operationId: 'endAdminSession',
@@ -88,7 +141,7 @@ export const sessionRoutes = (
       run: async ({ gateway, request, reply }) => {
         await sessions.end(sessionNameOf(request));
         void reply.header('set-cookie', sessionCookie(request, '', 0));
-        return done(shown(false, gateway));
+        return done(shown(null, gateway));
       },
     }),
     tokenRow,

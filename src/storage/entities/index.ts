@@ -15,6 +15,15 @@ import {
 } from './message.ts';
 import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
+import { NumberLookupEntity } from './number-lookup.ts';
+import { PasskeyCodeEntity } from './passkey-code.ts';
+import { AuditEntryEntity, GatewayUserEntity } from './people.ts';
+import { ReceiptCountEntity, ReceiptEntity, ReceiptMarkEntity } from './receipt.ts';
+import { RefusedEntryEntity } from './refused-entry.ts';
+import { StepLogEntity } from './step-log.ts';
+import { SendKeyEntity } from './send-key.ts';
+import { PictureEntity } from './picture.ts';
+import { SettingEntity } from './setting.ts';
 import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 
 export { InstanceEntity, type InstanceRow, SettingEntity, WebhookEntity, type WebhookRow } from './instance.ts';
@@ -56,6 +65,8 @@ export const entities = [
   AdmissionEntity,
   SignInEntity,
   PasskeyCodeEntity,
+  GatewayUserEntity,
+  AuditEntryEntity,
   FileEntity,
   ChatwootChatEntity,
   ChatwootMessageEntity,

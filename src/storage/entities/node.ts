@@ -59,9 +59,17 @@ export const SignInEntity = defineEntity({
   properties: {
     /** A hash of what the cookie holds. */
     key: p.text().primary(),
-    /** The stored hash of the admin token that it was made with; it counts while that one does. */
+    /** The stored hash of the admin token that it was made with, or the version of the user; it counts while that one does. */
     admin: p.text(),
     until: time(),
+    /** Null for the admin token. Without a foreign key: the version says whether the user is the same. */
+    userId: p.text().nullable(),
+    /** Null: a node of the last release began it. */
+    address: p.text().nullable(),
+    since: p.bigint('number').nullable(),
   },
-  indexes: [{ name: 'sign_in_until', properties: ['until'] }],
+  indexes: [
+    { name: 'sign_in_until', properties: ['until'] },
+    { name: 'sign_in_user', properties: ['userId'] },
+  ],
 });

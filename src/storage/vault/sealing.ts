@@ -45,6 +45,9 @@ export const placeOf = (table: string, id: string, type = '', key = '', owner = 
 /** The place of an entry that storage refused. */
 export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
 
+/** The place of a secret of a user, which belongs to no instance. */
+export const userPlace = (id: string, kind: 'password' | 'code'): Place => placeOf('gateway_user', id, kind, '', '');
+
 /** The place of the secret parts of a webhook. `instance`: null for the global webhook. */
 export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
 

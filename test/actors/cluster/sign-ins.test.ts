@@ -4,17 +4,23 @@ import { test } from 'node:test';
 import { SharedSignIns } from '#actors/cluster/sign-ins.ts';
 import { StorageUnavailable, type SignInStore } from '#actors/ports.ts';
 
+const administrator = { user: null, address: '' };
+
 const table = () => {
   const rows = new Map<string, string>();
   const state = { questions: 0, admin: 'first token' };
   const store: SignInStore = {
-    add: async ({ key, admin }) => void rows.set(key, admin),
-    left: async ({ key, admin }) => (rows.get(key) === admin ? 1_000 : 0),
+    async add({ key, admin }) {
+      rows.set(key, admin);
+      return true;
+    },
+    find: async (key, admin) => (rows.get(key) === admin ? { left: 1_000, user: null } : null),
+    list: async () => [],
     async valid(keys, admin) {
       state.questions += 1;
       return keys.filter((key) => rows.get(key) === admin);
     },
-    end: async (key) => void rows.delete(key),
+    end: async (key) => rows.delete(key),
   };
   return { store, state };
 };
@@ -30,8 +36,8 @@ const nodeOf = ({ store, state }: ReturnType<typeof table>) => {
 test('sign-ins: one that another node ended ends at the next look, and the others stay', async () => {
   const shared = table();
   const [one, other] = [nodeOf(shared), nodeOf(shared)];
-  for (const key of ['k1', 'k2']) await one.signIns.add(key, 1_000);
-  assert.equal(await other.signIns.left('k1'), 1_000);
+  for (const key of ['k1', 'k2']) await one.signIns.add(key, 1_000, administrator);
+  assert.deepEqual(await other.signIns.find('k1'), { left: 1_000, user: null });
   for (const key of ['k1', 'k2']) other.keys.add(key);
   await one.signIns.end('k1');
   await other.signIns.look();
@@ -41,10 +47,10 @@ test('sign-ins: one that another node ended ends at the next look, and the other
 test('sign-ins: all of them end when the admin token is another one', async () => {
   const shared = table();
   const { signIns, keys } = nodeOf(shared);
-  await signIns.add('k1', 1_000);
+  await signIns.add('k1', 1_000, administrator);
   keys.add('k1');
   shared.state.admin = 'second token';
-  assert.equal(await signIns.left('k1'), 0);
+  assert.equal(await signIns.find('k1'), null);
   await signIns.look();
   assert.deepEqual([...keys], []);
 });
@@ -68,6 +74,13 @@ test('sign-ins: while nobody is signed in here, nothing is asked', async () => {
 test('sign-ins: a gateway without other nodes begins one while storage is away; a node does not', async () => {
   const { store } = table();
   const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
-  await new SharedSignIns(away, true).add('k1', 1_000);
-  await assert.rejects(new SharedSignIns(away).add('k1', 1_000), StorageUnavailable);
+  await new SharedSignIns(away, true).add('k1', 1_000, administrator);
+  await assert.rejects(new SharedSignIns(away).add('k1', 1_000, administrator), StorageUnavailable);
+});
+
+test('sign-ins: a user cannot begin one while storage is away, also without other nodes', async () => {
+  const { store } = table();
+  const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
+  const user = { id: 'u1', name: 'ana', role: 'viewer', hasCode: false, version: 'v1' } as const;
+  await assert.rejects(new SharedSignIns(away, true).add('k1', 1_000, { user, address: '' }), StorageUnavailable);
 });

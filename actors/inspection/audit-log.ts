@@ -1,0 +1,115 @@
+/**
+ * Writes the audit log behind the answers. Requests wait for no write: notes gather in memory and are stored in batches, at most a second later. A kill
+ * loses the notes that are not stored by then. While storage is away the notes wait, up to a limit.
+ */
+import type { AuditActor, AuditNote } from '../model.ts';
+import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.ts';
+import { within } from '../waiting.ts';
+
+/** Longest time between a note and its storing. In milliseconds. */
+const writeEveryMs = 1_000;
+/** The time until a retry while storage is away. In milliseconds. */
+const retryMs = 5_000;
+const batchSize = 500;
+/** Waiting notes of instance tokens, and of all other callers: some 2 MB each. Those of tokens cannot push out the others. */
+const mostWaiting = 10_000;
+/** Longest wait of a stop for the last notes. In milliseconds. */
+const lastWriteMs = 2_000;
+/** The time in which the same refused request of one caller is noted once. In milliseconds. */
+const refusedEveryMs = 60_000;
+/** Refused requests that are remembered. */
+const rememberedRefusals = 10_000;
+
+export interface AuditLogInput {
+  readonly store: Pick<AuditStore, 'add'>;
+  readonly time: Time;
+  readonly log: Log;
+}
+
+const isOfToken = (actor: AuditActor): boolean => actor === 'instanceToken' || actor === 'passkeyCode';
+
+export class AuditLog {
+  readonly #input: AuditLogInput;
+  #waiting: AuditNote[] = [];
+  #ofTokens = 0;
+  #dropped = 0;
+  #timer: unknown = null;
+  #writing: Promise<void> | null = null;
+  #stopped = false;
+  /** The times of refused requests. */
+  readonly #refused = new Map<string, number>();
+
+  constructor(input: AuditLogInput) {
+    this.#input = input;
+  }
+
+  /** Takes a note. Refused requests changed nothing: a flood of the same one is noted once a minute, so that it cannot push out other entries. */
+  note(note: AuditNote): void {
+    if (note.status >= 400 && this.#isRepeated(note)) return;
+    const isToken = isOfToken(note.actor);
+    const waiting = isToken ? this.#ofTokens : this.#waiting.length - this.#ofTokens;
+    if (waiting >= mostWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(note);
+    if (isToken) this.#ofTokens += 1;
+    // After a stop no timer keeps the process.
+    if (this.#stopped) void this.#write();
+    else this.#writeIn(writeEveryMs);
+  }
+
+  /** Stores what waits, as far as storage answers. A later note is stored too, while storage is open. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await within(this.#input.time, lastWriteMs, this.#write());
+    this.#input.time.clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#waiting.length > 0) this.#input.log.warn({ entries: this.#waiting.length }, 'audit.lost');
+  }
+
+  #isRepeated({ actor, who, address, method, route, instance, status, at }: AuditNote): boolean {
+    const key = JSON.stringify([actor, who, address, method, route, instance, status]);
+    const last = this.#refused.get(key);
+    if (last !== undefined && at - last < refusedEveryMs) return true;
+    this.#refused.delete(key);
+    this.#refused.set(key, at);
+    const [oldest] = this.#refused.keys();
+    if (this.#refused.size > rememberedRefusals && oldest !== undefined) this.#refused.delete(oldest);
+    return false;
+  }
+
+  #writeIn(ms: number): void {
+    if (this.#stopped) return;
+    this.#timer ??= this.#input.time.setTimeout(() => {
+      this.#timer = null;
+      void this.#write();
+    }, ms);
+  }
+
+  /** Joins a write under way. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = null;
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { store, log } = this.#input;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, batchSize);
+      try {
+        await store.add(batch);
+      } catch (error) {
+        log.warn({ error, entries: this.#waiting.length }, 'audit.notStored');
+        // An error that is no outage would come again with the same entries.
+        if (error instanceof StorageFailure) return this.#writeIn(retryMs);
+      }
+      this.#waiting = this.#waiting.slice(batch.length);
+      this.#ofTokens -= batch.filter(({ actor }) => isOfToken(actor)).length;
+    }
+    if (this.#dropped > 0) log.warn({ entries: this.#dropped }, 'audit.dropped');
+    this.#dropped = 0;
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Sessions of the dashboard: a random name in a cookie stands for the admin token or for a user, so that no page has to keep a secret itself. They are in
+ * memory, and in the database as well, so that they outlive a restart and that each node knows those of all.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { OpenSession, SessionUser, SignIns } from '#actors/gateway.ts';
+
+/** More than one person opens; the session that was opened first ends for a new one. */
+const most = 1_000;
+const cookieName = 'dormouse_session';
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** The owner of a session. `user`: null for the administrator of the token. */
+export interface SessionOwner {
+  readonly user: SessionUser | null;
+}
+
+interface Session extends SessionOwner {
+  readonly address: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+  readonly until: number;
+  readonly timer: NodeJS.Timeout;
+  /** Answers under way, which a stream keeps for as long as it lives. */
+  readonly open: Set<ServerResponse>;
+}
+
+export interface AdminSessions {
+  /** Begins a session; answers with its name, which only the cookie holds from then on. Null: the user changed since it was authenticated. */
+  begin(user: SessionUser | null, address: string): Promise<string | null>;
+  /** Returns the owner of a session; null for a name that is no session. */
+  find(name: string): Promise<SessionOwner | null>;
+  /** Returns the id of the session with this name, as `list` shows it; null for ''. */
+  idOf(name: string): string | null;
+  /** Ends one session, and the streams that were opened with it. */
+  end(name: string): Promise<void>;
+  /** Ends the session with this id, as `list` names it. Returns false if there is none. */
+  endById(id: string): Promise<boolean>;
+  /** Ends the sessions of the admin token in this process, since the token was replaced. */
+  endOfToken(): void;
+  /** Ends the sessions of a user in this process, since the user changed. Other nodes end theirs within a second. */
+  endOfUser(id: string): void;
+  list(): Promise<readonly OpenSession[]>;
+  /** The answer ends with the session at the latest. */
+  tie(name: string, response: ServerResponse): void;
+}
+
+/** Only hashes are kept, so that a look into the memory or the database opens no session. */
+const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
+
+/** The sessions in memory. */
+const openSessions = () => {
+  const sessions = new Map<string, Session>();
+
+  const end = (key: string): boolean => {
+    const session = sessions.get(key);
+    if (session === undefined) return false;
+    sessions.delete(key);
+    clearTimeout(session.timer);
+    for (const response of session.open) response.destroy();
+    return true;
+  };
+
+  return {
+    all: sessions as ReadonlyMap<string, Session>,
+    end,
+    open(key: string, ms: number, { user, address }: Pick<Session, 'user' | 'address'>): void {
+      if (sessions.has(key)) return;
+      const [oldest] = sessions.keys();
+      if (sessions.size >= most && oldest !== undefined) end(oldest);
+      const [since, timer] = [Date.now(), setTimeout(() => end(key), ms).unref()];
+      sessions.set(key, { user, address, since, until: since + ms, timer, open: new Set() });
+    },
+    endThose(isConcerned: (session: Session) => boolean): void {
+      for (const [key, session] of sessions) if (isConcerned(session)) end(key);
+    },
+  };
+};
+
+/** Looks sessions up in the database, and remembers those that it knows. */
+const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | null) => {
+  /** Counts ends. A session that the database knew before an end may be one of those that ended. */
+  let ends = 0;
+  return {
+    ended: () => void (ends += 1),
+    unchanged: (): (() => boolean) => {
+      const before = ends;
+      return () => before === ends;
+    },
+    async find(key: string): Promise<SessionOwner | null> {
+      for (;;) {
+        const before = ends;
+        const kept = (await shared?.find(key)) ?? null;
+        if (before !== ends) continue;
+        if (kept !== null) memory.open(key, kept.left, { user: kept.user, address: '' });
+        return kept;
+      }
+    },
+  };
+};
+
+/**
+ * `lifeMs`: how long a session lasts, however much it is used. `shared`: where they are kept beside; what is found there is remembered here
+ * until another node ends it.
+ */
+export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
+  const memory = openSessions();
+  const { ended, unchanged, find } = findingIn(memory, shared);
+  const endById = async (key: string): Promise<boolean> => {
+    const wasHere = memory.end(key);
+    const wasKept = (await shared?.end(key)) ?? false;
+    // Another request may have found it in the database meanwhile.
+    ended();
+    return memory.end(key) || wasHere || wasKept;
+  };
+  const endThose = (isConcerned: (owner: SessionOwner) => boolean): void => {
+    ended();
+    memory.endThose(isConcerned);
+  };
+
+  shared?.remembers({ keys: () => memory.all.keys(), end: (key) => void memory.end(key) });
+  return {
+    async begin(user, address) {
+      const name = randomBytes(32).toString('base64url');
+      const key = keyOf(name);
+      const isCurrent = unchanged();
+      // Without a database users have no sessions: nothing could end them.
+      const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
+      if (!isKept) return null;
+      // After an end meanwhile, the next request asks the database whether the session is one of those that ended.
+      if (isCurrent()) memory.open(key, lifeMs, { user, address });
+      return name;
+    },
+    find: async (name) => (name === '' ? null : (memory.all.get(keyOf(name)) ?? find(keyOf(name)))),
+    idOf: (name) => (name === '' ? null : keyOf(name)),
+    end: async (name) => void (await endById(keyOf(name))),
+    endById,
+    endOfToken: () => endThose(({ user }) => user === null),
+    endOfUser: (id) => endThose(({ user }) => user?.id === id),
+    async list() {
+      if (shared !== null) return shared.list();
+      return [...memory.all].map(([id, { user, address, since, until }]) => ({ id, user, address, since, until })).toReversed();
+    },
+    tie(name, response) {
+      const answers = memory.all.get(keyOf(name))?.open;
+      // Either may have ended while the other was looked for.
+      if (answers === undefined) return void response.destroy();
+      if (response.closed) return;
+      answers.add(response);
+      response.once('close', () => answers.delete(response));
+    },
+  };
+};
+
+/** The alphabet of both is ours, so that reading and writing them needs no general parser on every request. */
+const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
+
+/** The name of the session in the request's cookie; '' without one. */
+export const sessionNameOf = ({ headers }: FastifyRequest): string =>
+  headers.cookie === undefined ? '' : (cookiePattern.exec(headers.cookie)?.[1] ?? '');
+
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
+
+/**
+ * Returns true if a request with a cookie comes from the dashboard's own page or from the address line. Browsers omit `Sec-Fetch-Site` on plain HTTP. They
+ * send `Origin` with every unsafe request.
+ */
+export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
+  const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];
+  if (site !== undefined) return site === 'same-origin' || (safe && site === 'none');
+  return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
+};
+
+/** Returns false for a page of somebody else, which could sign its visitor in as another user. A client that is no browser sends neither header. */
+export const isOwnOrNoPage = (request: FastifyRequest): boolean =>
+  (request.headers['sec-fetch-site'] === undefined && request.headers.origin === undefined) || isOwnRequest(request);
+
+/** `Secure` as soon as the page was loaded over HTTPS, also behind a proxy that does not say so. */
+const isSecure = ({ protocol, headers }: FastifyRequest): boolean => protocol === 'https' || (headers.origin ?? '').startsWith('https://');
+
+/** The header that gives the browser its session. `lifeMs` 0 takes it away. */
+export const sessionCookie = (request: FastifyRequest, name: string, lifeMs: number): string =>
+  `${cookieName}=${name}; Max-Age=${Math.floor(lifeMs / 1000)}; Path=/; HttpOnly; SameSite=Strict${isSecure(request) ? '; Secure' : ''}`;

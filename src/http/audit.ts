@@ -1,0 +1,110 @@
+/** Notes every request that changes what operators set. The note is taken when the answer has left, or when the client went before it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AuditNote, Gateway } from '#actors/gateway.ts';
+import type { Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Requests of this route are noted. */
+    audited?: boolean;
+  }
+  interface FastifyRequest {
+    /** The object of the request, where neither the credential nor the address says it. A route sets it. */
+    auditSubject: { instance?: string; subject?: string } | null;
+  }
+}
+
+/**
+ * Tags whose changes are noted. Tags that are false hold the work of an account: messages, chats, contacts, groups. Their requests come by the thousand,
+ * and the stored messages tell of them.
+ */
+export const auditedTags: Readonly<Record<string, boolean>> = {
+  admin: true,
+  inspector: true,
+  instance: true,
+  proxy: true,
+  webhook: true,
+  chatwoot: true,
+  chatbot: true,
+  sender: true,
+  business: true,
+  send: false,
+  message: false,
+  chat: false,
+  contact: false,
+  group: false,
+  community: false,
+  newsletter: false,
+  label: false,
+  lead: false,
+  call: false,
+};
+
+/** Routes that differ from their tag. */
+const exceptions: Readonly<Record<string, boolean>> = {
+  // They read.
+  'POST /business/get/profile': false,
+  'POST /business/catalog/info': false,
+  'POST /business/catalog/list': false,
+  'POST /sender/listmessages': false,
+  // It says whether the account is shown as online.
+  'POST /instance/presence': false,
+  // Chatwoot posts every message of an agent.
+  'POST /chatwoot/webhook/:hook': false,
+  // It names the fields of all leads.
+  'POST /instance/updateFieldsMap': true,
+  // It shows a secret.
+  'GET /admin/session/token': true,
+};
+
+export const isAudited = ({ on, tag }: Pick<Route, 'on' | 'tag'>): boolean =>
+  exceptions[on[0]] ?? (!on[0].startsWith('GET ') && (auditedTags[tag] ?? true));
+
+/** Instances, nodes and users have shorter names. Longer ones come from strangers. */
+const longest = 100;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '');
+
+/** Names the caller; null for somebody who was not admitted. */
+const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'actor' | 'who'> | null => {
+  if (caller === null) return null;
+  if (caller.actor === 'user') return { actor: 'user', who: caller.user.name };
+  return { actor: caller.actor, who: caller.actor === 'adminToken' ? '' : instanceId };
+};
+
+const noteOf = (request: FastifyRequest, status: number, now: number): AuditNote | null => {
+  const caller = callerOf(request);
+  if (caller === null) return null;
+  const { instance: named = '', id = '', name = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
+  const route = request.routeOptions.url ?? '';
+  const { instance = '', subject = '' } = request.auditSubject ?? {};
+  return {
+    at: now,
+    ...caller,
+    address: request.ip,
+    method: request.method,
+    route,
+    instance: textOf(request.instanceId || instance || named || (route.startsWith('/admin/actors/') ? id : '')),
+    subject: textOf(subject || name),
+    status,
+  };
+};
+
+/** Must be called before `guardRoutes`, so that requests which it refuses by their role are noted too. */
+export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () => number): void => {
+  app.decorateRequest('auditSubject', null);
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.routeOptions.config.audited !== true) return next();
+    let isNoted = false;
+    const note = (status: number): void => {
+      if (isNoted) return;
+      isNoted = true;
+      const made = noteOf(request, status, now());
+      if (made !== null) gateway.audit(made);
+    };
+    reply.raw.once('finish', () => note(reply.raw.statusCode));
+    // A client that goes away does not undo what it asked for.
+    reply.raw.once('close', () => note(reply.raw.headersSent ? reply.raw.statusCode : 0));
+    next();
+  });
+};

@@ -1,0 +1,81 @@
+/**
+ * The least role for each route that a session of the dashboard may call. A route without a row needs an administrator. The table counts for sessions of
+ * users alone: the admin token may call everything, and the token of an instance everything of its instance.
+ */
+import type { Role } from '#actors/gateway.ts';
+import type { Address } from './route.ts';
+
+/** The first address of a route stands for its aliases too. */
+export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
+  // The state of sessions and of the server. No text of a message, no address of a receiver and no code for linking is in these answers.
+  'GET /instance/all': 'viewer',
+  'GET /instance/status': 'viewer',
+  'GET /admin/actors': 'viewer',
+  'GET /admin/actors/:id': 'viewer',
+  'GET /admin/actors/:id/picture': 'viewer',
+  'GET /admin/actors/stream': 'viewer',
+  'GET /admin/actors/:id/stream': 'viewer',
+  'GET /admin/machines': 'viewer',
+  'GET /admin/machines/:id/stately': 'viewer',
+  'GET /admin/nodes': 'viewer',
+  'GET /admin/numbers': 'viewer',
+  'GET /admin/refused': 'viewer',
+  'GET /metrics': 'viewer',
+  // One's own sign-in.
+  'DELETE /admin/session': 'viewer',
+  'GET /admin/sessions': 'viewer',
+  'POST /admin/sessions/end': 'viewer',
+  'POST /admin/me/password': 'viewer',
+  'POST /admin/me/code': 'viewer',
+  'POST /admin/me/code/confirm': 'viewer',
+  'POST /admin/me/code/remove': 'viewer',
+
+  // Running sessions: link, connect, disconnect, restart, send again, try.
+  'POST /instance/connect': 'operator',
+  'POST /instance/disconnect': 'operator',
+  'POST /instance/reset': 'operator',
+  'POST /instance/hibernate': 'operator',
+  'GET /instance/passkey': 'operator',
+  'POST /instance/passkey': 'operator',
+  'POST /instance/passkey/confirm': 'operator',
+  'DELETE /instance/passkey': 'operator',
+  'POST /instance/passkey/link': 'operator',
+  'GET /instance/proxy': 'operator',
+  'GET /instance/wa_messages_limits': 'operator',
+  'POST /admin/sandbox/scan': 'operator',
+  'POST /admin/actors/:id/events': 'operator',
+  'POST /admin/refused/:instance/:id/retry': 'operator',
+  'POST /admin/restart': 'operator',
+  'POST /admin/nodes/:name/drain': 'operator',
+  'GET /webhook': 'operator',
+  'GET /webhook/deliveries': 'operator',
+  'GET /webhook/errors': 'operator',
+  'POST /webhook/replay': 'operator',
+  'POST /webhook/test': 'operator',
+  'GET /globalwebhook': 'operator',
+  'GET /globalwebhook/deliveries': 'operator',
+  'GET /globalwebhook/errors': 'operator',
+  'POST /globalwebhook/replay': 'operator',
+  'POST /globalwebhook/test': 'operator',
+  // The console of the dashboard: one text, and the events as they come.
+  'POST /send/text': 'operator',
+  'GET /sse': 'operator',
+
+  // Settings, secrets, deletion and people. The rows say that somebody has decided.
+  'POST /instance/create': 'administrator',
+  'POST /instance/updateAdminFields': 'administrator',
+  'DELETE /admin/refused/:instance/:id': 'administrator',
+  'POST /admin/import': 'administrator',
+  'POST /admin/export': 'administrator',
+  'POST /admin/token/rotate': 'administrator',
+  'POST /admin/session': 'administrator',
+  'GET /admin/session/token': 'administrator',
+  'POST /globalwebhook': 'administrator',
+  'GET /admin/users': 'administrator',
+  'POST /admin/users': 'administrator',
+  'POST /admin/users/update': 'administrator',
+  'POST /admin/users/delete': 'administrator',
+  'GET /admin/audit': 'administrator',
+};
+
+export const leastRoleOf = (on: readonly [Address, ...Address[]]): Role => leastRoles[on[0]] ?? 'administrator';

@@ -1,0 +1,193 @@
+/** Routes of the people who operate the gateway: users, their own password and one-time code, and sessions of the dashboard. */
+import type { FastifyRequest } from 'fastify';
+import { mayAct, type OpenSession, type Result, type SessionUser, type User } from '#actors/gateway.ts';
+import { type AdminSessions, sessionNameOf } from '../admin-sessions.ts';
+import { done, refuse } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import * as shape from '../schemas/users.ts';
+
+const common = { credential: 'admin', tag: 'admin' } as const;
+const unknown = { example: 'there is no such user' } as const;
+const wrong = { example: 'the password is wrong' } as const;
+const tooMany = { example: 'Rate limit exceeded' } as const;
+
+/** The user of the request; null for the admin token. */
+const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.actor === 'user' ? caller.user : null);
+
+const noUser = refuse('conflict', 'the admin token has no password of its own: sign in by a name');
+
+/**
+ * Changes a user. The sessions of the user in this process end with it, also after a failure: the database may have changed the user before its answer was
+ * lost, and knows which sessions are still valid.
+ */
+const ending = async (
+  sessions: AdminSessions,
+  request: FastifyRequest,
+  id: string,
+  change: Promise<Result<User>>,
+): Promise<Result<User>> => {
+  const result = await change.catch((error: unknown) => {
+    sessions.endOfUser(id);
+    throw error;
+  });
+  if (!result.ok) return result;
+  request.auditSubject = { subject: result.value.name };
+  sessions.endOfUser(id);
+  return result;
+};
+
+const userRows = (sessions: AdminSessions): readonly Route[] => [
+  route({
+    on: ['GET /admin/users'],
+    operationId: 'listUsers',
+    ...common,
+    summary: 'List the users of the dashboard',
+    answer: shape.UsersAnswer,
+    run: async ({ gateway }) => done({ users: await gateway.users() }),
+  }),
+  route({
+    on: ['POST /admin/users'],
+    operationId: 'createUser',
+    ...common,
+    summary: 'Add a user, who signs in to the dashboard by name and password',
+    body: shape.CreateUserBody,
+    answer: shape.UserAnswer,
+    refusals: {
+      conflict: { example: 'there is a user of this name' },
+      capped: { example: 'the gateway has 1000 users, which is the limit' },
+      limited: tooMany,
+    },
+    run: async ({ gateway, body, request }) => {
+      request.auditSubject = { subject: body.name };
+      return gateway.createUser(body);
+    },
+  }),
+  route({
+    on: ['POST /admin/users/update'],
+    operationId: 'updateUser',
+    ...common,
+    summary: 'Change the role or the password of a user, or remove the one-time code; the sessions of the user end',
+    body: shape.UpdateUserBody,
+    answer: shape.UserAnswer,
+    refusals: { notFound: unknown, limited: tooMany },
+    run: async ({ gateway, body: { id, ...patch }, request }) => ending(sessions, request, id, gateway.updateUser(id, patch)),
+  }),
+  route({
+    on: ['POST /admin/users/delete'],
+    operationId: 'deleteUser',
+    ...common,
+    summary: 'Delete a user; the sessions of the user end',
+    body: shape.UserBody,
+    answer: shape.UserAnswer,
+    refusals: { notFound: unknown },
+    run: async ({ gateway, body: { id }, request }) => ending(sessions, request, id, gateway.removeUser(id)),
+  }),
+];
+
+const ownRows = (sessions: AdminSessions): readonly Route[] => [
+  route({
+    on: ['POST /admin/me/password'],
+    operationId: 'changeOwnPassword',
+    ...common,
+    summary: 'Replace the own password; all own sessions end, this one too',
+    body: shape.OwnPasswordBody,
+    answer: shape.UserAnswer,
+    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    run: async ({ gateway, body: { password, newPassword }, request }) => {
+      const user = userOf(request);
+      return user === null ? noUser : ending(sessions, request, user.id, gateway.changePassword(user.id, password, newPassword));
+    },
+  }),
+  route({
+    on: ['POST /admin/me/code'],
+    operationId: 'offerOwnCode',
+    ...common,
+    summary: 'Make a secret for one-time codes, as a QR code for an authenticator app; nothing changes before it is confirmed',
+    answer: shape.CodeOffered,
+    refusals: { conflict: { example: noUser.refusal.message }, notFound: unknown },
+    run: async ({ gateway, request }) => {
+      const user = userOf(request);
+      return user === null ? noUser : gateway.offerCode(user.id);
+    },
+  }),
+  route({
+    on: ['POST /admin/me/code/confirm'],
+    operationId: 'confirmOwnCode',
+    ...common,
+    summary: 'Ask for one-time codes of this secret at every sign-in from now on; all own sessions end, this one too',
+    body: shape.ConfirmCodeBody,
+    answer: shape.UserAnswer,
+    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    run: async ({ gateway, body: { secret, password, code }, request }) => {
+      const user = userOf(request);
+      return user === null ? noUser : ending(sessions, request, user.id, gateway.confirmCode(user.id, secret, password, code));
+    },
+  }),
+  route({
+    on: ['POST /admin/me/code/remove'],
+    operationId: 'removeOwnCode',
+    ...common,
+    summary: 'Ask for no one-time codes any more; all own sessions end, this one too',
+    body: shape.RemoveCodeBody,
+    answer: shape.UserAnswer,
+    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    run: async ({ gateway, body: { password }, request }) => {
+      const user = userOf(request);
+      return user === null ? noUser : ending(sessions, request, user.id, gateway.removeCode(user.id, password));
+    },
+  }),
+];
+
+/** Administrators see and end every session, and everybody else the own ones. */
+const visibleTo = (request: FastifyRequest, all: readonly OpenSession[]): readonly OpenSession[] => {
+  const user = userOf(request);
+  return user === null || mayAct(user.role, 'administrator') ? all : all.filter((session) => session.user?.id === user.id);
+};
+
+const sessionView = ({ id, user, ...session }: OpenSession, own: string | null) => ({
+  id,
+  user: user?.name ?? '',
+  userId: user?.id ?? '',
+  role: user?.role ?? ('administrator' as const),
+  ...session,
+  own: id === own,
+});
+
+const sessionRows = (sessions: AdminSessions): readonly Route[] => [
+  route({
+    on: ['GET /admin/sessions'],
+    operationId: 'listSessions',
+    ...common,
+    summary: 'List the sessions of the dashboard, the latest first; somebody who is no administrator sees the own ones',
+    answer: shape.SessionsAnswer,
+    run: async ({ request }) => {
+      const own = sessions.idOf(sessionNameOf(request));
+      return done({ sessions: visibleTo(request, await sessions.list()).map((session) => sessionView(session, own)) });
+    },
+  }),
+  route({
+    on: ['POST /admin/sessions/end'],
+    operationId: 'endSessions',
+    ...common,
+    summary: 'End one session of the dashboard, or all sessions of a user; their streams end',
+    body: shape.EndSessionBody,
+    answer: shape.SessionsEnded,
+    refusals: { notFound: { example: 'there is no such session' } },
+    run: async ({ body: { id, userId }, request }) => {
+      if ((id === undefined) === (userId === undefined)) return refuse('invalid', 'id or userId is required');
+      const those = visibleTo(request, await sessions.list()).filter((session) =>
+        id === undefined ? session.user?.id === userId : session.id === id,
+      );
+      if (those.length === 0) return refuse('notFound', 'there is no such session');
+      request.auditSubject = { subject: those[0]?.user?.name ?? '' };
+      for (const session of those) await sessions.endById(session.id);
+      return done({ ended: those.length });
+    },
+  }),
+];
+
+export const userRoutes = (sessions: AdminSessions): readonly Route[] => [
+  ...userRows(sessions),
+  ...ownRows(sessions),
+  ...sessionRows(sessions),
+];

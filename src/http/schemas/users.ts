@@ -1,0 +1,95 @@
+/** Shapes of users, of their sign-in, and of the sessions of the dashboard. */
+import { Type } from 'typebox';
+import { passwordLengths, roles } from '#actors/gateway.ts';
+import { Flag, OneOf, optional, Text } from './common.ts';
+
+const RoleName = OneOf(roles, {
+  description:
+    'viewer: reads the state of sessions and of the server. operator: also connects, disconnects, restarts and sends again. administrator: everything',
+});
+
+const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user' });
+
+/** The length is checked by the gateway too: this bound only keeps a password out that would take long to hash. */
+const Password = (description: string) => Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description });
+
+const NewPassword = Password(`${passwordLengths.min} to ${passwordLengths.max} characters`);
+
+const Code = Text(16, 'The one-time code that the authenticator app shows, six digits');
+
+const Millis = (description: string) => Type.Number({ description: `${description}, in Unix milliseconds` });
+
+export const UserAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: RoleName,
+  hasCode: Flag('A sign-in needs a one-time code'),
+  createdAt: Millis('When the user was made'),
+  lastSignInAt: Millis('The last sign-in; 0 before the first'),
+});
+
+export const UsersAnswer = Type.Object({ users: Type.Array(UserAnswer) });
+
+export const CreateUserBody = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Letters a to z, digits, dots, hyphens, underscores and @',
+    examples: ['ana'],
+  }),
+  role: RoleName,
+  password: NewPassword,
+});
+
+export const UpdateUserBody = Type.Object({
+  id: UserId,
+  role: optional(RoleName),
+  password: optional(NewPassword),
+  resetCode: optional(Flag('Remove the one-time code, for somebody who lost the phone')),
+});
+
+export const UserBody = Type.Object({ id: UserId });
+
+export const SignInBody = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 256, description: 'Of the user' }),
+  password: Password('Of the user'),
+  code: optional(Code),
+});
+
+export const OwnPasswordBody = Type.Object({ password: Password('The password until now'), newPassword: NewPassword });
+
+export const CodeOffered = Type.Object({
+  secret: Type.String({ description: 'For typing into an authenticator app, in base 32' }),
+  uri: Type.String({ description: 'The address that the QR code holds' }),
+  qrcode: Type.String({ description: 'PNG as a data URL' }),
+});
+
+export const ConfirmCodeBody = Type.Object({
+  secret: Text(64, 'As `POST /admin/me/code` gave it'),
+  password: Password('Of the user'),
+  code: Code,
+});
+
+export const RemoveCodeBody = Type.Object({ password: Password('Of the user') });
+
+export const SessionsAnswer = Type.Object({
+  sessions: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'A hash of the cookie, which opens nothing' }),
+      user: Type.String({ description: 'Name of the user; empty for the admin token' }),
+      userId: Type.String(),
+      role: RoleName,
+      address: Type.String({ description: 'From where it began; empty where that is not known' }),
+      since: Millis('Begin; 0 where that is not known'),
+      until: Millis('End'),
+      own: Flag('The session of this request'),
+    }),
+  ),
+});
+
+export const EndSessionBody = Type.Object({
+  id: optional(Text(64, 'Of one session')),
+  userId: optional(Text(64, 'Of a user, all of whose sessions end')),
+});
+
+export const SessionsEnded = Type.Object({ ended: Type.Integer({ description: 'How many sessions ended' }) });
