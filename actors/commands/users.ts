@@ -110,7 +110,7 @@ const ownCommands = (ports: UserPorts, check: Checks) => {
       if (row === null) return unknownUser;
       const secret = oneTimeCodes.newSecret();
       const uri = oneTimeCodes.uriOf(secret, row.name);
-      return done({ secret, uri, qrcode: await media.qrPng(uri) });
+      return done({ secret, uri, picture: await media.qrPng(uri) });
     },
     async confirmCode(id, secret, password, code) {
       const row = await known(id, password);

@@ -27,7 +27,7 @@ export interface CodeOffer {
   readonly secret: string;
   readonly uri: string;
   /** The QR code of the address: PNG as a data URL. */
-  readonly qrcode: string;
+  readonly picture: string;
 }
 
 export interface UserFace {

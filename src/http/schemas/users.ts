@@ -61,7 +61,7 @@ export const OwnPasswordBody = Type.Object({ password: Password('The password un
 export const CodeOffered = Type.Object({
   secret: Type.String({ description: 'For typing into an authenticator app, in base 32' }),
   uri: Type.String({ description: 'The address that the QR code holds' }),
-  qrcode: Type.String({ description: 'PNG as a data URL' }),
+  picture: Type.String({ description: 'The QR code: PNG as a data URL' }),
 });
 
 export const ConfirmCodeBody = Type.Object({

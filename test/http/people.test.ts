@@ -1,0 +1,433 @@
+/** Users of the dashboard on the whole service with its database: sign-in, roles, sessions that end, and the audit log. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeOf, stepAt } from '#src/users/one-time-codes.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { TestService, adminToken } from '#test/support/service.ts';
+import { until } from '#test/support/until.ts';
+
+const database = await testDatabase();
+const service = await TestService.open(database.url, { TRUSTED_PROXIES: 'loopback', AUTH_FAILURES_PER_MINUTE: '20' });
+
+interface Entry {
+  readonly actor: string;
+  readonly who: string;
+  readonly address: string;
+  readonly method: string;
+  readonly route: string;
+  readonly instance: string;
+  readonly subject: string;
+  readonly status: number;
+}
+
+const own = { 'sec-fetch-site': 'same-origin' };
+const password = 'a long enough secret';
+let made = 0;
+
+/** A network of its own, so that the wrong guesses of one test do not count for another. */
+const elsewhere = (): Readonly<Record<string, string>> => ({ 'x-forwarded-for': `198.51.100.${(made += 1)}` });
+
+const newUser = async (role: string, name = `${role}-${(made += 1)}`) => {
+  const { status, body } = await service.admin('POST', '/admin/users', { name, role, password });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body as { readonly id: string; readonly name: string };
+};
+
+const signIn = (body: object, headers: Readonly<Record<string, string>> = elsewhere()) =>
+  service.call('POST', '/admin/session/user', headers, body);
+
+/** Signs a user in; answers with how the browser asks from then on. */
+const signedIn = async (name: string, more: object = {}) => {
+  const reply = await signIn({ name, password, ...more });
+  assert.equal(reply.status, 200, JSON.stringify(reply.body));
+  const cookie = (reply.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+  const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    service.call(method, path, { cookie, ...own, ...headers }, body);
+  return { cookie, reply, ask };
+};
+
+const audit = async (query: string): Promise<readonly Entry[]> => {
+  const { status, body } = await service.admin('GET', `/admin/audit?${query}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return (body as { readonly entries: readonly Entry[] }).entries;
+};
+
+test('users: an administrator makes, changes, lists and deletes them, and no answer holds a secret', async () => {
+  const user = await newUser('viewer', 'Ana.Silva');
+  assert.equal(user.name, 'ana.silva', 'names are kept in lower case');
+  const again = await service.admin('POST', '/admin/users', { name: 'ANA.SILVA', role: 'viewer', password });
+  assert.deepEqual([again.status, again.body], [409, { error: 'there is a user of this name' }]);
+  const weak = await service.admin('POST', '/admin/users', { name: 'weak', role: 'viewer', password: 'short' });
+  assert.deepEqual([weak.status, weak.body], [400, { error: 'the password must have 12 to 256 characters' }]);
+  assert.equal((await service.admin('POST', '/admin/users', { name: 'king', role: 'root', password })).status, 400);
+  const changed = await service.admin('POST', '/admin/users/update', { id: user.id, role: 'operator' });
+  assert.partialDeepStrictEqual(changed.body as object, { name: 'ana.silva', role: 'operator', hasCode: false });
+  const listed = (await service.admin('GET', '/admin/users')).body as { readonly users: readonly object[] };
+  assert.deepEqual(Object.keys(listed.users[0] ?? {}).toSorted(), ['createdAt', 'hasCode', 'id', 'lastSignInAt', 'name', 'role']);
+  assert.equal((await service.admin('POST', '/admin/users/delete', { id: user.id })).status, 200);
+  assert.equal((await service.admin('POST', '/admin/users/delete', { id: user.id })).status, 404);
+});
+
+test('sign-in: a name and its password become a cookie like that of the admin token, and the answer says who it is', async () => {
+  const { name } = await newUser('operator');
+  const { reply } = await signedIn(name.toUpperCase());
+  assert.match(reply.headers.get('set-cookie') ?? '', /^dormouse_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/);
+  assert.partialDeepStrictEqual(reply.body as object, { signedIn: true, user: name, role: 'operator', hasCode: false });
+});
+
+test('sign-in: a wrong password, an unknown name and a name that cannot be have one answer, and make no cookie', async () => {
+  const { name } = await newUser('viewer');
+  const answers = [];
+  for (const body of [
+    { name, password: 'another long secret' },
+    { name: 'nobody', password },
+    { name: '=cmd()', password },
+    { name, password: `${password} ` },
+  ]) {
+    const { status, body: told, headers } = await signIn(body);
+    answers.push([status, told, headers.get('set-cookie')]);
+  }
+  assert.deepEqual(answers, Array(4).fill([403, { error: 'the name, the password or the one-time code is wrong' }, null]));
+});
+
+test('sign-in: an unknown name is answered as late as a known one', async () => {
+  const { name } = await newUser('viewer');
+  const medianOf = async (given: string): Promise<number> => {
+    const times: number[] = [];
+    for (let n = 0; n < 7; n += 1) {
+      const begun = performance.now();
+      await signIn({ name: given, password: 'a wrong password' });
+      times.push(performance.now() - begun);
+    }
+    return times.toSorted((a, b) => a - b)[3] ?? 0;
+  };
+  const [known, unknown] = [await medianOf(name), await medianOf('nobody-has-this')];
+  assert.ok(unknown > known / 2 && unknown < known * 2, `${unknown} ms for an unknown name, ${known} ms for a known one`);
+});
+
+test('sign-in: guesses from one network are limited together with those of admin tokens', async () => {
+  const from = elsewhere();
+  for (let n = 0; n < 20; n += 1) assert.equal((await signIn({ name: `guess-${n}`, password: 'guess' }, from)).status, 403);
+  const { name } = await newUser('viewer');
+  const limited = await signIn({ name, password }, from);
+  assert.deepEqual([limited.status, limited.headers.get('set-cookie')], [429, null]);
+  assert.equal((await service.call('GET', '/instance/all', { ...from, admintoken: adminToken })).status, 429);
+  assert.equal((await signIn({ name, password })).status, 200, 'other networks are not limited');
+});
+
+test('sign-in: guesses for one name are limited from whatever networks they come', async () => {
+  const { name } = await newUser('viewer');
+  const statuses: number[] = [];
+  for (let n = 0; n < 24; n += 1) statuses.push((await signIn({ name, password: 'guess' })).status);
+  assert.ok(statuses.slice(0, 20).every((status) => status === 403));
+  assert.ok(statuses.includes(429), statuses.join());
+});
+
+test('sign-in: another site cannot sign its visitor in', async () => {
+  const { name } = await newUser('viewer');
+  for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'none' }]) {
+    const reply = await signIn({ name, password }, { ...elsewhere(), ...(headers as Record<string, string>) });
+    assert.deepEqual([reply.status, reply.headers.get('set-cookie')], [403, null], JSON.stringify(headers));
+  }
+});
+
+test('roles: a viewer reads states without secrets and changes nothing', async () => {
+  const { id } = await service.instance('watched');
+  const { name } = await newUser('viewer');
+  const { ask } = await signedIn(name);
+  const all = (await ask('GET', '/instance/all')).body as readonly { readonly token: string; readonly id: string }[];
+  assert.equal(all.find((one) => one.id === id)?.token, '');
+  const named = { 'x-instance': id };
+  assert.equal((await ask('GET', '/instance/status', undefined, named)).status, 200);
+  for (const [method, path, body, headers] of [
+    ['POST', '/instance/create', { name: 'mine' }, {}],
+    ['GET', '/admin/users', undefined, {}],
+    ['POST', '/admin/users', { name: 'me-too', role: 'administrator', password }, {}],
+    ['GET', '/admin/audit', undefined, {}],
+    ['POST', '/admin/token/rotate', {}, {}],
+    ['POST', '/admin/session', {}, {}],
+    ['GET', '/admin/session/token', undefined, named],
+    ['POST', '/instance/token/rotate', {}, named],
+    ['POST', '/instance/connect', {}, named],
+    ['DELETE', '/instance', undefined, named],
+    ['POST', '/send/text', { number: '5511999999999', text: 'x' }, named],
+    ['POST', '/message/find', {}, named],
+    ['GET', '/webhook', undefined, named],
+    ['POST', '/webhook', { url: 'http://127.0.0.1:9/' }, named],
+    ['GET', '/sse?events=messages', undefined, named],
+    ['GET', '/chatwoot/config', undefined, named],
+  ] as const) {
+    const { status } = await ask(method, path, body, headers as Record<string, string>);
+    assert.equal(status, 403, `${method} ${path} answers ${status}`);
+  }
+});
+
+test('roles: an operator runs sessions, and gets no settings, secrets or people', async () => {
+  const { id } = await service.instance('run');
+  const { name } = await newUser('operator');
+  const { ask } = await signedIn(name);
+  const named = { 'x-instance': id };
+  assert.equal((await ask('POST', '/instance/disconnect', {}, named)).status, 200);
+  assert.equal((await ask('GET', '/webhook', undefined, named)).status, 200);
+  for (const [method, path, body] of [
+    ['POST', '/webhook', { url: 'http://127.0.0.1:9/' }],
+    ['POST', '/instance/updateInstanceName', { name: 'x' }],
+    ['GET', '/admin/session/token', undefined],
+    ['DELETE', '/instance', undefined],
+    ['POST', '/admin/users/update', { id: 'u', role: 'administrator' }],
+  ] as const)
+    assert.equal((await ask(method, path, body, named)).status, 403, path);
+});
+
+test('roles: nobody raises the own role, also not by the routes for oneself', async () => {
+  const user = await newUser('viewer');
+  const { ask } = await signedIn(user.name);
+  assert.equal((await ask('POST', '/admin/users/update', { id: user.id, role: 'administrator' })).status, 403);
+  const reply = await ask('POST', '/admin/me/password', { password, newPassword: 'another long secret', role: 'administrator', id: 'u0' });
+  assert.equal(reply.status, 200);
+  assert.equal((reply.body as { readonly role: string }).role, 'viewer');
+});
+
+test('forged requests: the session of a user counts for our own page alone', async () => {
+  const { name } = await newUser('administrator');
+  const { cookie } = await signedIn(name);
+  for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}]) {
+    const reply = await service.call(
+      'POST',
+      '/admin/users',
+      { cookie, ...(headers as Record<string, string>) },
+      { name: 'forged', role: 'viewer', password },
+    );
+    assert.equal(reply.status, 403, JSON.stringify(headers));
+  }
+});
+
+for (const [change, patch] of [
+  ['role', { role: 'operator' }],
+  ['password', { password: 'another long secret' }],
+] as const)
+  test(`sessions: they end when the ${change} changes, and their streams too`, async () => {
+    const user = await newUser('viewer');
+    const { ask, cookie } = await signedIn(user.name);
+    const stream = await fetch(`${service.address}/admin/actors/stream`, { headers: { cookie, ...own } });
+    assert.equal(stream.status, 200);
+    const ended = stream.text().then(
+      () => true,
+      () => true,
+    );
+    assert.equal((await service.admin('POST', '/admin/users/update', { id: user.id, ...patch })).status, 200);
+    assert.equal((await ask('GET', '/instance/all')).status, 401);
+    assert.equal(await ended, true);
+  });
+
+test('sessions: one that a request looks up while the password changes does not live on', async () => {
+  const user = await newUser('viewer');
+  const sessions = await Promise.all(Array.from({ length: 4 }, () => signedIn(user.name)));
+  await service.restart();
+  const asked = sessions.map(({ ask }) => ask('GET', '/instance/all'));
+  const changed = service.admin('POST', '/admin/users/update', { id: user.id, password: 'another long secret' });
+  await Promise.all([...asked, changed]);
+  for (const { ask } of sessions) assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+test('sessions: a user survives a restart of the gateway, and a deleted user does not', async () => {
+  const user = await newUser('viewer');
+  const { ask } = await signedIn(user.name);
+  await service.restart();
+  assert.equal((await ask('GET', '/instance/all')).status, 200);
+  await service.admin('POST', '/admin/users/delete', { id: user.id });
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+test('sessions: somebody sees and ends the own ones, and an administrator those of all', async () => {
+  const [ana, bea] = [await newUser('viewer'), await newUser('viewer')];
+  const [first, second, other] = [await signedIn(ana.name), await signedIn(ana.name), await signedIn(bea.name)];
+  const seen = (
+    (await first.ask('GET', '/admin/sessions')).body as { readonly sessions: readonly { id: string; user: string; own: boolean }[] }
+  ).sessions;
+  assert.deepEqual([seen.map(({ user }) => user), seen.filter((one) => one.own).length], [[ana.name, ana.name], 1]);
+  assert.equal((await first.ask('POST', '/admin/sessions/end', { userId: bea.id })).status, 404);
+  const mine = seen.find((one) => !one.own)?.id;
+  assert.deepEqual((await first.ask('POST', '/admin/sessions/end', { id: mine })).body, { ended: 1 });
+  assert.equal((await second.ask('GET', '/instance/all')).status, 401);
+  assert.equal((await first.ask('GET', '/instance/all')).status, 200);
+  assert.deepEqual((await service.admin('POST', '/admin/sessions/end', { userId: bea.id })).body, { ended: 1 });
+  assert.equal((await other.ask('GET', '/instance/all')).status, 401);
+});
+
+test('own password: the old one is asked for, guesses of it are limited, and afterwards only the new one counts', async () => {
+  const user = await newUser('viewer');
+  const { ask } = await signedIn(user.name);
+  const change = (old: string) => ask('POST', '/admin/me/password', { password: old, newPassword: 'another long secret' });
+  assert.deepEqual((await change('a wrong password')).body, { error: 'the password is wrong' });
+  assert.equal((await change(password)).status, 200);
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+  assert.equal((await signIn({ name: user.name, password })).status, 403);
+  const again = await signedIn(user.name, { password: 'another long secret' });
+  const statuses: number[] = [];
+  for (let n = 0; n < 24; n += 1)
+    statuses.push((await again.ask('POST', '/admin/me/password', { password: 'guess', newPassword: 'x'.repeat(12) })).status);
+  assert.ok(statuses.includes(429), statuses.join());
+});
+
+test('one-time codes: once confirmed, each sign-in needs one, each counts once, and an administrator takes them away', async () => {
+  const user = await newUser('viewer');
+  const first = await signedIn(user.name);
+  const { secret, uri, picture } = (await first.ask('POST', '/admin/me/code', {})).body as { secret: string; uri: string; picture: string };
+  assert.ok(uri.includes(secret) && picture.startsWith('data:image/png;base64,'));
+  const codeNow = (steps = 0): string => codeOf(secret, stepAt(Date.now()) + steps);
+  const confirm = (body: object) => first.ask('POST', '/admin/me/code/confirm', { secret, password, code: codeNow(), ...body });
+  assert.equal((await confirm({ code: '000000' })).status, 403);
+  assert.equal((await confirm({ password: 'a wrong password' })).status, 403);
+  assert.equal((await signIn({ name: user.name, password })).status, 200, 'nothing changes before the confirmation');
+  assert.partialDeepStrictEqual((await confirm({})).body as object, { hasCode: true });
+  assert.equal((await first.ask('GET', '/instance/all')).status, 401);
+  assert.equal((await signIn({ name: user.name, password })).status, 403);
+  assert.equal((await signIn({ name: user.name, password, code: '000000' })).status, 403);
+  const code = codeNow();
+  const both = await Promise.all([signIn({ name: user.name, password, code }), signIn({ name: user.name, password, code })]);
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 403], 'of two requests with one code one counts');
+  assert.equal((await signIn({ name: user.name, password, code: codeNow(-1) })).status, 403, 'an older code does not count either');
+  await service.admin('POST', '/admin/users/update', { id: user.id, resetCode: true });
+  assert.equal((await signIn({ name: user.name, password })).status, 200);
+});
+
+test('one-time codes: guesses by somebody who has the password are limited to ten', async () => {
+  const user = await newUser('viewer');
+  const { ask } = await signedIn(user.name);
+  const { secret } = (await ask('POST', '/admin/me/code', {})).body as { readonly secret: string };
+  await ask('POST', '/admin/me/code/confirm', { secret, password, code: codeOf(secret, stepAt(Date.now())) });
+  const statuses: number[] = [];
+  for (let n = 0; n < 12; n += 1) statuses.push((await signIn({ name: user.name, password, code: '000000' })).status);
+  assert.deepEqual(statuses, [...Array<number>(10).fill(403), 429, 429]);
+});
+
+test('own password: the admin token has none', async () => {
+  const { status } = await service.admin('POST', '/admin/me/password', { password, newPassword: password });
+  assert.equal(status, 409);
+});
+
+test('audit: a change makes one entry with who, from where, what and the outcome, and a look makes none', async () => {
+  const user = await newUser('administrator');
+  const { ask } = await signedIn(user.name);
+  const { id } = await service.instance('audited');
+  const named = { 'x-instance': id, 'x-forwarded-for': '203.0.113.7' };
+  await ask('GET', '/instance/status', undefined, named);
+  assert.equal((await ask('POST', '/instance/updateInstanceName', { name: 'renamed' }, named)).status, 200);
+  await until(async () => (await audit(`who=${user.name}&instance=${id}`)).length > 0, 'the entry is stored');
+  assert.deepEqual(
+    (await audit(`who=${user.name}&instance=${id}`)).map(({ actor, who, address, method, route, instance, status }) => ({
+      actor,
+      who,
+      address,
+      method,
+      route,
+      instance,
+      status,
+    })),
+    [
+      {
+        actor: 'user',
+        who: user.name,
+        address: '203.0.113.7',
+        method: 'POST',
+        route: '/instance/updateInstanceName',
+        instance: id,
+        status: 200,
+      },
+    ],
+  );
+  const created = await audit(`instance=${id}&actor=adminToken`);
+  assert.deepEqual(
+    created.map(({ route, who }) => [route, who]),
+    [['/instance/create', '']],
+  );
+});
+
+test('audit: the token of an instance is named by the instance, messages are left out, and no secret is stored', async () => {
+  const one = await service.instance('token-audited');
+  await one.call('POST', '/webhook', { url: 'http://127.0.0.1:9/hook?key=very-secret-key' });
+  await one.call('POST', '/send/text', { number: '5511999999999', text: 'a private text' });
+  await service.call('POST', '/admin/users', { admintoken: 'a-wrong-admin-token' }, { name: 'x', role: 'viewer', password });
+  await until(async () => (await audit(`who=${one.id}`)).length > 0, 'the entry is stored');
+  assert.deepEqual(
+    (await audit(`who=${one.id}`)).map(({ actor, route }) => [actor, route]),
+    [['instanceToken', '/webhook']],
+  );
+  const rows = JSON.stringify(await database.admin.rows({ name: '', text: 'select * from audit_entry' }, []));
+  for (const secret of [one.token, adminToken, 'very-secret-key', 'a private text', password, 'a-wrong-admin-token'])
+    assert.ok(!rows.includes(secret), secret);
+});
+
+test('audit: what a role does not allow is noted with 403, and a flood of it once a minute', async () => {
+  const { name } = await newUser('viewer');
+  const { ask } = await signedIn(name);
+  for (let n = 0; n < 30; n += 1) assert.equal((await ask('POST', '/admin/token/rotate', {})).status, 403);
+  await until(async () => (await audit(`who=${name}`)).some(({ status }) => status === 403), 'the entry is stored');
+  assert.deepEqual(
+    (await audit(`who=${name}`)).map(({ route, status }) => [route, status]),
+    [
+      ['/admin/token/rotate', 403],
+      ['/admin/session/user', 200],
+    ],
+  );
+});
+
+test('audit: a client that goes before the answer is noted too', async () => {
+  const { id, token } = await service.instance('impatient');
+  const gone = new AbortController();
+  const asked = fetch(`${service.address}/instance/connect`, {
+    method: 'POST',
+    headers: { token, 'content-type': 'application/json' },
+    body: '{}',
+    signal: gone.signal,
+  });
+  setTimeout(() => gone.abort(), 100);
+  await assert.rejects(asked, { name: 'AbortError' });
+  await until(async () => (await audit(`who=${id}`)).length > 0, 'the entry is stored');
+  assert.equal((await audit(`who=${id}`))[0]?.route, '/instance/connect');
+});
+
+test('audit: pages go on behind their cursor, and exports hold every entry once', async () => {
+  const { body } = await service.admin('GET', '/admin/audit?limit=1000');
+  const all = (body as { readonly entries: readonly (Entry & { readonly id: number })[] }).entries;
+  const first = (await service.admin('GET', '/admin/audit?limit=3')).body as { readonly entries: readonly Entry[]; readonly next: number };
+  const second = (await service.admin('GET', `/admin/audit?limit=3&before=${first.next}`)).body as typeof first;
+  assert.deepEqual([...first.entries, ...second.entries], all.slice(0, 6));
+  const headers = { admintoken: adminToken };
+  const lines = await (await fetch(`${service.address}/admin/audit?format=ndjson`, { headers })).text();
+  assert.deepEqual(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object),
+    all,
+  );
+  const csv = await fetch(`${service.address}/admin/audit?format=csv&actor=adminToken`, { headers });
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
+  const [head, ...rows] = (await csv.text()).trimEnd().split('\r\n');
+  assert.equal(head, 'id,at,actor,who,address,method,route,instance,subject,status');
+  assert.equal(rows.length, all.filter(({ actor }) => actor === 'adminToken').length);
+});
+
+test('audit: filters by time take the begin and leave the end out', async () => {
+  const [entry] = (await service.admin('GET', '/admin/audit?limit=1')).body ? await audit('limit=1') : [];
+  const { at } = entry as unknown as { readonly at: number };
+  assert.ok((await audit(`from=${at}`)).length >= 1);
+  assert.equal((await audit(`from=${at + 1}`)).length, 0);
+  assert.ok((await audit(`to=${at}`)).every((one) => (one as unknown as { readonly at: number }).at < at));
+});
+
+test('storage: neither a password nor a secret of codes stands readable in a table', async () => {
+  const user = await newUser('viewer');
+  const { ask } = await signedIn(user.name);
+  const { secret } = (await ask('POST', '/admin/me/code', {})).body as { readonly secret: string };
+  await ask('POST', '/admin/me/code/confirm', { secret, password, code: codeOf(secret, stepAt(Date.now())) });
+  const rows = JSON.stringify(
+    await database.admin.rows(
+      { name: '', text: `select *, encode(password, 'escape') as p, encode(code_secret, 'escape') as c from gateway_user` },
+      [],
+    ),
+  );
+  for (const text of [password, secret, '$argon2id']) assert.ok(!rows.includes(text), text);
+});
