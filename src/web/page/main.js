@@ -23,10 +23,12 @@ import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
+import { Audit } from './views/audit.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
 import { Moving } from './views/moving.js';
 import { Nodes } from './views/nodes.js';
+import { People } from './views/people.js';
 import { SignIn } from './views/sign-in.js';
 import { Start } from './views/start.js';
 
@@ -38,6 +40,8 @@ const views = [
   { path: '/admin/start', view: Start },
   { path: '/admin/moving', view: Moving },
   { path: '/admin/cluster', view: Nodes },
+  { path: '/admin/people', view: People },
+  { path: '/admin/audit-log', view: Audit },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },
 ];

@@ -38,6 +38,14 @@ const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-di
  */
 export const timeOfDay = (at) => clock.format(at);
 
+const calendar = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+
+/**
+ * Such as `Nov 25, 2026, 23:24:07`.
+ * @param {number} at Unix milliseconds.
+ */
+export const moment = (at) => calendar.format(at);
+
 /** @type {readonly (readonly [number, 'ageSeconds' | 'ageMinutes' | 'ageHours' | 'ageDays'])[]} */
 const units = [
   [86_400_000, 'ageDays'],

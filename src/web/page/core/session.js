@@ -1,13 +1,18 @@
-/** The sign-in of the page: signed out, or signed in with the admin token. The token itself is not kept. */
+/** The sign-in of the page: signed out, or signed in with the admin token or as a user. No secret is kept. */
 import { signal } from '@preact/signals';
 import { call, get, whenSignedOut } from './api.js';
 
 /** @typedef {{ version: string, source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack', error: string }} ClientVersion */
 
+/** @typedef {'viewer' | 'operator' | 'administrator'} Role */
+
 /**
  * @typedef {object} Session
  * @property {boolean} signedIn
  * @property {boolean} demo Nobody can sign in here.
+ * @property {string} [user] Name of the user; '' for the admin token.
+ * @property {Role} [role]
+ * @property {boolean} [hasCode] The user signs in with a one-time code.
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
  * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
  * @property {string} [version]
@@ -37,6 +42,24 @@ export const signIn = async (token) => {
   session.value = await call('POST', '/admin/session', { headers: { admintoken: token } });
   expired.value = false;
 };
+
+/**
+ * Throws an ApiError: 403 for a wrong name, password or code, 429 after too many of them.
+ * @param {{ name: string, password: string, code: string }} credentials
+ */
+export const signInAs = async (credentials) => {
+  session.value = await call('POST', '/admin/session/user', { body: credentials });
+  expired.value = false;
+};
+
+/** @type {readonly Role[]} */
+const roles = ['viewer', 'operator', 'administrator'];
+
+/**
+ * Returns true if the session may do what needs this role. The server decides; the page only hides what would be refused.
+ * @param {Role} least
+ */
+export const may = (least) => roles.indexOf(session.value?.role ?? 'administrator') >= roles.indexOf(least);
 
 /** The page is loaded anew: nothing of what was seen stays in its memory. */
 export const signOut = async () => {

@@ -1,7 +1,7 @@
 /** Actions on a session from its page. Every action reports its outcome and shows the new state. */
 import { post } from '../core/api.js';
 import { go } from '../core/router.js';
-import { act as actOn, actLabel, acts as common } from '../sessions/acts.js';
+import { act as actOn, actLabel, acts as common, mayDo } from '../sessions/acts.js';
 import { needsPhone } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
@@ -57,5 +57,5 @@ export const actsFor = (detail) => {
     all.push(event('reconnect', t('reconnect'), t('reconnectDone', { name })));
   if (common.hibernate.fits(detail)) all.push(event('hibernate', t('act_hibernate'), t('done_hibernate', { name })));
   if (common.disconnect.fits(detail)) all.push(shared('disconnect', detail));
-  return [...all, shared('delete', detail, 'danger')];
+  return mayDo('delete') ? [...all, shared('delete', detail, 'danger')] : all;
 };

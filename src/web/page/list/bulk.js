@@ -1,7 +1,7 @@
 /** Actions on all sessions of a filter or a search, with their progress. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { actLabel, actNames, actOnAll } from '../sessions/acts.js';
+import { actLabel, actNames, actOnAll, mayDo } from '../sessions/acts.js';
 import { count, t } from '../texts.js';
 import { Button } from '../ui/parts.js';
 
@@ -47,13 +47,15 @@ export const Bulk = ({ rows, feed }) => {
     <div class="bulk">
       <span role="status">${t('bulkShown', { n: count(rows.fitting.value), of: count(rows.size) })}</span>
       <div class="acts" role="group" aria-label=${t('bulkLabel')}>
-        ${actNames.map(
-          (name) => html`
-            <${Button} key=${name} kind=${name === 'delete' ? 'danger' : ''} disabled=${none} onClick=${() => run(name)}
-              >${actLabel(name)}<//
-            >
-          `,
-        )}
+        ${actNames
+          .filter(mayDo)
+          .map(
+            (name) => html`
+              <${Button} key=${name} kind=${name === 'delete' ? 'danger' : ''} disabled=${none} onClick=${() => run(name)}
+                >${actLabel(name)}<//
+              >
+            `,
+          )}
       </div>
       <${Button} kind="quiet" onClick=${clear}>${t('clearFilter')}<//>
     </div>

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
-import { session } from '../core/session.js';
+import { may, session } from '../core/session.js';
 import { firstRun } from '../sessions/first-run.js';
 import { groups } from '../sessions/words.js';
 
@@ -106,7 +106,7 @@ export const Overview = ({ rows, onNew }) => html`
       <div class="tools">
         ${rows.get(firstRun()) !== undefined && html`<a class="button" href="/admin/start">${t('startContinue')}</a>`}
         <${Search} rows=${rows} />
-        <${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>
+        ${may('administrator') && html`<${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>`}
       </div>
     </div>
     <${ClientVersion} />

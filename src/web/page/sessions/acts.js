@@ -1,5 +1,6 @@
 /** Actions on one session or on many: the call, the condition under which it makes sense, and the question before it. */
 import { call, post } from '../core/api.js';
+import { may } from '../core/session.js';
 import { t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { needsPhone } from './words.js';
@@ -40,6 +41,9 @@ export const acts = {
 
 /** @type {readonly ActName[]} */
 export const actNames = ['connect', 'hibernate', 'disconnect', 'delete'];
+
+/** Returns true if the role of the session allows the action. @param {ActName} name */
+export const mayDo = (name) => may(name === 'delete' ? 'administrator' : 'operator');
 
 /**
  * The name of an act on its button. The call that connects also wakes a sleeping session, and shows codes to one without credentials.

@@ -1,6 +1,7 @@
 /** English. Names say where a text stands; `{…}` are values. */
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
+import { ofPeople } from './en-people.js';
 import { ofPasskeys } from './en-passkey.js';
 import { ofSettings } from './en-settings.js';
 import { todo } from './en-todo.js';
@@ -45,6 +46,7 @@ export const en = {
   ...ofNodes,
   ...ofSettings,
   ...ofPasskeys,
+  ...ofPeople,
   ...todo,
 
   // Parts

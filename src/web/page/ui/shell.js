@@ -77,6 +77,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
           ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
+          ${session.value?.signedIn === true && html`<a href="/admin/people">${t('people')}</a>`}
           <a href="/docs">${t('api')}</a>
           <${ThemeButton} />
           ${

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
+import { may } from '../core/session.js';
 import { actsFor } from '../instance/acts.js';
 import { Console } from '../instance/console.js';
 import { LinkDialog, LinkPanel } from '../instance/linking.js';
@@ -19,11 +20,14 @@ import { Shell } from '../ui/shell.js';
 
 const tabs = { state: StateTab, webhooks: Webhooks, console: Console, settings: Settings };
 
+/** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
+const tabRoles = { state: 'viewer', webhooks: 'operator', console: 'operator', settings: 'administrator' };
+
 /** @param {{ live: Live }} props */
 const Acts = ({ live }) => {
   const busy = useSignal('');
   const detail = live.detail.value;
-  if (detail === null) return null;
+  if (detail === null || !may('operator')) return null;
   return html`
     <div class="acts" role="group" aria-label=${t('acts')}>
       ${actsFor(detail).map(
@@ -74,16 +78,18 @@ const Head = ({ live }) => {
 /** @param {{ id: string, tab: string }} props */
 const Tabs = ({ id, tab }) => html`
   <nav class="tabs" aria-label=${t('tabs')}>
-    ${Object.keys(tabs).map(
-      (name) => html`
-        <a
-          key=${name}
-          href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
-          aria-current=${name === tab ? 'page' : undefined}
-        >
-          ${t(/** @type {'tab_state'} */ (`tab_${name}`))}
-        </a>
-      `,
+    ${Object.entries(tabRoles).map(
+      ([name, least]) =>
+        may(least) &&
+        html`
+          <a
+            key=${name}
+            href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
+            aria-current=${name === tab ? 'page' : undefined}
+          >
+            ${t(/** @type {'tab_state'} */ (`tab_${name}`))}
+          </a>
+        `,
     )}
   </nav>
 `;
@@ -96,9 +102,9 @@ const Body = ({ live, tab }) => {
   if (failure.value !== null) return html`<${Failed} error=${failure.value} onRetry=${live.load} />`;
   if (detail.value === null) return html`<${Loading} />`;
   const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
-  return Tab === undefined
+  return Tab === undefined || !may(tabRoles[tab] ?? 'administrator')
     ? html`<${Empty} title=${t('notFound')} />`
-    : html`${tab === 'state' && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} />`;
+    : html`${tab === 'state' && may('operator') && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} />`;
 };
 
 /** @param {{ id: string, tab?: string }} props */

@@ -2,10 +2,11 @@
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { go } from '../core/router.js';
+import { may } from '../core/session.js';
 import { Bulk } from '../list/bulk.js';
 import { Grid } from '../list/grid.js';
 import { Overview } from '../list/overview.js';
-import { act, actLabel, actNames, acts } from '../sessions/acts.js';
+import { act, actLabel, actNames, acts, mayDo } from '../sessions/acts.js';
 import { Feed } from '../sessions/feed.js';
 import { ConnectDialog } from '../sessions/new-session.js';
 import { Rows } from '../sessions/rows.js';
@@ -115,7 +116,7 @@ const liveOf = ({ failure, live }) => (failure.value !== null ? 'stale' : live.v
  */
 const RowMenu = ({ opened: { row, near }, feed, onPair, onClose }) => {
   const items = actNames
-    .filter((name) => acts[name].fits(row))
+    .filter((name) => acts[name].fits(row) && mayDo(name))
     .map((name) => ({
       label: actLabel(name, row),
       danger: name === 'delete',
@@ -182,9 +183,9 @@ const Content = ({ feed }) => {
 const Body = ({ feed }) => {
   const empty = feed.ready.value && rows.size === 0;
   useEffect(() => {
-    if (empty) go('/admin/start', { replace: true });
+    if (empty && may('administrator')) go('/admin/start', { replace: true });
   }, [empty]);
-  if (feed.ready.value || rows.size > 0) return empty ? null : html`<${Content} feed=${feed} />`;
+  if (feed.ready.value || rows.size > 0) return empty && may('administrator') ? null : html`<${Content} feed=${feed} />`;
   if (feed.failure.value !== null) return html`<${Failed} error=${feed.failure.value} onRetry=${() => feed.load()} />`;
   return html`<${Loading} />`;
 };

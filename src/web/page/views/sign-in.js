@@ -1,53 +1,121 @@
-/** Asks for the admin token, once; a cookie stands for it afterwards. */
+/** Asks for the admin token, or for a name and its password, once; a cookie stands for them afterwards. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
-import { expired, session, signIn } from '../core/session.js';
+import { expired, session, signIn, signInAs } from '../core/session.js';
 import { t } from '../texts.js';
 import { Button, Field } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-/** @param {unknown} error */
-const sentenceOf = (error) => {
-  if (!(error instanceof ApiError)) return String(error);
-  if (error.status === 429) return t('signInTooMany', { n: error.retryAfter ?? 60 });
-  return error.status === 401 || error.status === 403 ? t('signInWrong') : error.message;
+/** @typedef {'token' | 'name'} Way */
+
+/** The way of the last sign-in in this browser. It is no secret. */
+const wayKey = 'signIn';
+
+/** @returns {Way} */
+const lastWay = () => {
+  try {
+    return localStorage.getItem(wayKey) === 'name' ? 'name' : 'token';
+  } catch {
+    // Storage is forbidden in some private windows.
+    return 'token';
+  }
 };
 
-const Form = () => {
+/** @param {Way} way */
+const keepWay = (way) => {
+  try {
+    localStorage.setItem(wayKey, way);
+  } catch {
+    // The next sign-in begins with the token then.
+  }
+};
+
+/** @param {unknown} error @param {Way} way */
+const sentenceOf = (error, way) => {
+  if (!(error instanceof ApiError)) return String(error);
+  if (error.status === 429) return t(way === 'token' ? 'signInTooMany' : 'signInTooManyGuesses', { n: error.retryAfter ?? 60 });
+  return way === 'token' && (error.status === 401 || error.status === 403) ? t('signInWrong') : error.message;
+};
+
+/** @param {{ error: string }} props */
+const TokenFields = ({ error }) => html`
+  <${Field}
+    label=${t('signInToken')}
+    hint=${t('signInLead')}
+    error=${error}
+    name="token"
+    type="password"
+    required
+    autofocus
+    autocomplete="current-password"
+    spellcheck="false"
+  />
+`;
+
+/** @param {{ error: string }} props */
+const NameFields = ({ error }) => html`
+  <${Field}
+    label=${t('signInName')}
+    hint=${t('signInNameLead')}
+    name="name"
+    required
+    autofocus
+    maxlength="64"
+    autocomplete="username"
+    autocapitalize="none"
+    spellcheck="false"
+  />
+  <${Field} label=${t('signInPassword')} error=${error} name="password" type="password" required autocomplete="current-password" />
+  <${Field}
+    label=${t('signInCode')}
+    hint=${t('signInCodeHint')}
+    name="code"
+    inputmode="numeric"
+    maxlength="7"
+    autocomplete="one-time-code"
+  />
+`;
+
+/** @param {{ way: Way, onOther: () => void }} props */
+const Form = ({ way, onOther }) => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
   /** @param {SubmitEvent} event */
   const onSubmit = async (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
-    const token = String(new FormData(form).get('token')).trim();
+    const fields = new FormData(form);
+    /** @param {string} name */
+    const text = (name) => String(fields.get(name) ?? '');
     setBusy(true);
     setError('');
-    await signIn(token).catch((problem) => {
-      setError(sentenceOf(problem));
-      setBusy(false);
-      form.querySelector('input')?.select();
-    });
+    const signedIn =
+      way === 'token'
+        ? signIn(text('token').trim())
+        : signInAs({ name: text('name').trim(), password: text('password'), code: text('code').trim() });
+    await signedIn
+      .then(() => keepWay(way))
+      .catch((problem) => {
+        setError(sentenceOf(problem, way));
+        setBusy(false);
+        /** @type {HTMLInputElement | null} */ (form.querySelector('input[type=password]'))?.select();
+      });
   };
   return html`
     <form class="panel" onSubmit=${onSubmit}>
       <h1>${t('signInTitle')}</h1>
       ${expired.value && html`<p role="status">${t('signInExpired')}</p>`}
-      <${Field}
-        label=${t('signInToken')}
-        hint=${t('signInLead')}
-        error=${error}
-        name="token"
-        type="password"
-        required
-        autofocus
-        autocomplete="current-password"
-        spellcheck="false"
-      />
+      ${way === 'token' ? html`<${TokenFields} error=${error} />` : html`<${NameFields} error=${error} />`}
       <${Button} kind="main" type="submit" busy=${busy}>${t('signInSubmit')}<//>
+      <${Button} kind="quiet other-way" onClick=${onOther}>${t(way === 'token' ? 'signInByName' : 'signInByToken')}<//>
     </form>
   `;
+};
+
+const Ways = () => {
+  const [way, setWay] = useState(lastWay);
+  return html`<${Form} key=${way} way=${way} onOther=${() => setWay(way === 'token' ? 'name' : 'token')} />`;
 };
 
 export const SignIn = () => html`
@@ -59,7 +127,7 @@ export const SignIn = () => html`
               <h1>${t('signInTitle')}</h1>
               <p>${t('signInDemo')}</p>
             </div>`
-          : html`<${Form} />`
+          : html`<${Ways} />`
       }
     </div>
   <//>

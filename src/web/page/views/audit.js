@@ -1,0 +1,141 @@
+/** The audit log: who changed what, when and from where. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { get } from '../core/api.js';
+import { useAnswer } from '../instance/load.js';
+import { moment, t } from '../texts.js';
+import { attempt } from '../ui/asking.js';
+import { Button, Empty, Field } from '../ui/parts.js';
+import { Shell } from '../ui/shell.js';
+
+/**
+ * @typedef {object} Entry One of `GET /admin/audit`.
+ * @property {number} id
+ * @property {number} at Unix milliseconds.
+ * @property {'adminToken' | 'user' | 'instanceToken' | 'passkeyCode'} actor
+ * @property {string} who
+ * @property {string} address
+ * @property {string} method
+ * @property {string} route
+ * @property {string} instance
+ * @property {string} subject
+ * @property {number} status 0: the client went before the answer.
+ */
+
+/** @typedef {{ entries: readonly Entry[], next: number | null }} Page */
+
+/** The query of the filter, without what is empty. The browser's own time zone counts. @param {FormData} form */
+const queryOf = (form) => {
+  const query = new URLSearchParams();
+  for (const name of ['who', 'instance']) {
+    const text = String(form.get(name)).trim();
+    if (text !== '') query.set(name, text);
+  }
+  for (const name of ['from', 'to']) {
+    const at = new Date(String(form.get(name))).getTime();
+    if (!Number.isNaN(at)) query.set(name, String(at));
+  }
+  return query.toString();
+};
+
+/** @param {{ entry: Entry }} props */
+const Row = ({ entry: { at, actor, who, address, method, route, instance, subject, status } }) => html`
+  <tr>
+    <th scope="row">${moment(at)}</th>
+    <td>${t(`actor_${actor}`, { who })}</td>
+    <td>${address}</td>
+    <td><code>${method} ${route}</code></td>
+    <td>${[instance, subject].filter(Boolean).join(' ')}</td>
+    <td class=${status >= 200 && status < 400 ? '' : 'bad-outcome'}>${status === 0 ? t('auditGone') : status}</td>
+  </tr>
+`;
+
+/** @param {{ entries: readonly Entry[] }} props */
+const Entries = ({ entries }) => html`
+  <div class="nodes">
+    <div class="scroll" tabindex="0" role="group" aria-label=${t('audit')}>
+      <table>
+        <thead>
+          <tr>
+            ${['auditTime', 'auditWho', 'auditAddress', 'auditWhat', 'auditAbout', 'auditOutcome'].map(
+              (name) => html`<th key=${name} scope="col">${t(/** @type {'auditTime'} */ (name))}</th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}
+        </tbody>
+      </table>
+    </div>
+  </div>
+`;
+
+/** @param {{ onFilter: (query: string) => void }} props */
+const Filter = ({ onFilter }) => {
+  /** @param {SubmitEvent} event */
+  const onSubmit = (event) => {
+    event.preventDefault();
+    onFilter(queryOf(new FormData(/** @type {HTMLFormElement} */ (event.target))));
+  };
+  return html`
+    <form class="audit-filter" onSubmit=${onSubmit}>
+      <${Field} label=${t('auditWho')} hint=${t('auditWhoHint')} name="who" autocomplete="off" spellcheck="false" />
+      <${Field} label=${t('auditInstance')} name="instance" autocomplete="off" spellcheck="false" />
+      <${Field} label=${t('auditFrom')} name="from" type="datetime-local" />
+      <${Field} label=${t('auditTo')} name="to" type="datetime-local" />
+      <${Button} kind="main" type="submit">${t('auditShow')}<//>
+    </form>
+  `;
+};
+
+/** The entries of one query. They are drawn anew for another one. @param {{ query: string }} props */
+const Log = ({ query }) => {
+  const [earlier, setEarlier] = useState(/** @type {readonly Page[]} */ ([]));
+  const [busy, setBusy] = useState(false);
+  /** @param {string} more @returns {Promise<Page>} */
+  const page = (more) => get(`/admin/audit?${[query, more].filter(Boolean).join('&')}`);
+  const { answer, instead } = useAnswer(() => page(''), []);
+  if (instead !== null || answer.value === null) return instead;
+  const pages = [answer.value, ...earlier];
+  const next = pages.at(-1)?.next ?? null;
+  const showEarlier = async () => {
+    setBusy(true);
+    const more = await attempt(() => page(`before=${next}`));
+    if (more !== undefined) setEarlier([...earlier, more]);
+    setBusy(false);
+  };
+  const entries = pages.flatMap((one) => one.entries);
+  if (entries.length === 0) return html`<${Empty} title=${t('auditNone')} />`;
+  return html`
+    <${Entries} entries=${entries} />
+    <div class="actions">
+      ${next !== null && html`<${Button} busy=${busy} onClick=${showEarlier}>${t('auditMore')}<//>`}
+      ${
+        /** @type {const} */ (['csv', 'ndjson']).map(
+          (format) => html`
+            <a key=${format} class="button" download href=${`/admin/audit?${[query, `format=${format}`].filter(Boolean).join('&')}`}>
+              ${t(format === 'csv' ? 'auditCsv' : 'auditNdjson')}
+            </a>
+          `,
+        )
+      }
+    </div>
+  `;
+};
+
+export const Audit = () => {
+  const [query, setQuery] = useState('');
+  const crumbs = [{ text: t('sessions'), href: '/admin' }, { text: t('people'), href: '/admin/people' }, { text: t('audit') }];
+  return html`
+    <${Shell} title=${t('audit')} crumbs=${crumbs}>
+      <div class="session-body">
+        <h1>${t('audit')}</h1>
+        <p class="dim">${t('auditLead')}</p>
+        <section class="panel people" aria-label=${t('audit')}>
+          <${Filter} onFilter=${setQuery} />
+          <${Log} key=${query} query=${query} />
+        </section>
+      </div>
+    <//>
+  `;
+};

@@ -1,0 +1,117 @@
+/** One's own account: the password, and one-time codes. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { post } from '../core/api.js';
+import { loadSession, session } from '../core/session.js';
+import { t } from '../texts.js';
+import { attempt, toast } from '../ui/asking.js';
+import { Button, Field } from '../ui/parts.js';
+
+/** @typedef {{ secret: string, uri: string, picture: string }} Offer */
+
+/**
+ * A form whose request ends the session: the page asks for a new sign-in afterwards.
+ * @param {{ path: string, body?: object, done: string, submit: string, children?: import('preact').ComponentChildren }} props
+ */
+const EndingForm = ({ path, body = {}, done, submit, children }) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const fields = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
+    setBusy(true);
+    setError('');
+    try {
+      await post(path, { ...body, ...fields });
+      toast(done);
+      await loadSession();
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+      setBusy(false);
+    }
+  };
+  return html`
+    <form class="person-form" onSubmit=${onSubmit}>
+      ${children} ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
+      <${Button} kind="main" type="submit" busy=${busy}>${submit}<//>
+    </form>
+  `;
+};
+
+const OwnPasswordField = () => html`
+  <${Field} label=${t('ownOld')} name="password" type="password" required autocomplete="current-password" />
+`;
+
+const CodeField = () => html`
+  <${Field} label=${t('signInCode')} name="code" inputmode="numeric" required maxlength="6" autocomplete="one-time-code" />
+`;
+
+/** @param {{ offer: Offer }} props */
+const Offered = ({ offer: { secret, picture } }) => html`
+  <p>${t('codeScan')}</p>
+  <img class="code-picture" src=${picture} alt=${t('codePicture')} width="200" height="200" />
+  <p class="note">${t('codeSecret')}: <code>${secret}</code></p>
+  <${EndingForm} path="/admin/me/code/confirm" body=${{ secret }} done=${t('codeConfirmed')} submit=${t('codeConfirm')}>
+    <${OwnPasswordField} />
+    <${CodeField} />
+  <//>
+`;
+
+const Codes = () => {
+  const [offer, setOffer] = useState(/** @type {Offer | null} */ (null));
+  const [busy, setBusy] = useState(false);
+  const begin = async () => {
+    setBusy(true);
+    setOffer((await attempt(() => /** @type {Promise<Offer>} */ (post('/admin/me/code')))) ?? null);
+    setBusy(false);
+  };
+  const isOn = session.value?.hasCode === true;
+  return html`
+    <div>
+      <h3>${t('codeTitle')}</h3>
+      <p class="dim">${t(isOn ? 'codeOn' : 'codeOff')}</p>
+      ${
+        isOn
+          ? html`<${EndingForm} path="/admin/me/code/remove" done=${t('codeRemoved')} submit=${t('codeRemove')}><${OwnPasswordField} /><//>`
+          : offer === null
+            ? html`<${Button} busy=${busy} onClick=${begin}>${t('codeBegin')}<//>`
+            : html`<${Offered} offer=${offer} />`
+      }
+    </div>
+  `;
+};
+
+export const OwnAccount = () => {
+  const { user = '', role = 'administrator' } = session.value ?? {};
+  return html`
+    <section class="panel people" aria-labelledby="own-title">
+      <h2 id="own-title">${t('ownTitle')}</h2>
+      ${
+        user === ''
+          ? html`<p class="dim">${t('ownToken')}</p>`
+          : html`
+              <p>${t('ownWho', { name: user, role: t(`role_${role}`) })}</p>
+              <div class="own">
+                <div>
+                  <h3>${t('ownPassword')}</h3>
+                  <${EndingForm} path="/admin/me/password" done=${t('ownChanged')} submit=${t('ownChange')}>
+                    <${OwnPasswordField} />
+                    <${Field}
+                      label=${t('ownNew')}
+                      hint=${t('ownNewHint')}
+                      name="newPassword"
+                      type="password"
+                      required
+                      minlength="12"
+                      autocomplete="new-password"
+                    />
+                  <//>
+                </div>
+                <${Codes} />
+              </div>
+            `
+      }
+    </section>
+  `;
+};

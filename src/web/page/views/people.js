@@ -1,0 +1,233 @@
+/** The people who operate the gateway: users with their roles, the own account, and open sessions of the dashboard. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { get, post } from '../core/api.js';
+import { loadSession, may } from '../core/session.js';
+import { useAnswer } from '../instance/load.js';
+import { moment, t } from '../texts.js';
+import { ask, attempt } from '../ui/asking.js';
+import { Button, Dialog, Field } from '../ui/parts.js';
+import { Shell } from '../ui/shell.js';
+import { OwnAccount } from './people-own.js';
+
+/** @import { Role } from '../core/session.js' */
+
+/**
+ * @typedef {object} User One of `GET /admin/users`; times in Unix milliseconds.
+ * @property {string} id
+ * @property {string} name
+ * @property {Role} role
+ * @property {boolean} hasCode
+ * @property {number} lastSignInAt 0 before the first sign-in.
+ */
+
+/**
+ * @typedef {object} SignedIn One of `GET /admin/sessions`; times in Unix milliseconds.
+ * @property {string} id
+ * @property {string} user '' for the admin token.
+ * @property {Role} role
+ * @property {string} address
+ * @property {number} since
+ * @property {number} until
+ * @property {boolean} own
+ */
+
+const roles = /** @type {const} */ (['viewer', 'operator', 'administrator']);
+
+/** A change may have been of oneself, which ends the session. @param {() => Promise<void>} load */
+const reload = async (load) => {
+  await load();
+  await loadSession().catch(() => undefined);
+};
+
+/** @param {{ user: User, onDone: () => Promise<void>, onClose: () => void }} props */
+const ResetDialog = ({ user: { id, name, hasCode }, onDone, onClose }) => {
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    try {
+      await post('/admin/users/update', { id, password: String(form.get('password')), resetCode: form.get('resetCode') === 'on' });
+      onClose();
+      await onDone();
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+    }
+  };
+  return html`
+    <${Dialog} title=${t('userResetOf', { name })} onClose=${onClose}>
+      <form class="person-form" onSubmit=${onSubmit}>
+        <p>${t('userResetText', { name })}</p>
+        <${Field} label=${t('ownNew')} error=${error} name="password" type="password" required minlength="12" autocomplete="new-password" />
+        ${hasCode && html`<label class="check"><input type="checkbox" name="resetCode" /> ${t('userResetCode')}</label>`}
+        <div class="actions"><${Button} kind="main" type="submit">${t('userReset')}<//></div>
+      </form>
+    <//>
+  `;
+};
+
+/** @param {{ user: User, onChange: () => Promise<void> }} props */
+const UserRow = ({ user, onChange }) => {
+  const [resetting, setResetting] = useState(false);
+  const { id, name, role, hasCode, lastSignInAt } = user;
+  /** @param {Event} event */
+  const onRole = async (event) => {
+    const wanted = /** @type {HTMLSelectElement} */ (event.target).value;
+    await attempt(() => post('/admin/users/update', { id, role: wanted }), t('userChanged', { name }));
+    await onChange();
+  };
+  const remove = async () => {
+    if (!(await ask({ title: t('userDeleteOf', { name }), text: t('userDeleteText', { name }), yes: t('userDelete'), danger: true })))
+      return;
+    await attempt(() => post('/admin/users/delete', { id }), t('userDeleted', { name }));
+    await onChange();
+  };
+  return html`
+    <tr>
+      <th scope="row">${name}</th>
+      <td>
+        <select class="input" aria-label=${t('userRoleOf', { name })} value=${role} onChange=${onRole}>
+          ${roles.map((one) => html`<option key=${one} value=${one}>${t(`role_${one}`)}</option>`)}
+        </select>
+      </td>
+      <td>${t(hasCode ? 'userCode_on' : 'userCode_off')}</td>
+      <td>${lastSignInAt === 0 ? t('userNever') : moment(lastSignInAt)}</td>
+      <td>
+        <${Button} onClick=${() => setResetting(true)} aria-label=${t('userResetOf', { name })}>${t('userReset')}<//>
+        ${' '}
+        <${Button} kind="danger" onClick=${remove} aria-label=${t('userDeleteOf', { name })}>${t('userDelete')}<//>
+        ${resetting && html`<${ResetDialog} user=${user} onDone=${onChange} onClose=${() => setResetting(false)} />`}
+      </td>
+    </tr>
+  `;
+};
+
+/** @param {{ onAdded: () => Promise<void> }} props */
+const AddForm = ({ onAdded }) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    setBusy(true);
+    setError('');
+    try {
+      await post('/admin/users', Object.fromEntries(new FormData(form)));
+      form.reset();
+      await onAdded();
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+    }
+    setBusy(false);
+  };
+  return html`
+    <form class="person-form" onSubmit=${onSubmit}>
+      <${Field} label=${t('userName')} error=${error} name="name" required maxlength="64" autocomplete="off" spellcheck="false" />
+      <${Field} as="select" label=${t('userRole')} hint=${t('roleHint')} name="role">
+        ${roles.map((one) => html`<option key=${one} value=${one}>${t(`role_${one}`)}</option>`)}
+      <//>
+      <${Field}
+        label=${t('userPassword')}
+        hint=${t('userPasswordHint')}
+        name="password"
+        type="password"
+        required
+        minlength="12"
+        autocomplete="new-password"
+      />
+      <${Button} kind="main" type="submit" busy=${busy}>${t('userAdd')}<//>
+    </form>
+  `;
+};
+
+/**
+ * A table that scrolls in its box on a narrow screen.
+ * @param {{ label: string, heads: readonly string[], children?: import('preact').ComponentChildren }} props
+ */
+const Table = ({ label, heads, children }) => html`
+  <div class="nodes">
+    <div class="scroll" tabindex="0" role="group" aria-label=${label}>
+      <table>
+        <thead>
+          <tr>
+            ${heads.map((head) => html`<th key=${head} scope="col">${head}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${children}
+        </tbody>
+      </table>
+    </div>
+  </div>
+`;
+
+const Users = () => {
+  const { answer, load, instead } = useAnswer(() => /** @type {Promise<{ users: readonly User[] }>} */ (get('/admin/users')), []);
+  const users = answer.value?.users ?? [];
+  const heads = [t('userName'), t('userRole'), t('userCode'), t('userLast'), t('userActs')];
+  return html`
+    <section class="panel people" aria-labelledby="users-title">
+      <h2 id="users-title">${t('users')}</h2>
+      ${
+        instead ??
+        (users.length === 0
+          ? html`<p class="dim">${t('usersNone')}</p>`
+          : html`<${Table} label=${t('users')} heads=${heads}>
+              ${users.map((user) => html`<${UserRow} key=${user.id} user=${user} onChange=${() => reload(load)} />`)}
+            <//>`)
+      }
+      <h3>${t('userAdd')}</h3>
+      <${AddForm} onAdded=${load} />
+    </section>
+  `;
+};
+
+/** @param {{ signedIn: SignedIn, onEnded: () => Promise<void> }} props */
+const SignInRow = ({ signedIn: { id, user, role, address, since, until, own }, onEnded }) => {
+  const name = user === '' ? t('signInAdmin') : user;
+  const end = async () => {
+    await attempt(() => post('/admin/sessions/end', { id }), t('signInEnded'));
+    await onEnded();
+  };
+  return html`
+    <tr>
+      <th scope="row">${name}${own && html` <span class="dim">(${t('signInOwn')})</span>`}</th>
+      <td>${t(`role_${role}`)}</td>
+      <td>${address}</td>
+      <td>${since === 0 ? '' : moment(since)}</td>
+      <td>${moment(until)}</td>
+      <td><${Button} onClick=${end} aria-label=${t('signInEndOf', { name, address })}>${t('signInEnd')}<//></td>
+    </tr>
+  `;
+};
+
+const SignIns = () => {
+  const { answer, load, instead } = useAnswer(() => /** @type {Promise<{ sessions: readonly SignedIn[] }>} */ (get('/admin/sessions')), []);
+  const heads = [t('signInUser'), t('userRole'), t('signInFrom'), t('signInSince'), t('signInUntil'), t('userActs')];
+  return html`
+    <section class="panel people" aria-labelledby="sign-ins-title">
+      <h2 id="sign-ins-title">${t('signIns')}</h2>
+      <p class="dim">${t('signInsText')}</p>
+      ${
+        instead ??
+        html`<${Table} label=${t('signIns')} heads=${heads}>
+          ${(answer.value?.sessions ?? []).map((one) => html`<${SignInRow} key=${one.id} signedIn=${one} onEnded=${() => reload(load)} />`)}
+        <//>`
+      }
+    </section>
+  `;
+};
+
+export const People = () => html`
+  <${Shell} title=${t('people')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('people') }]}>
+    <div class="session-body">
+      <h1>${t('people')}</h1>
+      ${may('administrator') && html`<p><a href="/admin/audit-log">${t('audit')}</a></p>`}
+      <${OwnAccount} />
+      ${may('administrator') && html`<${Users} />`}
+      <${SignIns} />
+    </div>
+  <//>
+`;
