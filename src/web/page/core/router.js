@@ -38,7 +38,14 @@ export const match = (pattern, path) => {
 const onClick = (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (link === null || link.target !== '' || link.origin !== location.origin || !/^\/admin(\/|$)/.test(link.pathname)) return;
+  if (
+    link === null ||
+    link.target !== '' ||
+    link.hasAttribute('download') ||
+    link.origin !== location.origin ||
+    !/^\/admin(\/|$)/.test(link.pathname)
+  )
+    return;
   event.preventDefault();
   go(link.pathname);
 };

@@ -1,0 +1,85 @@
+/** The table of roles and of audited routes: every route of the administrator has a decision, and nothing in the tables is out of date. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mayAct, roles } from '#actors/gateway.ts';
+import { createAdminSessions } from '#src/http/admin-sessions.ts';
+import { auditedTags, isAudited } from '#src/http/audit.ts';
+import { leastRoleOf, leastRoles } from '#src/http/roles.ts';
+import { allRoutes } from '#src/http/routes/index.ts';
+import { createHub } from '#src/http/stream/hub.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { optionsWith } from './setup.ts';
+
+const options = optionsWith({
+  simulatedPhone: { page: '', scan: async () => null },
+  metrics: { contentType: '', text: async () => '', meter: { stream: () => undefined, answered: () => undefined } },
+});
+const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
+hub.close();
+
+/** Credentials for which the admin token counts. */
+const ofAdministrator: readonly string[] = ['admin', 'metrics', 'globalWebhook'];
+
+test('roles: every route of the administrator has a decision', () => {
+  const undecided = rows.filter(({ credential, on }) => ofAdministrator.includes(credential) && leastRoles[on[0]] === undefined);
+  assert.deepEqual(
+    undecided.map(({ on }) => on[0]),
+    [],
+  );
+});
+
+test('roles: the table names routes that exist, by their first address', () => {
+  const known = new Set<string>(rows.map(({ on }) => on[0]));
+  assert.deepEqual(
+    Object.keys(leastRoles).filter((address) => !known.has(address)),
+    [],
+  );
+});
+
+test('roles: a route that the table does not name needs an administrator', () => {
+  assert.equal(leastRoleOf(['POST /never/heard/of']), 'administrator');
+  assert.equal(leastRoleOf(['DELETE /instance']), 'administrator');
+});
+
+test('roles: each role may do what the roles before it may, and nothing more', () => {
+  const allowed = roles.map((role) => roles.filter((least) => mayAct(role, least)));
+  assert.deepEqual(allowed, [['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'administrator']]);
+});
+
+test('roles: a viewer changes nothing but the own sign-in', () => {
+  const changing = rows.filter(({ on }) => !on[0].startsWith('GET ') && leastRoleOf(on) === 'viewer').map(({ on }) => on[0]);
+  assert.ok(changing.length > 0);
+  for (const address of changing) assert.match(address, / \/admin\/(?:me\/|sessions?\b)/);
+});
+
+test('roles: a route that gives a token needs an administrator', () => {
+  const giving = rows.filter(({ givesToken }) => givesToken === true);
+  assert.ok(giving.length > 0);
+  for (const { on } of giving) assert.equal(leastRoleOf(on), 'administrator', on[0]);
+});
+
+test('audit: every tag with routes that change something has a decision', () => {
+  const tags = new Set(rows.filter(({ on }) => !on[0].startsWith('GET ')).map(({ tag }) => tag));
+  assert.deepEqual([...tags].filter((tag) => !Object.hasOwn(auditedTags, tag)).toSorted(), []);
+});
+
+test('audit: every change by an administrator is noted, and the work of an account is not', () => {
+  for (const row of rows)
+    if (ofAdministrator.includes(row.credential)) assert.equal(isAudited(row), !row.on[0].startsWith('GET '), row.on[0]);
+  const noted = (address: string): boolean | undefined => {
+    const row = rows.find(({ on }) => on[0] === address);
+    return row && isAudited(row);
+  };
+  for (const address of [
+    'POST /webhook',
+    'POST /instance/connect',
+    'DELETE /instance',
+    'GET /admin/session/token',
+    'POST /admin/session/user',
+  ])
+    assert.equal(noted(address), true, address);
+  for (const address of ['POST /send/text', 'POST /message/find', 'POST /chat/read', 'GET /instance/status', 'POST /sender/listmessages'])
+    assert.equal(noted(address), false, address);
+});
