@@ -105,11 +105,11 @@ const ownCommands = (ports: UserPorts, check: Checks) => {
       const hash = await hashed(ports, password, row.value.name);
       return hash.ok ? changed(row.value, { password: hash.value }) : hash;
     },
-    async offerCode(id) {
-      const row = await users.byId(id);
-      if (row === null) return unknownUser;
+    async offerCode(id, password) {
+      const row = await known(id, password);
+      if (!row.ok) return row;
       const secret = oneTimeCodes.newSecret();
-      const uri = oneTimeCodes.uriOf(secret, row.name);
+      const uri = oneTimeCodes.uriOf(secret, row.value.name);
       return done({ secret, uri, picture: await media.qrPng(uri) });
     },
     async confirmCode(id, secret, password, code) {

@@ -43,7 +43,7 @@ export interface UserFace {
   authenticateUser(credentials: Credentials): Promise<Result<SessionUser>>;
   /** Replaces the own password. Ends the sessions of the user. */
   changePassword(id: string, old: string, password: string): Promise<Result<User>>;
-  offerCode(id: string): Promise<Result<CodeOffer>>;
+  offerCode(id: string, password: string): Promise<Result<CodeOffer>>;
   /** Asks for one-time codes from now on, if the code belongs to the secret. Ends the sessions of the user. */
   confirmCode(id: string, secret: string, password: string, code: string): Promise<Result<User>>;
   /** Asks for no one-time codes any more. Ends the sessions of the user. */

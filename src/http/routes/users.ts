@@ -9,12 +9,13 @@ import * as shape from '../schemas/users.ts';
 const common = { credential: 'admin', tag: 'admin' } as const;
 const unknown = { example: 'there is no such user' } as const;
 const wrong = { example: 'the password is wrong' } as const;
+const changedMeanwhile = { example: 'another request has just changed the user' } as const;
 const tooMany = { example: 'Rate limit exceeded' } as const;
 
 /** The user of the request; null for the admin token. */
 const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.actor === 'user' ? caller.user : null);
 
-const noUser = refuse('conflict', 'the admin token has no password of its own: sign in by a name');
+const noUser = refuse('invalid', 'the admin token has no password of its own: sign in by a name');
 
 /**
  * Changes a user. The sessions of the user in this process end with it, also after a failure: the database may have changed the user before its answer was
@@ -92,7 +93,7 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
     summary: 'Replace the own password; all own sessions end, this one too',
     body: shape.OwnPasswordBody,
     answer: shape.UserAnswer,
-    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    refusals: { forbidden: wrong, conflict: changedMeanwhile, notFound: unknown, limited: tooMany },
     run: async ({ gateway, body: { password, newPassword }, request }) => {
       const user = userOf(request);
       return user === null ? noUser : ending(sessions, request, user.id, gateway.changePassword(user.id, password, newPassword));
@@ -104,10 +105,11 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
     ...common,
     summary: 'Make a secret for one-time codes, as a QR code for an authenticator app; nothing changes before it is confirmed',
     answer: shape.CodeOffered,
-    refusals: { conflict: { example: noUser.refusal.message }, notFound: unknown },
-    run: async ({ gateway, request }) => {
+    body: shape.OfferCodeBody,
+    refusals: { forbidden: wrong, notFound: unknown, limited: tooMany },
+    run: async ({ gateway, body: { password }, request }) => {
       const user = userOf(request);
-      return user === null ? noUser : gateway.offerCode(user.id);
+      return user === null ? noUser : gateway.offerCode(user.id, password);
     },
   }),
   route({
@@ -117,7 +119,7 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
     summary: 'Ask for one-time codes of this secret at every sign-in from now on; all own sessions end, this one too',
     body: shape.ConfirmCodeBody,
     answer: shape.UserAnswer,
-    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    refusals: { forbidden: wrong, conflict: changedMeanwhile, notFound: unknown, limited: tooMany },
     run: async ({ gateway, body: { secret, password, code }, request }) => {
       const user = userOf(request);
       return user === null ? noUser : ending(sessions, request, user.id, gateway.confirmCode(user.id, secret, password, code));
@@ -130,7 +132,7 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
     summary: 'Ask for no one-time codes any more; all own sessions end, this one too',
     body: shape.RemoveCodeBody,
     answer: shape.UserAnswer,
-    refusals: { forbidden: wrong, conflict: { example: noUser.refusal.message }, notFound: unknown, limited: tooMany },
+    refusals: { forbidden: wrong, conflict: changedMeanwhile, notFound: unknown, limited: tooMany },
     run: async ({ gateway, body: { password }, request }) => {
       const user = userOf(request);
       return user === null ? noUser : ending(sessions, request, user.id, gateway.removeCode(user.id, password));

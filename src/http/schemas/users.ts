@@ -1,21 +1,22 @@
 /** Shapes of users, of their sign-in, and of the sessions of the dashboard. */
 import { Type } from 'typebox';
 import { passwordLengths, roles } from '#actors/gateway.ts';
-import { Flag, OneOf, optional, Text } from './common.ts';
+import { Flag, like, OneOf, optional, Text } from './common.ts';
 
 const RoleName = OneOf(roles, {
   description:
     'viewer: reads the state of sessions and of the server. operator: also connects, disconnects, restarts and sends again. administrator: everything',
 });
 
-const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user' });
+const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
 
 /** The length is checked by the gateway too: this bound only keeps a password out that would take long to hash. */
-const Password = (description: string) => Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description });
+const Password = (description: string) =>
+  Type.String({ minLength: 1, maxLength: passwordLengths.max * 2, description, examples: ['a long secret of mine'] });
 
 const NewPassword = Password(`${passwordLengths.min} to ${passwordLengths.max} characters`);
 
-const Code = Text(16, 'The one-time code that the authenticator app shows, six digits');
+const Code = like(Text(16, 'The one-time code that the authenticator app shows, six digits'), '123456');
 
 const Millis = (description: string) => Type.Number({ description: `${description}, in Unix milliseconds` });
 
@@ -51,7 +52,7 @@ export const UpdateUserBody = Type.Object({
 export const UserBody = Type.Object({ id: UserId });
 
 export const SignInBody = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 256, description: 'Of the user' }),
+  name: Type.String({ minLength: 1, maxLength: 256, description: 'Of the user', examples: ['ana'] }),
   password: Password('Of the user'),
   code: optional(Code),
 });
@@ -65,12 +66,14 @@ export const CodeOffered = Type.Object({
 });
 
 export const ConfirmCodeBody = Type.Object({
-  secret: Text(64, 'As `POST /admin/me/code` gave it'),
+  secret: like(Text(64, 'As `POST /admin/me/code` gave it'), 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'),
   password: Password('Of the user'),
   code: Code,
 });
 
-export const RemoveCodeBody = Type.Object({ password: Password('Of the user') });
+export const OfferCodeBody = Type.Object({ password: Password('Of the user') });
+
+export const RemoveCodeBody = OfferCodeBody;
 
 export const SessionsAnswer = Type.Object({
   sessions: Type.Array(

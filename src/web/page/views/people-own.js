@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';
 import { loadSession, session } from '../core/session.js';
 import { t } from '../texts.js';
-import { attempt, toast } from '../ui/asking.js';
+import { toast } from '../ui/asking.js';
 import { Button, Field } from '../ui/parts.js';
 
 /** @typedef {{ secret: string, uri: string, picture: string }} Offer */
@@ -39,33 +39,48 @@ const EndingForm = ({ path, body = {}, done, submit, children }) => {
   `;
 };
 
-const OwnPasswordField = () => html`
-  <${Field} label=${t('ownOld')} name="password" type="password" required autocomplete="current-password" />
+/** @param {{ error?: string }} props */
+const OwnPasswordField = ({ error = '' }) => html`
+  <${Field} label=${t('ownOld')} error=${error} name="password" type="password" required autocomplete="current-password" />
 `;
 
-const CodeField = () => html`
-  <${Field} label=${t('signInCode')} name="code" inputmode="numeric" required maxlength="6" autocomplete="one-time-code" />
-`;
-
-/** @param {{ offer: Offer }} props */
-const Offered = ({ offer: { secret, picture } }) => html`
+/** The password that was typed for the offer confirms the code too. @param {{ offer: Offer, password: string }} props */
+const Offered = ({ offer: { secret, picture }, password }) => html`
   <p>${t('codeScan')}</p>
   <img class="code-picture" src=${picture} alt=${t('codePicture')} width="200" height="200" />
   <p class="note">${t('codeSecret')}: <code>${secret}</code></p>
-  <${EndingForm} path="/admin/me/code/confirm" body=${{ secret }} done=${t('codeConfirmed')} submit=${t('codeConfirm')}>
-    <${OwnPasswordField} />
-    <${CodeField} />
+  <${EndingForm} path="/admin/me/code/confirm" body=${{ secret, password }} done=${t('codeConfirmed')} submit=${t('codeConfirm')}>
+    <${Field} label=${t('signInCode')} name="code" inputmode="numeric" required maxlength="7" autofocus autocomplete="one-time-code" />
   <//>
 `;
 
-const Codes = () => {
-  const [offer, setOffer] = useState(/** @type {Offer | null} */ (null));
+const SetUp = () => {
+  const [offered, setOffered] = useState(/** @type {{ offer: Offer, password: string } | null} */ (null));
   const [busy, setBusy] = useState(false);
-  const begin = async () => {
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const password = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('password'));
     setBusy(true);
-    setOffer((await attempt(() => /** @type {Promise<Offer>} */ (post('/admin/me/code')))) ?? null);
+    setError('');
+    try {
+      setOffered({ offer: await post('/admin/me/code', { password }), password });
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+    }
     setBusy(false);
   };
+  if (offered !== null) return html`<${Offered} ...${offered} />`;
+  return html`
+    <form class="person-form" onSubmit=${onSubmit}>
+      <${OwnPasswordField} error=${error} />
+      <${Button} type="submit" busy=${busy}>${t('codeBegin')}<//>
+    </form>
+  `;
+};
+
+const Codes = () => {
   const isOn = session.value?.hasCode === true;
   return html`
     <div>
@@ -74,9 +89,7 @@ const Codes = () => {
       ${
         isOn
           ? html`<${EndingForm} path="/admin/me/code/remove" done=${t('codeRemoved')} submit=${t('codeRemove')}><${OwnPasswordField} /><//>`
-          : offer === null
-            ? html`<${Button} busy=${busy} onClick=${begin}>${t('codeBegin')}<//>`
-            : html`<${Offered} offer=${offer} />`
+          : html`<${SetUp} />`
       }
     </div>
   `;
