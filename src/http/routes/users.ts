@@ -173,6 +173,7 @@ const sessionRows = (sessions: AdminSessions): readonly Route[] => [
     ...common,
     summary: 'End one session of the dashboard, or all sessions of a user; their streams end',
     body: shape.EndSessionBody,
+    examples: { body: { userId: 'u3f9a0c81d2e4b5' } },
     answer: shape.SessionsEnded,
     refusals: { notFound: { example: 'there is no such session' } },
     run: async ({ body: { id, userId }, request }) => {
