@@ -157,10 +157,8 @@ test('audit log: entries come back as they were noted, the latest first, in page
   );
   await auditLog.add(notes);
   const { entries, next } = await auditLog.find({ limit: 10 });
-  assert.deepEqual(
-    entries.map(({ id: _, ...entry }) => entry),
-    notes.toReversed(),
-  );
+  assert.partialDeepStrictEqual(entries, notes.toReversed());
+  assert.equal(entries.length, notes.length);
   assert.equal(next, null);
   const first = await auditLog.find({ limit: 2 });
   assert.ok(first.next !== null);

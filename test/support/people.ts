@@ -1,0 +1,53 @@
+/** People on a whole service: users that are made and signed in, each from a network of its own, and the audit log. */
+import assert from 'node:assert/strict';
+import type { TestService } from './service.ts';
+
+export interface AuditEntry {
+  readonly id: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly who: string;
+  readonly address: string;
+  readonly method: string;
+  readonly route: string;
+  readonly instance: string;
+  readonly subject: string;
+  readonly status: number;
+}
+
+/** The headers of the dashboard's own page. */
+export const own = { 'sec-fetch-site': 'same-origin' };
+export const password = 'a long enough secret';
+
+export const peopleOf = (service: TestService) => {
+  let made = 0;
+  /** A network of its own, so that the wrong guesses of one test do not count for another. */
+  const elsewhere = (): Readonly<Record<string, string>> => ({ 'x-forwarded-for': `198.51.100.${(made += 1)}` });
+
+  const newUser = async (role: string, name = `${role}-${(made += 1)}`) => {
+    const { status, body } = await service.admin('POST', '/admin/users', { name, role, password });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as { readonly id: string; readonly name: string };
+  };
+
+  const signIn = (body: object, headers: Readonly<Record<string, string>> = elsewhere()) =>
+    service.call('POST', '/admin/session/user', headers, body);
+
+  /** Signs a user in; answers with how the browser asks from then on. */
+  const signedIn = async (name: string, more: object = {}) => {
+    const reply = await signIn({ name, password, ...more });
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+    const cookie = (reply.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+    const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      service.call(method, path, { cookie, ...own, ...headers }, body);
+    return { cookie, reply, ask };
+  };
+
+  const audit = async (query: string): Promise<readonly AuditEntry[]> => {
+    const { status, body } = await service.admin('GET', `/admin/audit?${query}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return (body as { readonly entries: readonly AuditEntry[] }).entries;
+  };
+
+  return { elsewhere, newUser, signIn, signedIn, audit };
+};
