@@ -49,6 +49,9 @@ const exceptions: Readonly<Record<string, boolean>> = {
   'POST /sender/listmessages': false,
   // It says whether the account is shown as online.
   'POST /instance/presence': false,
+  // Each call of a tool is a request to its own route, which is noted there.
+  'POST /mcp': false,
+  'DELETE /mcp': false,
   // Chatwoot posts every message of an agent.
   'POST /chatwoot/webhook/:hook': false,
   // It names the fields of all leads.

@@ -82,4 +82,5 @@ test('audit: every change by an administrator is noted, and the work of an accou
     assert.equal(noted(address), true, address);
   for (const address of ['POST /send/text', 'POST /message/find', 'POST /chat/read', 'GET /instance/status', 'POST /sender/listmessages'])
     assert.equal(noted(address), false, address);
+  assert.equal(isAudited({ on: ['POST /mcp'], tag: 'instance' }), false, 'a call of a tool is noted at the route of the tool');
 });
