@@ -50,6 +50,24 @@ test('sign-in: it counts on every node at once, and a sign-out ends it with its 
   assert.equal((await other(nodes.first, '/admin/actors')).status, 200, 'the other sign-in stays');
 });
 
+test('sign-in: a user counts on every node, and a new role ends the session with its streams on all of them', withNats, async () => {
+  const password = 'a long enough secret';
+  const made = await nodes.first.call('POST', '/admin/users', { body: { name: 'ana', role: 'viewer', password } });
+  assert.equal(made.status, 200, JSON.stringify(made.body));
+  const begun = await second.call('POST', '/admin/session/user', { body: { name: 'ana', password } });
+  const cookie = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+  const ask = (node: GatewayProcess, path: string) => fetch(`${node.address}${path}`, { headers: { cookie, ...own } });
+  assert.equal((await ask(nodes.first, '/admin/actors')).status, 200);
+  const stream = await ask(second, '/admin/actors/stream');
+  assert.equal(stream.status, 200);
+  const ended = endOf(stream);
+  const changed = await nodes.first.call('POST', '/admin/users/update', { body: { id: made.body['id'], role: 'operator' } });
+  assert.equal(changed.status, 200);
+  assert.equal((await ask(nodes.first, '/admin/actors')).status, 401);
+  assert.equal(await Promise.race([ended, wait(patience, 'it goes on', { ref: false })]), 'ended');
+  assert.equal((await ask(second, '/admin/actors')).status, 401);
+});
+
 test('sign-in: a cookie that no node gave is none', withNats, async () => {
   const cookie = `dormouse_session=${'A'.repeat(43)}`;
   const answer = await fetch(`${second.address}/admin/actors`, { headers: { cookie, ...own } });
