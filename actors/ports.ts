@@ -4,8 +4,7 @@
  *
  *  Without another note, a method rejects only with unexpected errors (including `StorageFailure`), never for an expected failure.
  */
-import type { AuditStore } from './ports/audit-store.ts';
-import type { Attachments, Portraits } from './ports/attachments.ts';
+import type { Attachments, FileStore, Portraits, ReadMedia, Sounds } from './ports/files.ts';
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
 import type { DeliveryStore, Envelope, OutboxStore, Receiver, Signer } from './ports/delivery.ts';
 import type { ChatbotFields, ChatbotStore, ChatModels } from './ports/chatbot.ts';
@@ -16,10 +15,7 @@ import type { Journal, RefusedStore, SendKeyStore } from './ports/journal.ts';
 import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry } from './ports/message-store.ts';
 import type { MovingSources, SessionStore } from './ports/moving.ts';
 import type { Platform } from './ports/platform.ts';
-import type { RecipientStore } from './ports/recipient-store.ts';
-import type { RefusedStore } from './ports/refused-store.ts';
-import type { StepStore } from './ports/step-store.ts';
-import type { SendKeyStore } from './ports/send-key-store.ts';
+import type { AuditStore } from './ports/audit-store.ts';
 import type { OneTimeCodes, Passwords, UserStore } from './ports/user-store.ts';
 import type { Chance, Disk, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
 
@@ -27,8 +23,10 @@ export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
 export * from './ports/system.ts';
 export type * from './ports/platform.ts';
-export type * from './ports/attachments.ts';
+export type * from './ports/files.ts';
 export type * from './ports/audit-store.ts';
+export type * from './ports/sign-in-store.ts';
+export type * from './ports/user-store.ts';
 export type * from './ports/chatwoot.ts';
 export type * from './ports/delivery.ts';
 export type * from './ports/instance-stores.ts';
@@ -39,12 +37,6 @@ export type * from './ports/chatbot.ts';
 export type * from './ports/people-stores.ts';
 export * from './ports/moving.ts';
 export type * from './ports/campaign-store.ts';
-export type * from './ports/contact-store.ts';
-export type * from './ports/group-store.ts';
-export type * from './ports/refused-store.ts';
-export type * from './ports/step-store.ts';
-export type * from './ports/send-key-store.ts';
-export type * from './ports/user-store.ts';
 
 /** All stores. */
 export interface Stores {

@@ -12,40 +12,18 @@ import type { ChatbotFace, InstanceFace, PasskeyFace, ProxyFace } from './views/
 import type { FileFace, HistoryFace, MessageFace } from './views/messages.ts';
 import type { InspectorFace } from './views/inspector.ts';
 import type { MovingFace } from './views/moving.ts';
-import type { PasskeyFace } from './views/passkeys.ts';
-import type { PeopleFace } from './views/people.ts';
-import type { ProxyFace } from './views/proxies.ts';
-import type { RefusedFace } from './views/refused.ts';
-import type { ServerFace } from './views/server.ts';
+import type { RefusedFace, ServerFace } from './views/server.ts';
 import type { AuditFace, UserFace } from './views/users.ts';
-import type { WebhookFace } from './views/webhooks.ts';
 
 export type * from './views/people.ts';
 export type * from './views/campaigns.ts';
 export type * from './views/chats.ts';
-export type * from './views/chatwoot.ts';
-export type * from './views/chatbot.ts';
-export type * from './views/contacts.ts';
-export type * from './views/definitions.ts';
-export type * from './views/files.ts';
-export type * from './views/groups.ts';
-export type * from './views/histories.ts';
-export type * from './views/instances.ts';
-export type * from './views/leads.ts';
-export type * from './views/inspector.ts';
-export type * from './views/messages.ts';
-export type * from './views/moving.ts';
-export type * from './views/passkeys.ts';
-export type * from './views/people.ts';
-export type * from './views/proxies.ts';
-export type * from './views/refused.ts';
-export type * from './views/server.ts';
-export type * from './views/users.ts';
 export type * from './views/webhooks.ts';
 export type * from './views/instances.ts';
 export type * from './views/messages.ts';
 export type * from './views/inspector.ts';
 export type * from './views/moving.ts';
+export type * from './views/users.ts';
 export type * from './views/server.ts';
 
 export interface Gateway

@@ -1,4 +1,5 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
+import { auditSettings } from './audit-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { clusterSettings, databaseSettings } from './database-settings.ts';
 import { pairingSettings, platformSettings } from './platform-settings.ts';
@@ -7,14 +8,8 @@ import { channelSettings, groupSettings, leadSettings, pictureSettings } from '.
 import { chatbotSettings, chatwootSettings } from './chatbot-settings.ts';
 import { proxySettings, reconnectSettings } from './reconnect-settings.ts';
 import { eventSettings } from './event-settings.ts';
-import { chatwootSettings } from './chatwoot-settings.ts';
-import { mediaSettings } from './media-settings.ts';
-import { uploadSettings } from './upload-settings.ts';
-import { proxySettings } from './proxy-settings.ts';
-import { fileSettings } from './file-settings.ts';
-import { clusterSettings } from './cluster-settings.ts';
-import { peopleSettings } from './people-settings.ts';
-import type { Setting } from './setting.ts';
+import { fileSettings, mediaSettings, uploadSettings } from './file-settings.ts';
+import type { Setting } from './kinds.ts';
 
 export type { Setting } from './kinds.ts';
 
@@ -39,7 +34,7 @@ export const table = {
   ...proxySettings,
   ...fileSettings,
   ...clusterSettings,
-  ...peopleSettings,
+  ...auditSettings,
 } as const;
 
 type Table = typeof table;

@@ -7,6 +7,8 @@ import type { Chance, Log, Ports, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
+import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
+import { createPasswords } from '#src/users/passwords.ts';
 import { checkNode, clusterOf, nodeNameOf } from '#src/wiring/cluster.ts';
 import { checkAddress, databaseError, listenError } from '#src/start-errors.ts';
 import { httpOptionsOf, openMetrics } from '#src/http-options.ts';
@@ -34,9 +36,6 @@ import { createChatModels } from '#src/chatbot/models.ts';
 import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import type { Tracing } from '#src/tracing/traced.ts';
-import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
-import { createPasswords } from '#src/users/passwords.ts';
-import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
   readonly gateway: RunningGateway;

@@ -12,6 +12,17 @@ import type { Cluster } from './cluster.ts';
 type Place = 'owner' | 'hook' | 'reader' | 'any';
 
 const places = {
+  users: 'any',
+  createUser: 'any',
+  updateUser: 'any',
+  removeUser: 'any',
+  authenticateUser: 'any',
+  changePassword: 'any',
+  offerCode: 'any',
+  confirmCode: 'any',
+  removeCode: 'any',
+  audit: 'any',
+  auditPage: 'any',
   create: 'any',
   all: 'any',
   everywhere: 'any',

@@ -1,5 +1,5 @@
 /** Limits guesses by name with one token bucket a name. A try is taken before the guess is checked, so that a burst gets no more tries than the limit. */
-import { type Bucket, fullBucket, type Pace, takeToken } from './token-bucket.ts';
+import { type Bucket, fullBucket, type Pace, takeToken } from './pacing.ts';
 
 /** Names that are remembered, the latest ones. Each takes some 100 bytes. */
 const remembered = 20_000;

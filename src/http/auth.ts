@@ -2,17 +2,9 @@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, type SessionUser } from '#actors/gateway.ts';
-import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
-import {
-  type Credential,
-  type CredentialName,
-  credentials,
-  type Denial,
-  demoText,
-  forged,
-  roleText,
-  unknownInstance,
-} from './credentials.ts';
+import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
+import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance, roleText } from './route.ts';
+import { sendRefusal } from './errors.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
 

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { SignIns } from '#actors/gateway.ts';
+import type { OpenSession, SessionUser, SignIns } from '#actors/gateway.ts';
 import { extensionArchive } from '#src/web/extension.ts';
 import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
@@ -74,28 +74,45 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   });
 };
 
-// Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. They are
-// in memory, and in the database as well, so that they outlive a restart and that each node knows those of all.
+// Sessions of the dashboard: a random name in a cookie stands for the admin token or for a user, so that no page has to keep a secret itself.
+// They are in memory, and in the database as well, so that they outlive a restart and that each node knows those of all.
 
 /** More than one person opens; the session that was opened first ends for a new one. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-interface Session {
+/** The owner of a session. `user`: null for the administrator of the token. */
+export interface SessionOwner {
+  readonly user: SessionUser | null;
+}
+
+interface Session extends SessionOwner {
+  readonly address: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+  readonly until: number;
   readonly timer: NodeJS.Timeout;
   /** Answers under way, which a stream keeps for as long as it lives. */
   readonly open: Set<ServerResponse>;
 }
 
 export interface AdminSessions {
-  /** Begins a session; answers with its name, which only the cookie holds from then on. */
-  begin(): Promise<string>;
-  has(name: string): Promise<boolean>;
+  /** Begins a session; answers with its name, which only the cookie holds from then on. Null: the user changed since it was authenticated. */
+  begin(user: SessionUser | null, address: string): Promise<string | null>;
+  /** Returns the owner of a session; null for a name that is no session. */
+  find(name: string): Promise<SessionOwner | null>;
+  /** Returns the id of the session with this name, as `list` shows it; null for ''. */
+  idOf(name: string): string | null;
   /** Ends one session, and the streams that were opened with it. */
   end(name: string): Promise<void>;
-  /** Ends those of this process, since the admin token was replaced. */
-  endAll(): void;
+  /** Ends the session with this id, as `list` names it. Returns false if there is none. */
+  endById(id: string): Promise<boolean>;
+  /** Ends the sessions of the admin token in this process, since the token was replaced. */
+  endOfToken(): void;
+  /** Ends the sessions of a user in this process, since the user changed. Other nodes end theirs within a second. */
+  endOfUser(id: string): void;
+  list(): Promise<readonly OpenSession[]>;
   /** The answer ends with the session at the latest. */
   tie(name: string, response: ServerResponse): void;
 }
@@ -103,53 +120,101 @@ export interface AdminSessions {
 /** Only hashes are kept, so that a look into the memory or the database opens no session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
+/** The sessions in memory. */
+const openSessions = () => {
+  const sessions = new Map<string, Session>();
+
+  const end = (key: string): boolean => {
+    const session = sessions.get(key);
+    if (session === undefined) return false;
+    sessions.delete(key);
+    clearTimeout(session.timer);
+    for (const response of session.open) response.destroy();
+    return true;
+  };
+
+  return {
+    all: sessions as ReadonlyMap<string, Session>,
+    end,
+    open(key: string, ms: number, { user, address }: Pick<Session, 'user' | 'address'>): void {
+      if (sessions.has(key)) return;
+      const [oldest] = sessions.keys();
+      if (sessions.size >= most && oldest !== undefined) end(oldest);
+      const [since, timer] = [Date.now(), setTimeout(() => end(key), ms).unref()];
+      sessions.set(key, { user, address, since, until: since + ms, timer, open: new Set() });
+    },
+    endThose(isConcerned: (session: Session) => boolean): void {
+      for (const [key, session] of sessions) if (isConcerned(session)) end(key);
+    },
+  };
+};
+
+/** Looks sessions up in the database, and remembers those that it knows. */
+const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | null) => {
+  /** Counts ends. A session that the database knew before an end may be one of those that ended. */
+  let ends = 0;
+  return {
+    ended: () => void (ends += 1),
+    unchanged: (): (() => boolean) => {
+      const before = ends;
+      return () => before === ends;
+    },
+    async find(key: string): Promise<SessionOwner | null> {
+      for (;;) {
+        const before = ends;
+        const kept = (await shared?.find(key)) ?? null;
+        if (before !== ends) continue;
+        if (kept !== null) memory.open(key, kept.left, { user: kept.user, address: '' });
+        return kept;
+      }
+    },
+  };
+};
+
 /**
  * `lifeMs`: how long a session lasts, however much it is used. `shared`: where they are kept beside; what is found there is remembered here
  * until another node ends it.
  */
 export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
-  const sessions = new Map<string, Session>();
-
-  const endKey = (key: string): void => {
-    const session = sessions.get(key);
-    if (session === undefined) return;
-    sessions.delete(key);
-    clearTimeout(session.timer);
-    for (const response of session.open) response.destroy();
+  const memory = openSessions();
+  const { ended, unchanged, find } = findingIn(memory, shared);
+  const endById = async (key: string): Promise<boolean> => {
+    const wasHere = memory.end(key);
+    const wasKept = (await shared?.end(key)) ?? false;
+    // Another request may have found it in the database meanwhile.
+    ended();
+    return memory.end(key) || wasHere || wasKept;
+  };
+  const endThose = (isConcerned: (owner: SessionOwner) => boolean): void => {
+    ended();
+    memory.endThose(isConcerned);
   };
 
-  const open = (key: string, ms: number): void => {
-    if (sessions.has(key)) return;
-    const [oldest] = sessions.keys();
-    if (sessions.size >= most && oldest !== undefined) endKey(oldest);
-    sessions.set(key, { timer: setTimeout(() => endKey(key), ms).unref(), open: new Set() });
-  };
-
-  shared?.remembers({ keys: () => sessions.keys(), end: endKey });
+  shared?.remembers({ keys: () => memory.all.keys(), end: (key) => void memory.end(key) });
   return {
-    async begin() {
+    async begin(user, address) {
       const name = randomBytes(32).toString('base64url');
       const key = keyOf(name);
-      await shared?.add(key, lifeMs);
-      open(key, lifeMs);
+      const isCurrent = unchanged();
+      // Without a database users have no sessions: nothing could end them.
+      const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
+      if (!isKept) return null;
+      // After an end meanwhile, the next request asks the database whether the session is one of those that ended.
+      if (isCurrent()) memory.open(key, lifeMs, { user, address });
       return name;
     },
-    async has(name) {
-      if (name === '') return false;
-      const key = keyOf(name);
-      if (sessions.has(key)) return true;
-      const left = (await shared?.left(key)) ?? 0;
-      if (left > 0) open(key, left);
-      return left > 0;
+    find: async (name) => (name === '' ? null : (memory.all.get(keyOf(name)) ?? find(keyOf(name)))),
+    idOf: (name) => (name === '' ? null : keyOf(name)),
+    end: async (name) => void (await endById(keyOf(name))),
+    endById,
+    endOfToken: () => endThose(({ user }) => user === null),
+    endOfUser: (id) => endThose(({ user }) => user?.id === id),
+    async list() {
+      if (shared !== null) return shared.list();
+      return [...memory.all].map(([id, { user, address, since, until }]) => ({ id, user, address, since, until })).toReversed();
     },
-    async end(name) {
-      const key = keyOf(name);
-      endKey(key);
-      await shared?.end(key);
-    },
-    endAll: () => [...sessions.keys()].forEach(endKey),
     tie(name, response) {
-      const answers = sessions.get(keyOf(name))?.open;
+      const answers = memory.all.get(keyOf(name))?.open;
       // Either may have ended while the other was looked for.
       if (answers === undefined) return void response.destroy();
       if (response.closed) return;
@@ -177,6 +242,10 @@ export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean
   if (site !== undefined) return site === 'same-origin' || (safe && site === 'none');
   return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
 };
+
+/** Returns false for a page of somebody else, which could sign its visitor in as another user. A client that is no browser sends neither header. */
+export const isOwnOrNoPage = (request: FastifyRequest): boolean =>
+  (request.headers['sec-fetch-site'] === undefined && request.headers.origin === undefined) || isOwnRequest(request);
 
 /** `Secure` as soon as the page was loaded over HTTPS, also behind a proxy that does not say so. */
 const isSecure = ({ protocol, headers }: FastifyRequest): boolean => protocol === 'https' || (headers.origin ?? '').startsWith('https://');

@@ -8,6 +8,8 @@ import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Entry } from '#actors/model.ts';
 import type { LinkHost, Platform, Ports } from '#actors/ports.ts';
 import { loadSettings } from '#config/load.ts';
+import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
+import { createPasswords } from '#src/users/passwords.ts';
 import { buildApp } from '#src/http/app.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
@@ -16,9 +18,6 @@ import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
-import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
-import { createPasswords } from '#src/users/passwords.ts';
-import { signer } from '#src/webhooks/signature.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
 import { answer } from './probe.ts';
 

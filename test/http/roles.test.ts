@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayAct, roles } from '#actors/gateway.ts';
-import { createAdminSessions } from '#src/http/admin-sessions.ts';
+import { createAdminSessions } from '#src/http/dashboard.ts';
 import { auditedTags, isAudited } from '#src/http/audit.ts';
 import { leastRoleOf, leastRoles } from '#src/http/roles.ts';
 import { allRoutes } from '#src/http/routes/index.ts';

@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import type { AuditEntry, AuditQuery, Gateway } from '#actors/gateway.ts';
-import { done } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, type Route, route } from '../route.ts';
 import { AuditAnswer, AuditQueryShape } from '../schemas/audit.ts';
 
 const usual = 100;

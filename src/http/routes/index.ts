@@ -3,9 +3,10 @@ import type { AdminSessions } from '../dashboard.ts';
 import type { HttpOptions } from '../options.ts';
 import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
-import { accountRoutes } from './account.ts';
-import { adminRoutes } from './admin.ts';
+import { accountRoutes, callRoutes } from './account.ts';
+import { adminRoutes, refusedRoutes } from './admin.ts';
 import { auditRoutes } from './audit.ts';
+import { userRoutes } from './users.ts';
 import { businessRoutes } from './business.ts';
 import { chatbotRoutes } from './chatbot.ts';
 import { channelAdminRoutes, channelRoutes } from './channel.ts';
@@ -29,9 +30,6 @@ import { proxyRoutes } from './proxy.ts';
 import { chatSendRoutes, sendRoutes } from './send/index.ts';
 import { senderRoutes } from './sender/index.ts';
 import { sessionRoutes } from './session.ts';
-import { streamRoutes } from './stream.ts';
-import { userRoutes } from './users.ts';
-import { webhookRoutes } from './webhook.ts';
 
 export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSessions): readonly Route[] => [
   ...adminRoutes(options, sessions),

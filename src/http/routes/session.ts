@@ -1,12 +1,11 @@
 /** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
 import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/gateway.ts';
-import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type SessionOwner } from '../admin-sessions.ts';
-import { demoText, forged } from '../credentials.ts';
+import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type SessionOwner } from '../dashboard.ts';
+import { demoText, forged } from '../route.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
-import { done, refuse, unknownInstance } from '../outcome.ts';
-import { type AnswerOf, instanceRefusals, type Route, route } from '../route.ts';
-import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
+import { type AnswerOf, done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { SignInBody } from '../schemas/users.ts';
+import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
 const tag = 'admin';
 

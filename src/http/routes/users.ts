@@ -1,9 +1,8 @@
 /** Routes of the people who operate the gateway: users, their own password and one-time code, and sessions of the dashboard. */
 import type { FastifyRequest } from 'fastify';
 import { mayAct, type OpenSession, type Result, type SessionUser, type User } from '#actors/gateway.ts';
-import { type AdminSessions, sessionNameOf } from '../admin-sessions.ts';
-import { done, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { type AdminSessions, sessionNameOf } from '../dashboard.ts';
+import { done, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/users.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;

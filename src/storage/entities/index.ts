@@ -14,16 +14,8 @@ import {
   SendKeyEntity,
 } from './message.ts';
 import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
+import { AuditEntryEntity, GatewayUserEntity } from './users.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
-import { NumberLookupEntity } from './number-lookup.ts';
-import { PasskeyCodeEntity } from './passkey-code.ts';
-import { AuditEntryEntity, GatewayUserEntity } from './people.ts';
-import { ReceiptCountEntity, ReceiptEntity, ReceiptMarkEntity } from './receipt.ts';
-import { RefusedEntryEntity } from './refused-entry.ts';
-import { StepLogEntity } from './step-log.ts';
-import { SendKeyEntity } from './send-key.ts';
-import { PictureEntity } from './picture.ts';
-import { SettingEntity } from './setting.ts';
 import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 
 export { InstanceEntity, type InstanceRow, SettingEntity, WebhookEntity, type WebhookRow } from './instance.ts';

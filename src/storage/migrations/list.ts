@@ -7,58 +7,27 @@
  */
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
-import { Deliveries } from './0002-deliveries.ts';
-import { Inbound } from './0003-inbound.ts';
-import { Removals } from './0004-removals.ts';
-import { QueuedSends } from './0005-queued-sends.ts';
-import { ChatLids } from './0006-chat-lids.ts';
-import { Calls } from './0007-calls.ts';
-import { Tallies } from './0008-tallies.ts';
-import { Files } from './0009-files.ts';
-import { NoInstanceKeys } from './0010-no-instance-keys.ts';
-import { SendKeys } from './0011-send-keys.ts';
-import { MessageChanges } from './0012-message-changes.ts';
-import { NumberLookups } from './0013-number-lookups.ts';
-import { Receipts } from './0014-receipts.ts';
-import { StatusAudiences } from './0015-status-audiences.ts';
-import { SendPace } from './0016-send-pace.ts';
-import { Contacts } from './0017-contacts.ts';
-import { Definitions } from './0019-definitions.ts';
-import { BusinessNames } from './0021-business-names.ts';
-import { Pictures } from './0022-pictures.ts';
-import { Groups } from './0023-groups.ts';
-import { Proxies } from './0025-proxies.ts';
-import { TimersAndTags } from './0028-timers-and-tags.ts';
-import { Posts } from './0032-posts.ts';
-import { CommunityMembers } from './0034-communities.ts';
-import { Nodes } from './0042-nodes.ts';
-import { Versions } from './0043-versions.ts';
-import { MessageStatistics } from './0044-message-statistics.ts';
-import { SignIns } from './0047-sign-ins.ts';
-import { ChatwootRefused } from './0048-chatwoot-refused.ts';
-import { ChatwootTries } from './0070-chatwoot-tries.ts';
-import { AgentKeyServices } from './0071-agent-key-services.ts';
-import { SigningNodes } from './0072-signing-nodes.ts';
-import { HeldLanes } from './0080-held-lanes.ts';
-import { ShortChatIds } from './0081-short-chat-ids.ts';
-import { ReceiptCounts } from './0097-receipt-counts.ts';
-import { PausedCampaigns } from './0098-paused-campaigns.ts';
-import { NodesBus } from './0100-nodes-bus.ts';
-import { People } from './0101-people.ts';
-import { LeavingAccounts } from './0099-leaving-accounts.ts';
-import { Chatwoot } from './0036-chatwoot.ts';
-import { Chatbot } from './0040-chatbot.ts';
-import { ChatwootReplies } from './0037-chatwoot-replies.ts';
-import { Campaigns } from './0038-campaigns.ts';
-import { DeviceNames } from './0053-device-names.ts';
-import { LeavingKeys } from './0062-leaving-keys.ts';
-import { RefusedEntries } from './0061-refused-entries.ts';
-import { NodesAstray } from './0075-nodes-astray.ts';
-import { NodesDerive } from './0093-nodes-derive.ts';
-import { StepLog } from './0087-step-log.ts';
-import { PasskeyCodes } from './0096-passkey-codes.ts';
-import { NodesEnded } from './0088-nodes-ended.ts';
-import { Stars } from './0088-stars.ts';
+import { Deliveries, HeldLanes, Tallies } from './deliveries.ts';
+import { Inbound, LeavingKeys, RefusedEntries } from './keys.ts';
+import { DeviceNames, LeavingAccounts, NoInstanceKeys, PasskeyCodes, Proxies, Removals, StepLog } from './instances.ts';
+import {
+  Calls,
+  MessageChanges,
+  MessageStatistics,
+  QueuedSends,
+  ReceiptCounts,
+  Receipts,
+  SendKeys,
+  Stars,
+  StatusAudiences,
+} from './messages.ts';
+import { ChatLids, Definitions, Posts, ShortChatIds, TimersAndTags } from './chats.ts';
+import { BusinessNames, CommunityMembers, Contacts, Files, Groups, NumberLookups, Pictures } from './people.ts';
+import { Campaigns, PausedCampaigns, SendPace } from './campaigns.ts';
+import { Nodes, NodesAstray, NodesBus, NodesDerive, NodesEnded, SigningNodes, SignIns, Versions } from './nodes.ts';
+import { Chatwoot, ChatwootRefused, ChatwootReplies, ChatwootTries } from './chatwoot.ts';
+import { AgentKeyServices, Chatbot } from './chatbot.ts';
+import { People } from './users.ts';
 
 export interface ListedMigration {
   readonly name: string;

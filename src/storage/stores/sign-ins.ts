@@ -1,6 +1,6 @@
-/** Sign-ins to the dashboard that count on every node. */
+/** Sign-ins to the dashboard and one-time codes for passkeys, which count on every node. */
 import type { OpenSession, SessionUser } from '#actors/model.ts';
-import type { SignInStore } from '#actors/ports.ts';
+import type { PasskeyCodeRow, PasskeyCodeStore, SignInStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
 // Sign-ins to the dashboard that count on every node.

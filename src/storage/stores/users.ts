@@ -2,8 +2,7 @@
 import type { Role, User } from '#actors/model.ts';
 import type { UserRow, UserStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { asText, type Opener } from '../vault/opener.ts';
-import { userPlace } from '../vault/sealing.ts';
+import { asText, type Opener, userPlace } from '../vault/sealing.ts';
 
 const fields = `id, name, role, code_secret is not null as "hasCode", created_at::float8 as "createdAt", last_sign_in_at::float8 as "lastSignInAt"`;
 const secretFields = `${fields}, password, code_secret as "codeSecret", version`;

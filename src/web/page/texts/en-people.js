@@ -53,7 +53,7 @@ export const ofPeople = {
   userLast: 'Last sign-in',
   userNever: 'never',
   userPassword: 'First password',
-  userPasswordHint: 'At least 12 characters. Tell it to the person by another way than this page’s address.',
+  userPasswordHint: 'At least 12 characters. Tell it to the person in a safe way.',
   userAdd: 'Add user',
   userAdded: '{name} is added.',
   userChanged: '{name} is changed, and signed out.',
@@ -70,6 +70,7 @@ export const ofPeople = {
   // Sessions of the dashboard
   signIns: 'Sign-ins',
   signInsText: 'Sessions of this dashboard that are open now, on all nodes.',
+  signInsOwn: 'Your sessions of this dashboard that are open now. End one that you do not know, and change your password.',
   signInUser: 'Who',
   signInAdmin: 'admin token',
   signInOwn: 'this one',

@@ -209,7 +209,7 @@ const SignIns = () => {
   return html`
     <section class="panel people" aria-labelledby="sign-ins-title">
       <h2 id="sign-ins-title">${t('signIns')}</h2>
-      <p class="dim">${t('signInsText')}</p>
+      <p class="dim">${t(may('administrator') ? 'signInsText' : 'signInsOwn')}</p>
       ${
         instead ??
         html`<${Table} label=${t('signIns')} heads=${heads}>
