@@ -122,7 +122,23 @@ export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
   refresh(): Promise<boolean>;
 };
 
-const parse = (text: string | null): Stored | null => (text === null ? null : (JSON.parse(text) as Stored));
+const isStored = (value: unknown): value is Stored => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { hash, replaces, rotatedAt } = value as Partial<Record<keyof Stored, unknown>>;
+  return typeof hash === 'string' && typeof replaces === 'string' && Number.isFinite(rotatedAt);
+};
+
+/** Throws a sentence for the operator if the row is damaged. The sentence never quotes the row, which holds a hash. */
+const parse = (text: string | null): Stored | null => {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isStored(value)) return value;
+  } catch {
+    // The sentence below says what a parser error would not: which row it is.
+  }
+  throw new Error(`The row "${key}" of the table "setting" is damaged: delete the row, and start with ADMIN_TOKEN set.`);
+};
 
 /** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token and the others read it. */
 const begin = async (ports: Ports, configured: string | null): Promise<{ readonly current: Stored; readonly made: string | null }> => {

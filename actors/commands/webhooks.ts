@@ -8,13 +8,14 @@ import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
   type ChatwootPlace,
   type DeliveryRecord,
+  damageText,
   deliveryStates,
   done,
   eventTypes,
   type InstanceId,
   refuse,
+  repairs,
   type Result,
-  unreadableWebhook,
   type Webhook,
 } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -54,7 +55,7 @@ const writerOf = (supervisor: Supervisor) => {
     /** Returns the id of the webhook whose secret is to be shown; '' for none. */
     async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
       // The gateway cannot know whether events were signed, so the caller must say whether they are signed from now on.
-      if (webhook.unreadable !== undefined && input.secret === undefined) return refuse('invalid', unreadableWebhook);
+      if (!repairs(webhook, input)) return refuse('invalid', damageText(webhook));
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;
       const { unreadable: _repaired, ...whole } = webhook;
@@ -165,7 +166,7 @@ const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryVie
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   const webhook = dispatcher.webhooks.get(record.webhookId);
   if (!webhook?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
-  if (webhook.unreadable !== undefined) return { ...record, nextAttempt: 0, reason: unreadableWebhook };
+  if (webhook.unreadable !== undefined) return { ...record, nextAttempt: 0, reason: damageText(webhook) };
   const paused = dispatcher.pausedUntil(record.webhookId);
   // Quick retries are counted in memory only.
   const last = dispatcher.health(record.webhookId)?.lastAttempt(record.eventId);
@@ -251,7 +252,7 @@ export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
     if (!webhooks.ok) return webhooks;
     const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
     if (!webhook) return refuse('notFound', 'Webhook not found');
-    if (webhook.unreadable !== undefined) return refuse('conflict', unreadableWebhook);
+    if (webhook.unreadable !== undefined) return refuse('conflict', damageText(webhook));
     const { url, chatwoot } = webhook;
     return done(chatwoot ? await tryChatwoot(supervisor, { ...chatwoot, url }) : await tryOut(supervisor, webhook, type));
   },

@@ -9,6 +9,7 @@ import {
   eventTypes,
   type GatewayEvent,
   type InstanceId,
+  listensToUnknown,
   type MessageFilter,
   refuse,
   type Result,
@@ -238,7 +239,9 @@ export const listensTo = (events: readonly string[], type: string): boolean =>
   events.some((name) => name === type || (!onlyByName.has(type) && (name === 'All' || name === 'all')));
 
 export const wants = (webhook: Webhook, event: GatewayEvent): boolean =>
-  webhook.enabled && listensTo(webhook.events, event.type) && !isExcluded(webhook.excludeMessages, event.message);
+  webhook.enabled &&
+  (listensToUnknown(webhook) || listensTo(webhook.events, event.type)) &&
+  !isExcluded(webhook.excludeMessages, event.message);
 
 /** Returns the facts for the filters from a stored body. Only messages have such facts. */
 const factsOf = ({ type, body }: Pick<Delivery, 'type' | 'body'>): Facts | null => {

@@ -39,9 +39,45 @@ export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', '
 
 export type MessageFilter = (typeof messageFilters)[number];
 
-/** The reason why nothing is posted to a webhook whose sealed part does not open. */
-export const unreadableWebhook =
-  'secret and headers of the webhook are damaged in the database, and nothing is posted: save the webhook with secret and headers, or delete it';
+/** Fields of a webhook that a damaged row may make unreadable, with the words for them. */
+const damageWords = {
+  private: 'secret and headers',
+  events: 'events',
+  exclude_messages: 'excludeMessages',
+} as const;
+type DamagedPart = keyof typeof damageWords;
+
+/** Returns the names of the damaged fields; '' for none. */
+export const damagedParts = (isDamaged: Readonly<Record<DamagedPart, boolean>>): string =>
+  (Object.keys(damageWords) as DamagedPart[]).filter((part) => isDamaged[part]).join(', ');
+
+const damageOf = ({ unreadable = '' }: Webhook): readonly DamagedPart[] =>
+  (Object.keys(damageWords) as DamagedPart[]).filter((part) => unreadable.split(', ').includes(part));
+
+/** Returns true if the names of its events are damaged. All events wait then, because nobody knows which of them it listens to. */
+export const listensToUnknown = (webhook: Webhook): boolean => damageOf(webhook).includes('events');
+
+/** Returns the reason why nothing is posted to a damaged webhook; '' if the webhook is whole. */
+export const damageText = (webhook: Webhook): string => {
+  const words = damageOf(webhook)
+    .map((part) => damageWords[part])
+    .join(', ');
+  if (words === '') return '';
+  return `${words} of the webhook are damaged in the database, and nothing is posted: save the webhook with ${words.replaceAll(', ', ' and ')}, or delete it`;
+};
+
+/** Returns true if a change writes every damaged field. The gateway does not know what the fields held. */
+export const repairs = (
+  webhook: Webhook,
+  change: { readonly secret?: unknown; readonly events?: unknown; readonly excludeMessages?: unknown },
+): boolean => {
+  const given: Readonly<Record<DamagedPart, unknown>> = {
+    private: change.secret,
+    events: change.events,
+    exclude_messages: change.excludeMessages,
+  };
+  return damageOf(webhook).every((part) => given[part] !== undefined);
+};
 
 /** A webhook of an instance, or the global one (`instanceId` null) (specification 2.2). */
 export interface Webhook {
@@ -63,7 +99,10 @@ export interface Webhook {
   /** The inbox that shows the deliveries as messages. In that case `url` is the Chatwoot server. Absent for webhooks that post to a receiver. */
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
-  /** `private`: the sealed secret, headers and inbox do not open, so that nothing is posted. Absent when they open. Never stored. */
+  /**
+   * The damaged fields, such as `private, events`. Nothing is posted while there is one. `private`: the sealed secret, headers and inbox do not open.
+   * Absent if the row is whole. Never stored.
+   */
   readonly unreadable?: string;
 }
 

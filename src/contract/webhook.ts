@@ -1,5 +1,5 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
-import { type DeliveryError, unreadableWebhook, type Webhook } from '#actors/model.ts';
+import { damageText, type DeliveryError, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
@@ -12,7 +12,7 @@ export const webhookView = (webhook: Webhook) => ({
   addUrlEvents: webhook.addUrlEvents,
   addUrlTypesMessages: webhook.addUrlTypesMessages,
   ...(webhook.secret === '' ? {} : { signed: true }),
-  ...(webhook.unreadable === undefined ? {} : { reason: unreadableWebhook }),
+  ...(webhook.unreadable === undefined ? {} : { reason: damageText(webhook) }),
   ...(Object.keys(webhook.headers).length === 0 ? {} : { headerNames: Object.keys(webhook.headers) }),
 });
 

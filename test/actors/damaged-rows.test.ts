@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WebhookInput } from '#actors/gateway.ts';
-import { unreadableWebhook } from '#actors/model.ts';
 import { settle } from '#test/fakes/world.ts';
 import { options, paired, staged, text } from './stage.ts';
 
@@ -63,6 +62,8 @@ test('damaged rows: an instance is deleted without a connection past its proxy',
   assert.equal(gateway.view('r1'), null);
 });
 
+const damage =
+  'secret and headers of the webhook are damaged in the database, and nothing is posted: save the webhook with secret and headers, or delete it';
 const input: WebhookInput = { action: 'update', id: 'w1', url: 'http://receiver.test/hook', events: ['All'] };
 
 test('damaged rows: events of a webhook wait, unsigned posts are not made, and saving it with a secret delivers them', async () => {
@@ -76,9 +77,9 @@ test('damaged rows: events of a webhook wait, unsigned posts are not made, and s
   assert.ok(posted('other.test').length > 0);
   assert.equal(posted('receiver.test').length, 0);
   const tried = await gateway.testWebhook('r1', { webhook: 'w1' });
-  assert.equal(tried.ok ? '' : tried.refusal.message, unreadableWebhook);
+  assert.equal(tried.ok ? '' : tried.refusal.message, damage);
   const unsaid = await gateway.saveWebhook('r1', input);
-  assert.equal(unsaid.ok ? '' : unsaid.refusal.message, unreadableWebhook);
+  assert.equal(unsaid.ok ? '' : unsaid.refusal.message, damage);
   const saved = await gateway.saveWebhook('r1', { ...input, secret: true });
   assert.ok(saved.ok);
   assert.equal(saved.value.webhooks.find(({ id }) => id === 'w1')?.unreadable, undefined);
@@ -86,4 +87,22 @@ test('damaged rows: events of a webhook wait, unsigned posts are not made, and s
   await world.time.pass(5_000);
   assert.equal(posted('receiver.test').length, posted('other.test').length);
   for (const { headers } of posted('receiver.test')) assert.match(headers['webhook-signature'] ?? '', /^v1,/);
+});
+
+test('damaged rows: a webhook with damaged names of events keeps all events, and saving the names delivers the wanted ones', async () => {
+  const { world, gateway } = await staged(['r1'], {}, (before) => {
+    before.hook({ id: 'w1', instanceId: 'r1', events: [], excludeMessages: [], unreadable: 'events, exclude_messages' });
+  });
+  assert.ok((await world.answerOf(gateway.send('r1', text(), options))).ok);
+  await world.time.pass(5_000);
+  assert.equal(world.receiver.posts.length, 0);
+  const reason =
+    /^events, excludeMessages of the webhook are damaged in the database.* save the webhook with events and excludeMessages, or delete it$/;
+  const unsaid = await gateway.saveWebhook('r1', { ...input, secret: true });
+  assert.match(unsaid.ok ? '' : unsaid.refusal.message, reason);
+  assert.ok((await gateway.saveWebhook('r1', { ...input, events: ['messages'], excludeMessages: [] })).ok);
+  await settle();
+  await world.time.pass(5_000);
+  assert.ok(world.receiver.posts.length > 0);
+  for (const { body } of world.receiver.posts) assert.match(JSON.stringify(body), /"EventType":"messages"/);
 });

@@ -79,6 +79,54 @@ test('unreadable rows: a webhook with a damaged secret is marked until it is sav
   assert.deepEqual(await storage.webhooks.some([bad.id]), [bad]);
 });
 
+for (const list of ['{null,zzz}', '{NULL}', '{{a},{b}}'])
+  for (const [column, field] of [
+    ['events', 'events'],
+    ['exclude_messages', 'excludeMessages'],
+  ] as const)
+    test(`unreadable rows: a webhook whose ${column} is ${list} is marked until it is saved again, and others come whole`, async () => {
+      const id = `w-${column}-${list}`;
+      const row = { ...webhook, id, instanceId: 'r1', events: ['messages'], excludeMessages: ['fromMeYes'], created: 10 };
+      await storage.webhooks.save(row, 1);
+      lines.length = 0;
+      await database.admin.rows({ name: '', text: `update webhook set ${column} = $1 where id = $2` }, [list, id]);
+      const marked = { ...row, [field]: [], unreadable: column };
+      assert.deepEqual(await storage.webhooks.some([id]), [marked]);
+      assert.deepEqual((await storage.webhooks.all()).at(-1), marked);
+      assert.deepEqual(lines, [['storage.unreadable', { id, field: column }]]);
+      await storage.webhooks.save(row, 1);
+      assert.deepEqual(await storage.webhooks.some([id]), [row]);
+      await storage.webhooks.remove({ id, instanceId: 'r1' }, 1);
+    });
+
+test('unreadable rows: an instance with the highest epoch does not stop the start, and can be written afterwards', async () => {
+  const fresh = await testDatabase();
+  const first = await fresh.storage();
+  for (const id of ['r1', 'r2']) await first.instances.insert({ ...whole, id, token: `token of ${id}` });
+  await first.close();
+  for (const epoch of [2147483647, -2147483648]) {
+    await fresh.admin.rows({ name: '', text: `update instance set epoch = $1 where id = 'r2'` }, [epoch]);
+    lines.length = 0;
+    const next = await fresh.storage({ log, onTaken: () => undefined });
+    const records = await next.instances.all();
+    const { epoch: now = 0 } = records.find(({ id }) => id === 'r2') ?? {};
+    assert.notEqual(now, epoch);
+    assert.deepEqual(lines, epoch > 0 ? [['storage.unreadable', { id: 'r2', field: 'epoch' }]] : []);
+    assert.equal(await next.instances.update('r2', now, { name: 'written' }), true);
+    await assert.rejects(next.instances.update('r2', epoch, { name: 'fenced' }));
+    await next.close();
+  }
+});
+
+test('unreadable rows: a start names the row of the settings that holds no number', async () => {
+  const fresh = await testDatabase();
+  await (await fresh.storage({ onTaken: () => undefined })).close();
+  await fresh.admin.rows({ name: '', text: `update setting set value = 'junk' where name = 'tenancy.taken'` }, []);
+  await assert.rejects(fresh.storage({ onTaken: () => undefined }), /The row "tenancy\.taken" of the table "setting" is damaged/);
+  await fresh.admin.rows({ name: '', text: `delete from setting where name = 'tenancy.taken'` }, []);
+  await (await fresh.storage({ onTaken: () => undefined })).close();
+});
+
 test('unreadable rows: an agent with a damaged key has none, and the keys of others come whole', async () => {
   const claim = { instanceId: 'r1', epoch: 1 };
   for (const id of ['a1', 'a2']) await storage.chatbots.saveKey(claim, { id, provider: 'openai', baseUrl: '' }, `key of ${id}`);

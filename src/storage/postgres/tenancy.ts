@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageFailure, type Log } from '#actors/ports.ts';
+import { nextEpoch } from '../ownership.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client, type Pool } from './orm.ts';
 
@@ -89,10 +90,17 @@ const raise = {
   name: '',
   text: `insert into setting (name, value) values ('${raised}', '1') on conflict (name) do update set value = (setting.value::bigint + 1)::text;
     with held as (select id from instance order by id for update)
-      update instance set epoch = epoch + 1 from held where instance.id = held.id;
+      update instance set epoch = ${nextEpoch} from held where instance.id = held.id;
     select value from setting where name = '${raised}'`,
   // Longer than a statement of the former owner, or a transaction whose owner fell silent, is left alone by the server.
   query_timeout: 30_000,
+};
+
+/** What `raise` finds damaged: a count of takings that is no number, and instances whose epoch is the highest integer. */
+const damaged = {
+  name: '',
+  text: `select coalesce((select value !~ '^[0-9]{1,18}$' from setting where name = '${raised}'), false) as junk,
+    array(select id from instance where epoch = 2147483647 order by id) as ids`,
 };
 
 /** A cluster that is stopped in order leaves no node behind; a node that was killed is there until its lease ends. */
@@ -127,6 +135,7 @@ type Holder = 'us' | 'nobody' | 'rival' | 'another';
 /** The connection of a process, and which taking of the database is its own; null before it has raised the epochs. */
 interface Post {
   readonly pool: Pool;
+  readonly log: Log;
   /** The name by which a process recognises its own connections. */
   readonly name: string;
   readonly shared: boolean;
@@ -184,11 +193,11 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
 /** Answers which taking of the database this is. A connection that is lost after its question has raised nothing, or nobody has used it. */
 const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   withClient(post, async (client) => {
-    let found = await ask(client, post);
+    let holder = await ask(client, post);
     // The server needs a moment to end a connection of this process that was lost, and gives the lock to nobody before.
-    for (const deadline = Date.now() + patience; found === 'nobody' && Date.now() < deadline; found = await ask(client, post))
+    for (const deadline = Date.now() + patience; holder === 'nobody' && Date.now() < deadline; holder = await ask(client, post))
       await wait(pause);
-    if (found !== 'us') throw new Error('Another gateway has just taken this database.');
+    if (holder !== 'us') throw new Error('Another gateway has just taken this database.');
     if (post.shared) {
       await client.query(firstTaking);
       return ((await client.query(takings)).rows as readonly { readonly value: string }[])[0]?.value ?? '';
@@ -196,6 +205,10 @@ const raiseEpochs = (post: Post, patience: number): Promise<string> =>
     const nodes = (await client.query(liveNodes)).rows as readonly { readonly name: string }[];
     if (nodes.length > 0)
       throw new Error(`Nodes use this database (${nodes.map(({ name }) => name).join(', ')}): stop them, or set NODE_NAME.`);
+    const [found] = (await client.query(damaged)).rows as readonly { readonly junk: boolean; readonly ids: readonly string[] }[];
+    if (found?.junk)
+      throw new Error(`The row "${raised}" of the table "setting" is damaged, as it holds no number: delete the row, and start again.`);
+    for (const id of found?.ids ?? []) post.log.error({ id, field: 'epoch' }, 'storage.unreadable');
     const results = (await client.query(raise)) as unknown as readonly { readonly rows: readonly { readonly value: string }[] }[];
     return results.at(-1)?.rows[0]?.value ?? '';
   });
@@ -242,6 +255,7 @@ export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => 
   const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
   const post: Post = {
     pool,
+    log: options.log,
     name: `dormouse ${randomUUID()}`,
     shared: options.shared ?? false,
     silence: options.silence ?? usualSilence,

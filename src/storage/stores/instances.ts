@@ -3,7 +3,7 @@ import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadable
 import type { InstanceStore, StepStore } from '#actors/ports.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
-import { checkGone } from '../ownership.ts';
+import { checkGone, nextEpoch } from '../ownership.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { storable } from '../postgres/parameters.ts';
 import { asText, type Opener, type Place, placeOf, tokenHash } from '../vault/sealing.ts';
@@ -125,7 +125,7 @@ const mark: Statement = {
       credentials as (delete from credential using claimed where instance_id = claimed.id),
       retired as (delete from retired_credential using claimed where instance_id = claimed.id),
       keys as (delete from chatbot_key using claimed where instance_id = claimed.id)
-    update instance set removed = true, epoch = epoch + 1, token = '', ai_apikey = '', proxy = null, token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
+    update instance set removed = true, epoch = ${nextEpoch}, token = '', ai_apikey = '', proxy = null, token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 

@@ -16,6 +16,7 @@ import type {
   NameHolder,
   TakenLease,
 } from '#actors/ports.ts';
+import { nextEpoch } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { isActive } from './campaigns.ts';
 
@@ -113,7 +114,7 @@ export const leaseStatements = {
     text: `with nodes as materialized (select incarnation, ended from node
         where incarnation = $1::uuid or incarnation in (select incarnation from lease where instance_id = any($2::text[])) for share),
       good as materialized (select incarnation from nodes where not ended),
-      raised as (update instance set epoch = epoch + 1 where id = any($2::text[]) and exists (select from good where incarnation = $1::uuid)
+      raised as (update instance set epoch = ${nextEpoch} where id = any($2::text[]) and exists (select from good where incarnation = $1::uuid)
         and not exists (select from lease join good using (incarnation) where lease.instance_id = instance.id) returning id, epoch)
       insert into lease (instance_id, incarnation, epoch, since, cause) select id, $1::uuid, epoch, ${clock}, $3 from raised
       on conflict (instance_id) do update

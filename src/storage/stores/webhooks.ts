@@ -1,10 +1,10 @@
 /** Webhook configurations and server-wide settings: small tables. */
-import type { Webhook } from '#actors/model.ts';
+import { damagedParts, type Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { type Opener, privatePlace } from '../vault/sealing.ts';
+import { type Opener, placeOf, privatePlace } from '../vault/sealing.ts';
 import { storable } from '../postgres/parameters.ts';
 
 /** The sealed part of a webhook. */
@@ -31,12 +31,31 @@ const rowOf = (
 
 const nothingSealed: Private = { secret: '', headers: {} };
 
-/** A webhook whose private part does not open has none, and `unreadable` says so. */
+const isTexts = (list: readonly unknown[]): list is readonly string[] => list.every((entry) => typeof entry === 'string');
+
+/** Returns the texts of the list in a column, and null if the list holds anything else, such as NULL. */
+const listOf = (id: string, column: string, list: readonly unknown[], opener: Opener): readonly string[] | null => {
+  if (isTexts(list)) return list;
+  opener.report(placeOf('webhook', id, column), { id, field: column });
+  return null;
+};
+
+/** A webhook whose private part does not open has none, and a list that holds anything but texts is empty. `unreadable` names these fields. */
 const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, opener: Opener): Webhook => {
   const { id } = row;
   const place = privatePlace(id, instance ?? null);
   const kept = sealed ? opener.open(place, sealed, (text) => JSON.parse(text) as Private, { id, field: 'private' }) : nothingSealed;
-  return { ...row, ...(kept ?? { ...nothingSealed, unreadable: 'private' }), instanceId: instance ?? null };
+  const events = listOf(id, 'events', row.events, opener);
+  const excludeMessages = listOf(id, 'exclude_messages', row.excludeMessages, opener);
+  const unreadable = damagedParts({ private: kept === null, events: events === null, exclude_messages: excludeMessages === null });
+  return {
+    ...row,
+    events: events ?? [],
+    excludeMessages: excludeMessages ?? [],
+    ...(kept ?? nothingSealed),
+    ...(unreadable === '' ? {} : { unreadable }),
+    instanceId: instance ?? null,
+  };
 };
 
 const written = [

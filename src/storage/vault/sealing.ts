@@ -150,8 +150,10 @@ export interface Named {
 
 export interface Opener {
   readonly seal: Sealer['seal'];
-  /** Returns null if the value does not open, or if `read` throws. Logs `storage.unreadable` once for each place. */
+  /** Returns null if the value does not open, or if `read` throws. Reports it. */
   open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null;
+  /** Logs `storage.unreadable`, once for each place. */
+  report(place: Place, named: Named): void;
 }
 
 export const asText = (text: string): string => text;
@@ -159,6 +161,10 @@ export const asText = (text: string): string => text;
 /** `sealer` opens under the key of now, and under the key before during a change. */
 export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
   const reported = new Set<string>();
+  const report: Opener['report'] = (place, named) => {
+    if (!reported.has(place.name)) log.error({ ...named }, 'storage.unreadable');
+    reported.add(place.name);
+  };
   return {
     seal: (place, value) => sealer.seal(place, value),
     open(place, sealed, read, named) {
@@ -166,10 +172,10 @@ export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
         return read(sealer.open(place, sealed));
       } catch {
         // The error says nothing: it may quote the value.
-        if (!reported.has(place.name)) log.error({ ...named }, 'storage.unreadable');
-        reported.add(place.name);
+        report(place, named);
         return null;
       }
     },
+    report,
   };
 };
