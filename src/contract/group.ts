@@ -12,13 +12,12 @@ import {
   type RawChange,
   type SetBy,
 } from '#actors/model.ts';
+import { isoTime } from './time.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-const iso = (ms: number): string => new Date(ms).toISOString();
-
 const setByView = <const Name extends string>(name: Name, { by, at }: SetBy) => ({
-  [`${name}SetAt`]: iso(at),
+  [`${name}SetAt`]: isoTime(at),
   [`${name}SetBy`]: by.lid || by.pn,
   [`${name}SetByPN`]: by.pn,
 });
@@ -47,7 +46,7 @@ export interface MemberRefusal {
 /** `Error` is 0 when there is none. */
 export const refusalView = ({ error, invitation }: MemberRefusal) => ({
   Error: error,
-  ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: iso(invitation.expiresAt) } }),
+  ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: isoTime(invitation.expiresAt) } }),
 });
 
 export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember): View => ({
@@ -62,7 +61,7 @@ export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember):
 const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
   OwnerJID: owner.id,
   OwnerPN: owner.pn,
-  ...(createdAt === null ? {} : { GroupCreated: iso(createdAt) }),
+  ...(createdAt === null ? {} : { GroupCreated: isoTime(createdAt) }),
   AddressingMode: facts.addressing ?? 'pn',
   AnnounceVersionID: facts.announceVersion ?? '',
   ParticipantVersionID: facts.participantVersion ?? '',
@@ -178,7 +177,7 @@ export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange
     Notify: byName || null,
     Sender: by.id || null,
     SenderPN: by.pn || null,
-    Timestamp: iso(at),
+    Timestamp: isoTime(at),
     ...unchanged,
     ...changeView(change),
     sender_pn: by.pn,

@@ -5,7 +5,7 @@ import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView } f
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
 import type { InstanceView, StatusCounts } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
-import { timeText } from './formats.ts';
+import { isoTime, timeText } from './time.ts';
 
 // An instance as the interface spells it (specification 2.1).
 
@@ -49,7 +49,7 @@ export const instanceView = ({ record, status, qrcode, paircode, presence }: Ins
 
 /** A moment as a field of its own, absent when it is not known. */
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>
-  (ms === null ? {} : { [name]: new Date(ms).toISOString() }) as { readonly [N in Name]?: string };
+  (ms === null ? {} : { [name]: isoTime(ms) }) as { readonly [N in Name]?: string };
 
 const notKnown = ({ error }: { readonly error: string }) => ({ available: false, lookup_error: error });
 
@@ -180,7 +180,7 @@ export const serverStatusView = (
       : {
           server_status: healthy ? 'running' : 'degraded',
           checked_instance: { is_healthy: healthy },
-          last_check: new Date(now).toISOString(),
+          last_check: isoTime(now),
           dc: '',
         },
   ...(connected === 0 ? { connected_instances: 0, info: nobody } : {}),

@@ -5,6 +5,7 @@
 import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
+import { isoTime } from './time.ts';
 
 // The content of a message in the spelling that clients of the interface read (contract/events.md): `URL`, `fileSHA256`, `stanzaID`.
 
@@ -130,7 +131,7 @@ export const postView = ({ serverId, messageId, type, at, views, reactions, cont
   serverid: serverId,
   messageid: messageId,
   type,
-  ...(at > 0 ? { timestamp: new Date(at).toISOString() } : {}),
+  ...(at > 0 ? { timestamp: isoTime(at) } : {}),
   viewsCount: views ?? 0,
   reactionCounts: reactions ?? {},
   ...(content === null ? {} : { message: contentView(content) as Readonly<Record<string, unknown>> }),
@@ -181,7 +182,7 @@ const updateView = (type: string, state: string, update: Update) => ({
     sender_lid: update.senderLid,
     IsFromMe: update.fromMe,
     IsGroup: update.isGroup,
-    Timestamp: new Date(update.at).toISOString(),
+    Timestamp: isoTime(update.at),
     // In lower case where the account itself did it.
     Type: update.fromMe ? state.toLowerCase() : state,
     ...(update.error === '' ? {} : { Error: update.error }),

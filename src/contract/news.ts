@@ -3,7 +3,7 @@ import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actor
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';
 import { passkeyNotice } from './instance.ts';
-import { timeText } from './formats.ts';
+import { isoTime, timeText } from './time.ts';
 
 // Events of which nothing is stored, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`,
 // `labels`.
@@ -36,7 +36,7 @@ const presenceView = ({ chatId, isGroup, who, fromMe, state, recording, lastSeen
   Sender: who.id,
   sender_pn: who.pn,
   sender_lid: who.lid,
-  ...(lastSeen === null ? {} : { LastSeen: new Date(lastSeen).toISOString() }),
+  ...(lastSeen === null ? {} : { LastSeen: isoTime(lastSeen) }),
 });
 
 /** A call that happens now, or one of the past. */

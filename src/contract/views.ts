@@ -96,4 +96,4 @@ export {
   starredView,
   statusView,
 } from './message.ts';
-export { timeText } from './formats.ts';
+export { isoTime, timeText } from './time.ts';

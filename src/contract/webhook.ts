@@ -1,6 +1,7 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
 import { damageText, type DeliveryError, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
+import { isoTime } from './time.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
 export const webhookView = (webhook: Webhook) => ({
@@ -22,7 +23,7 @@ export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
 
 /** `status_code` appears only when the receiver gave one. */
 export const deliveryErrorView = (failure: DeliveryError) => ({
-  created: new Date(failure.created).toISOString(),
+  created: isoTime(failure.created),
   url: failure.url,
   type: failure.type,
   event: failure.event,
@@ -33,8 +34,6 @@ export const deliveryErrorView = (failure: DeliveryError) => ({
   payload: failure.payload,
 });
 
-const timeView = (at: number): string => new Date(at).toISOString();
-
 /** `id` is the header `webhook-id`. What is unknown or does not apply is left out. */
 const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
   id: delivery.eventId,
@@ -44,9 +43,9 @@ const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
   event: delivery.type,
   message_type: delivery.messageType,
   attempts: delivery.attempts,
-  created: timeView(delivery.at),
-  ...(delivery.nextAttempt === 0 ? {} : { next_attempt: timeView(delivery.nextAttempt) }),
-  ...(delivery.endedAt === 0 ? {} : { ended: timeView(delivery.endedAt) }),
+  created: isoTime(delivery.at),
+  ...(delivery.nextAttempt === 0 ? {} : { next_attempt: isoTime(delivery.nextAttempt) }),
+  ...(delivery.endedAt === 0 ? {} : { ended: isoTime(delivery.endedAt) }),
   ...(delivery.status === 0 ? {} : { status_code: delivery.status }),
   ...(delivery.reason === '' ? {} : { reason: delivery.reason }),
 });

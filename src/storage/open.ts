@@ -140,7 +140,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   const { keys, journal, queries, sweeps } = pools;
   const { sealer } = upkeep;
   const opener = makeOpener(sealer, log);
-  const vault = makeVault(keys, sealer, now);
+  const vault = makeVault(keys, sealer, { now, log });
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();

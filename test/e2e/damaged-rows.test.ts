@@ -58,3 +58,19 @@ test('damaged rows: after a restart others send, and the damaged session is offl
   assert.equal((await call('POST', '/instance/connect', {})).status, 200);
   await until(async () => (await seen(id))?.status === 'connected', 'the session is back');
 });
+
+test('damaged rows: a session with a damaged row in its log of received stanzas connects after a restart, and impossible times fail no list', async () => {
+  const account = await scene.paired();
+  const { id } = await account.seen();
+  const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1, application: 'test' });
+  await database.rows({ name: '', text: `insert into inbound (instance_id, seq, tries, at, sealed) values ($1, 1, 0, $2, '\\x00')` }, [
+    id,
+    Date.now(),
+  ]);
+  await database.close();
+  await scene.gateway.end('SIGKILL');
+  await scene.gateway.start();
+  await account.reaches('connected');
+  assert.equal((await account.send(contact, 'after the damage')).status, 200);
+  assert.equal((await scene.gateway.call('GET', '/instance/all')).status, 200);
+});

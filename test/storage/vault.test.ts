@@ -1,12 +1,15 @@
 /** Tests credentials, keys and stanzas in the database: sealed at rest, set aside or deleted. `ports/` tests the contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Log } from '#actors/ports.ts';
 import { makeSealer, placeOf } from '#src/storage/vault/sealing.ts';
 import { instance, owner, message } from '#test/contract/samples.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
-const storage = await database.storage({ now: () => 7_000 });
+const lines: (readonly [string, object])[] = [];
+const log: Log = { ...quietLog, error: (fields, event) => void lines.push([event, fields]) };
+const storage = await database.storage({ now: () => 7_000, log });
 const { vault } = storage;
 const id = instance.record.id;
 await storage.instances.insert({ ...instance.record, token: 'secret-token-xyz', aiApikey: 'secret-apikey-xyz' });
@@ -67,6 +70,29 @@ test('vault: credentials that are damaged or no JSON are corrupt, and the error 
     assert.doesNotMatch(String(error?.message), /secret/);
   }
   await put(sealed);
+});
+
+test('vault: a logged stanza whose row is damaged is set aside and counted, and the others are read', async () => {
+  const other = { ...instance.record, id: 'r-damaged', token: 'another token' };
+  await storage.instances.insert(other);
+  await vault.log(
+    other.id,
+    1,
+    [1, 2, 3].map((seq) => ({ seq, stanza: Buffer.from(`stanza ${seq}`) })),
+  );
+  await run(`update inbound set sealed = '\\x00' where instance_id = $1 and seq = 1`, [other.id]);
+  await run(`update inbound set seq = 9223372036854775807 where instance_id = $1 and seq = 3`, [other.id]);
+  lines.length = 0;
+  const stanzas = [{ seq: 2, tries: 0, stanza: Buffer.from('stanza 2') }];
+  assert.deepEqual(await vault.logged(other.id, 5), { stanzas, aside: 2 });
+  assert.deepEqual(lines, [['storage.unreadable', { id: other.id, field: 'inbound', rows: 2 }]]);
+  assert.deepEqual(
+    await run(`select tries from inbound where instance_id = $1 order by seq`, [other.id]),
+    [5, 0, 5].map((tries) => ({ tries })),
+  );
+  assert.deepEqual(await vault.logged(other.id, 5), { stanzas, aside: 2 });
+  assert.equal(lines.length, 1);
+  await run(`delete from inbound where instance_id = $1`, [other.id]);
 });
 
 test('vault: what is set aside is kept with time and reason, and replaced by the next', async () => {

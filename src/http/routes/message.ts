@@ -1,7 +1,7 @@
 /** Messages that are stored, and those that wait. */
 import { type Static, Type } from 'typebox';
 import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
-import { messageView, receiptsView } from '#src/contract/views.ts';
+import { isoTime, messageView, receiptsView } from '#src/contract/views.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { like, LooseText, optional, ref, Text } from '../schemas/common.ts';
@@ -233,7 +233,7 @@ export const messageRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.deleteMessage(id, String(body.id)), ({ messageId, at }) => ({
         id: messageId,
-        timestamp: new Date(at).toISOString(),
+        timestamp: isoTime(at),
       })),
   }),
 ];

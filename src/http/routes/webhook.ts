@@ -13,8 +13,9 @@ import {
   type SavedWebhooks,
   type WebhookInput,
 } from '#actors/gateway.ts';
-import { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from '#src/contract/views.ts';
-import { type CredentialName, done, mapResult, refuse, type Route, route } from '../route.ts';
+import { deliveryErrorView, deliveryPageView, isoTime, savedWebhooksView, webhookTestView, webhookView } from '#src/contract/views.ts';
+import type { CredentialName } from '../credentials.ts';
+import { done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';
@@ -56,7 +57,7 @@ const globalView = (saved: SavedWebhooks) => {
 const captureHeader = { 'x-webhook-error-capture-started-at': 'Time since when failures are kept, ISO 8601' };
 
 const historyOf = ({ since, errors }: ErrorHistory, reply: FastifyReply) => {
-  void reply.header('x-webhook-error-capture-started-at', new Date(since).toISOString());
+  void reply.header('x-webhook-error-capture-started-at', isoTime(since));
   return done(errors.map(deliveryErrorView));
 };
 

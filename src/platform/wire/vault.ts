@@ -44,7 +44,10 @@ export interface Vault {
   log(instance: string, epoch: number, stanzas: readonly LoggedStanza[]): Promise<void>;
   /** Counts one more try of handling these stanzas. Fails like `write`. */
   tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
-  /** Returns the logged stanzas in order, without those that were tried `tries` times or more. Those are only counted, and removed after a month. */
+  /**
+   * Returns the logged stanzas in order, without those that were tried `tries` times or more, and without those whose rows are damaged. Both kinds are
+   * only counted, and removed after a month.
+   */
   logged(
     instance: string,
     tries: number,

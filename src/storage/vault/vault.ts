@@ -1,4 +1,5 @@
 /** Credentials and Signal keys of the sessions, sealed, each write one statement that also checks who owns the instance. */
+import type { Log } from '#actors/ports.ts';
 import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -29,12 +30,19 @@ export const stanzaStatements = {
   logged: {
     name: 'vault-logged',
     text: `with old as (delete from inbound where instance_id = $1 and tries >= $2 and at < $3)
-      select seq::float8 as seq, tries, case when tries < $2 then sealed end as sealed from inbound where instance_id = $1 order by inbound.seq`,
+      select seq::float8 as seq, seq::text as name, tries, case when tries < $2 then sealed end as sealed from inbound where instance_id = $1 order by inbound.seq`,
+  },
+  /** $2 tries after which a stanza stands aside, $3 numbers of damaged rows. */
+  setAside: {
+    name: 'vault-set-aside',
+    text: `update inbound set tries = greatest(tries, $2) where instance_id = $1 and seq = any($3::text[]::bigint[])`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface LogRow {
   readonly seq: number;
+  /** The exact number, which `seq` is not if the row is damaged. */
+  readonly name: string;
   readonly tries: number;
   readonly sealed: Buffer | null;
 }
@@ -44,7 +52,16 @@ const asideKept = 30 * 86_400_000;
 
 const place = (instance: string, seq: number): Place => placeOf('inbound', instance, '', String(seq));
 
-const makeStanzaLog = (database: Database, sealer: Sealer, now: () => number): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
+/** Opens a logged stanza. Returns null for a row that is damaged: it does not open, or no later stanza could have a number after its own. */
+const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonly sealed: Buffer }, sealer: Sealer) => {
+  try {
+    return Number.isSafeInteger(seq) ? { seq, tries, stanza: sealer.openBytes(place(instance, seq), sealed) } : null;
+  } catch {
+    return null;
+  }
+};
+
+const makeStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOptions): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
   async log(instance, epoch, stanzas) {
     const seqs = stanzas.map(({ seq }) => seq);
     const sealed = stanzas.map(({ seq, stanza }) => sealer.seal(place(instance, seq), stanza));
@@ -55,10 +72,15 @@ const makeStanzaLog = (database: Database, sealer: Sealer, now: () => number): P
   },
   async logged(instance, limit) {
     const rows = await database.rows<LogRow>(stanzaStatements.logged, [instance, limit, now() - asideKept]);
-    const stanzas = rows.flatMap(({ seq, tries, sealed }) => {
-      if (sealed === null) return [];
-      return [{ seq, tries, stanza: openSealed(sealer, place(instance, seq), sealed) }];
-    });
+    const whole = rows.filter((row): row is LogRow & { readonly sealed: Buffer } => row.sealed !== null);
+    const stanzas = whole.map((row) => openStanza(instance, row, sealer)).filter((stanza) => stanza !== null);
+    const damaged = whole.length - stanzas.length;
+    if (damaged > 0) {
+      log.error({ id: instance, field: 'inbound', rows: damaged }, 'storage.unreadable');
+      const good = new Set(stanzas.map(({ seq }) => seq));
+      const names = whole.filter(({ seq }) => !good.has(seq)).map(({ name }) => name);
+      await database.rows(stanzaStatements.setAside, [instance, limit, names]);
+    }
     return { stanzas, aside: rows.length - stanzas.length };
   },
 });
@@ -113,7 +135,14 @@ const piecesAtOnce = 5;
 const lastChanges = (changes: readonly KeyChange[]): readonly KeyChange[] =>
   changes.length < 2 ? changes : [...new Map(changes.map((change) => [`${change.type}\n${change.id}`, change])).values()];
 
-export const makeVault = (database: Database, sealer: Sealer, now: () => number): Vault => {
+export interface VaultOptions {
+  /** Milliseconds. */
+  now(): number;
+  readonly log: Pick<Log, 'error'>;
+}
+
+export const makeVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
+  const { now } = options;
   const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
   const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
   const leaving = makeLeavingKeys(database);
@@ -159,7 +188,7 @@ export const makeVault = (database: Database, sealer: Sealer, now: () => number)
       }
       checkOwned(await database.rows<Owned>(vaultStatements.write, [instance, epoch, saved, ...removed, ...put, handled]));
     },
-    ...makeStanzaLog(database, sealer, now),
+    ...makeStanzaLog(database, sealer, options),
     async discard(instance, epoch, how, reason) {
       await database.transaction(async (runner) => {
         checkOwned(await runner.rows<Owned>(vaultStatements.lock, [instance, epoch]));
