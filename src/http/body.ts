@@ -1,4 +1,5 @@
 /** Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope. */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
@@ -15,6 +16,18 @@ export class BodyError extends Error {
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
+
+/** The name of an encoding in a content type. */
+const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
+const utf8Names: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
+
+/** Returns the text of a body. A decoder would replace bytes that are not UTF-8, and a damaged text would be sent. */
+const textOf = (bytes: Buffer, type: string): string => {
+  const name = charset.exec(type)?.[1]?.toLowerCase() ?? '';
+  if (!utf8Names.has(name)) throw new BodyError(415, `the body must be in UTF-8, and its Content-Type names the charset ${name}`);
+  if (!isUtf8(bytes)) throw new BodyError(400, 'the body is not valid UTF-8');
+  return bytes.toString('utf8');
+};
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. Walks without recursion: the depth of a body is not ours to choose. */
 const storable = (body: object): boolean => {
@@ -52,10 +65,17 @@ export const takeBytes = (app: FastifyInstance): void => {
 export const readBodies = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>('*', { parseAs: 'string' }, (request, text, done) => {
-    if (text.trim() === '') return done(null, {});
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, bytes, done) => {
     const type = request.headers['content-type'] ?? '';
     const notJson = new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
+    let text = '';
+    try {
+      // A form or a file is refused for its type, whatever its bytes are.
+      text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
+    } catch (problem) {
+      return done(problem as BodyError);
+    }
+    if (text.trim() === '') return done(null, {});
     if (!readable.test(type)) return done(notJson);
     return parseJson(request, text, (error, parsed) => {
       if (error !== null) return done(/^text\/plain\b/i.test(type) ? notJson : error);

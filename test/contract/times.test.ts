@@ -83,7 +83,7 @@ const views: Readonly<Record<string, (number: number) => unknown>> = {
   leadTagView: (number) => leadTagView(replaced(kept, number) as unknown as Parameters<typeof leadTagView>[0], owner),
   quickReplyView: (number) =>
     quickReplyView(replaced({ ...kept, onWhatsApp: false }, number) as unknown as Parameters<typeof quickReplyView>[0], owner),
-  agentView: (number) => agentView(replaced({ ...kept, tools: [] }, number) as unknown as Parameters<typeof agentView>[0], false, owner),
+  agentView: (number) => agentView(replaced({ ...kept, media: [] }, number) as unknown as Parameters<typeof agentView>[0], false, owner),
   triggerView: (number) => triggerView(replaced(kept, number) as unknown as Parameters<typeof triggerView>[0], owner),
 };
 

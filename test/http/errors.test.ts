@@ -277,6 +277,31 @@ test('answers: JSON is not kept by caches, also of errors', async () => {
   }
 });
 
+const latin1 = Buffer.from('{"number":"5511999999999","text":"Olá"}', 'latin1');
+const encodings: readonly (readonly [string, string, Buffer | string, number, RegExp | null])[] = [
+  ['a body in Latin-1', 'application/json', latin1, 400, /^the body is not valid UTF-8$/],
+  ['a body in Latin-1 as text/plain', 'text/plain', latin1, 400, /^the body is not valid UTF-8$/],
+  [
+    'a charset other than UTF-8',
+    'application/json; charset=iso-8859-1',
+    latin1,
+    415,
+    /^the body must be in UTF-8, and its Content-Type names the charset iso-8859-1$/,
+  ],
+  ['the charset UTF-16 in quotes', 'application/json;charset="UTF-16LE"', '{}', 415, /names the charset utf-16le$/],
+  ['half a character at the end', 'application/json', Buffer.from([0x7b, 0x7d, 0xc3]), 400, /^the body is not valid UTF-8$/],
+  ...['utf-8', 'UTF8', '"utf-8"', 'us-ascii'].map(
+    (name) => [`the charset ${name}`, `application/json; charset=${name}`, '{"number":"5511999999999","text":"Olá"}', 200, null] as const,
+  ),
+];
+for (const [title, type, payload, status, error] of encodings)
+  test(`errors: ${title} is answered with ${status}`, async () => {
+    const { app } = await setUpCommon();
+    const reply = await app.inject({ ...send, headers: { ...asInstance, 'content-type': type }, payload });
+    assert.equal(reply.statusCode, status, reply.body);
+    if (error !== null) assert.match((reply.json() as { readonly error: string }).error, error);
+  });
+
 test('body: a text that is no JSON is refused with the type that is wanted', async () => {
   const { app } = await setUpCommon();
   const reply = await app.inject({ ...send, headers: { ...asInstance, 'content-type': 'text/plain' }, payload: 'hello' });
