@@ -109,6 +109,8 @@ async function* openFrames(bytes: AsyncIterable<Uint8Array>, passphrase: string)
       isLast = usual === null;
       if (text === null)
         throw new SourceFault(count === 0 ? 'The passphrase is not the one of this archive' : 'The archive was changed or damaged');
+      // Nothing authenticates bytes after the last frame, so somebody else may have added them.
+      if (isLast && (await pieces.take(1)) !== null) throw new SourceFault('The archive goes on after its end: it was changed, or two were joined');
       yield text;
     }
   } finally {
@@ -116,7 +118,7 @@ async function* openFrames(bytes: AsyncIterable<Uint8Array>, passphrase: string)
   }
 }
 
-/** Opens lines that `sealLines` sealed. Throws `SourceFault` for another passphrase, and for an archive that was changed or cut off. */
+/** Opens lines that `sealLines` sealed. Throws `SourceFault` for another passphrase, and for an archive that was changed, cut off or added to. */
 export async function* openLines(bytes: AsyncIterable<Uint8Array>, passphrase: string): AsyncIterable<string> {
   let rest = Buffer.alloc(0);
   for await (const frame of openFrames(bytes, passphrase)) {

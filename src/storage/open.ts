@@ -165,7 +165,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     passkeyCodes: makePasskeyCodeStore(queries),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
-    definitions: makeDefinitionStore(queries),
+    definitions: makeDefinitionStore(queries, opener),
     chatbots: makeChatbotStore(journal, opener),
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },

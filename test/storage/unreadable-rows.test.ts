@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory } from '#actors/cluster/memory.ts';
 import type { Log } from '#actors/ports.ts';
-import type { InstancePatch } from '#actors/model.ts';
-import { noProxy } from '#actors/model.ts';
+import { type Entry, type GroupMember, type InstancePatch, newAgent, noProxy } from '#actors/model.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
-import { instance, webhook } from '#test/contract/samples.ts';
+import { chat, group, instance, message, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
@@ -32,6 +31,8 @@ const spoil = (table: string, column: string, id: string) =>
     { name: '', text: `update ${table} set ${column} = set_byte(${column}, 20, get_byte(${column}, 20) # 1) where id = $1` },
     [id],
   );
+
+const member: GroupMember = { id: '1@lid', pn: '', lid: '1@lid', isAdmin: false, isSuperAdmin: false };
 
 const cases: readonly (readonly [column: string, empty: object, repair: InstancePatch])[] = [
   ['token', { token: '' }, { token: damaged.token }],
@@ -125,6 +126,59 @@ test('unreadable rows: a start names the row of the settings that holds no numbe
   await assert.rejects(fresh.storage({ onTaken: () => undefined }), /The row "tenancy\.taken" of the table "setting" is damaged/);
   await fresh.admin.rows({ name: '', text: `delete from setting where name = 'tenancy.taken'` }, []);
   await (await fresh.storage({ onTaken: () => undefined })).close();
+});
+
+const run = (text: string, values: readonly unknown[] = []) => database.admin.rows({ name: '', text }, values);
+
+test('unreadable rows: an instance whose wanted state is none is offline with a reason', async () => {
+  await run(`update instance set wanted = '' where id = 'r2'`);
+  lines.length = 0;
+  const [record] = await storage.instances.some(['r2']);
+  assert.deepEqual([record?.wanted, record?.lastDisconnectCause], ['offline', 'unreadable']);
+  assert.match(record?.lastDisconnectReason ?? '', /^the wanted state of the instance is damaged/);
+  assert.deepEqual(lines, [['storage.unreadable', { id: 'r2', field: 'wanted' }]]);
+  await storage.instances.update('r2', 1, { wanted: damaged.wanted });
+});
+
+test('unreadable rows: labels of a chat, members of a group and definitions are read as far as they are whole', async () => {
+  const entries: readonly Entry[] = [
+    { kind: 'message', message: { ...message, chatId: chat.chatId }, chat: { chatId: chat.chatId }, unread: false },
+    { kind: 'group', group: { ...group, id: '1@g.us', members: [member, { ...member, id: '2@lid' }] } },
+    ...['a1', 'a2'].map((id): Entry => ({ kind: 'definition', definition: { of: 'chatbotAgent', value: { ...newAgent, id } } })),
+  ];
+  await storage.journal.commit({ id: 'r1', owner: '', epoch: 1 }, entries, () => []);
+  const search = { search: '', members: true, limit: 10, offset: 0 };
+  for (const labels of ['{null,x}', '{{x},{NULL}}']) {
+    await run(`update chat set labels = $1 where instance_id = 'r1'`, [labels]);
+    const { chats } = await storage.chats.find('r1', { filters: [], any: false, sort: null, limit: 10, offset: 0 });
+    assert.deepEqual(
+      chats.map((one) => one.labels),
+      [['x']],
+    );
+  }
+  for (const [members, left] of [
+    ['"x"', 0],
+    ['[null, ["1@lid"], 7]', 0],
+    ['[["1@lid", "", "1@lid", 1], null]', 1],
+  ] as const) {
+    await run(`update chat_group set members = $1 where instance_id = 'r1'`, [members]);
+    assert.equal((await storage.groups.find('r1', search)).groups[0]?.members.length, left);
+  }
+  for (const value of ['[]', '"x"', 'null', '{"id": "a1"}']) {
+    await run(`update definition set value = $1 where instance_id = 'r1' and id = 'a1'`, [value]);
+    assert.deepEqual(
+      (await storage.definitions.all('r1', 'chatbotAgent')).map(({ id }) => id),
+      ['a2'],
+    );
+  }
+  assert.ok(lines.some(([, fields]) => JSON.stringify(fields) === JSON.stringify({ id: 'r1', field: 'definition chatbotAgent a1' })));
+});
+
+test('unreadable rows: credentials of 100 MB are corrupt, and the database stays available', async () => {
+  await run(`insert into credential (instance_id, sealed) values ('r1', decode(repeat('00', 100000000), 'hex'))`);
+  await assert.rejects(storage.vault.credentials('r1'), { name: 'CorruptCredentials' });
+  assert.equal(storage.healthy(), true);
+  await run(`delete from credential where instance_id = 'r1'`);
 });
 
 test('unreadable rows: an agent with a damaged key has none, and the keys of others come whole', async () => {

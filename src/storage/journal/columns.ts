@@ -107,8 +107,15 @@ const listOf = (columns: Readonly<Record<string, SqlType>>, one: (field: string,
     .map(([field, type]) => one(field, type))
     .join(', ');
 
+/** The texts of a list. A damaged row may hold NULL or lists among them. */
+const textsOf = (column: string): string =>
+  `case when ${column} = '{}' then ${column} else array(select one from unnest(${column}) as one where one is not null) end`;
+
 /** Numbers leave as floats, which the driver reads as numbers: no count or time comes near 2^53. */
-const selected = (field: string, type: SqlType): string => `${columnOf(field)}${type === 'bigint' ? '::float8' : ''} as "${field}"`;
+const selected = (field: string, type: SqlType): string => {
+  const column = columnOf(field);
+  return `${type === 'text[]' ? textsOf(column) : type === 'bigint' ? `${column}::float8` : column} as "${field}"`;
+};
 
 const without = <T extends object>(columns: T, names: readonly string[]): Readonly<Record<string, SqlType>> =>
   Object.fromEntries(Object.entries(columns).filter(([name]) => !names.includes(name)));

@@ -100,7 +100,13 @@ const storedMember = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember): Stor
 
 const memberOf = ([id, pn, lid, rank]: StoredMember): GroupMember => ({ id, pn, lid, isAdmin: rank > 0, isSuperAdmin: rank > 1 });
 
-export const groupOfRow = ({ groupId, facts, members }: GroupRow): Group => ({ ...facts, id: groupId, members: members.map(memberOf) });
+const isMember = (member: unknown): member is StoredMember =>
+  Array.isArray(member) && member.slice(0, 3).every((address) => typeof address === 'string') && typeof member[3] === 'number';
+
+/** A damaged list of members is read as far as it holds members. The next list of the platform replaces it. */
+const membersOf = (stored: unknown): readonly GroupMember[] => (Array.isArray(stored) ? stored.filter(isMember).map(memberOf) : []);
+
+export const groupOfRow = ({ groupId, facts, members }: GroupRow): Group => ({ ...facts, id: groupId, members: membersOf(members) });
 
 /** The values of a group for `groupRows`. */
 export const rowOfGroup = ({ id, members, ...facts }: Group) => ({

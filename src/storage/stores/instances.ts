@@ -1,5 +1,5 @@
 /** Registered instances: read once at start, thousands of them perhaps, and changed one by one in plain units of work. */
-import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields } from '#actors/model.ts';
+import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields, wantedStates } from '#actors/model.ts';
 import type { InstanceStore, StepStore } from '#actors/ports.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
@@ -80,6 +80,20 @@ type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly proxy: Buffer | null;
 };
 
+/** Nothing else says why the instance stays offline. */
+const damagedWanted = 'the wanted state of the instance is damaged in the database: connect it, or disconnect it';
+
+/** A wanted state that is none is `offline`, with a reason that the owner reads: the next connect or disconnect writes it anew. */
+const withWanted = <T extends Pick<InstanceRecord, 'id' | 'wanted' | 'lastDisconnectReason' | 'lastDisconnectCause'>>(
+  row: T,
+  opener: Opener,
+): T => {
+  if (wantedStates.includes(row.wanted)) return row;
+  opener.report(placeOf('instance', row.id, 'wanted'), { id: row.id, field: 'wanted' });
+  const reason = { lastDisconnectReason: damagedWanted, lastDisconnectCause: 'unreadable' };
+  return { ...row, wanted: 'offline', ...reason };
+};
+
 /** Secrets that do not open are empty in the record, and `unreadable` names them. */
 const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Opener): InstanceRecord => {
   const { id } = row;
@@ -94,7 +108,7 @@ const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Open
     aiApikey: opened.aiApikey === null,
   });
   return {
-    ...row,
+    ...withWanted(row, opener),
     proxy: opened.proxy,
     token: opened.token ?? '',
     aiApikey: opened.aiApikey ?? '',

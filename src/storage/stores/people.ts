@@ -15,6 +15,7 @@ import { groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hash
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
+import { type Opener, placeOf } from '../vault/sealing.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
 // Questions about the address book: pages, counts, one contact by its ids.
@@ -223,20 +224,39 @@ export const makePictureStore = (database: Database): PictureStore => ({
 export const definitionStatements = {
   all: {
     name: 'definition-all',
-    text: `select value, created::float8 as created, updated::float8 as updated from definition
+    text: `select id, value, created::float8 as created, updated::float8 as updated from definition
       where instance_id = $1 and kind = $2 order by created, id`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface Row {
-  readonly value: Definitions[DefinitionKind];
+  readonly id: string;
+  readonly value: unknown;
   readonly created: number;
   readonly updated: number;
 }
 
-export const makeDefinitionStore = (database: Database): DefinitionStore => ({
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Fields whose absence would fail every answer about definitions of the kind. */
+const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<string, unknown>>) => boolean>>> = {
+  chatbotAgent: ({ tools, media }) => Array.isArray(tools) && Array.isArray(media),
+  chatbotTrigger: ({ words }) => typeof words === 'string',
+  channel: ({ name, description }) => isObject(name) && isObject(description),
+};
+
+const isDefinition = <K extends DefinitionKind>(value: unknown, of: K): value is Definitions[K] =>
+  isObject(value) && (vital[of]?.(value) ?? true);
+
+/** A definition whose value is damaged is set aside: `opener` reports it, and the others are read. */
+export const makeDefinitionStore = (database: Database, opener: Pick<Opener, 'report'>): DefinitionStore => ({
   async all<K extends DefinitionKind>(instance: string, of: K) {
     const rows = await database.rows<Row>(definitionStatements.all, [instance, of]);
-    return rows.map(({ value, created, updated }) => ({ ...(value as Definitions[K]), created, updated }) satisfies Kept<K>);
+    return rows.flatMap(({ id, value, created, updated }) => {
+      if (isDefinition(value, of)) return [{ ...value, created, updated } satisfies Kept<K>];
+      opener.report(placeOf('definition', instance, of, id), { id: instance, field: `definition ${of} ${id}` });
+      return [];
+    });
   },
 });

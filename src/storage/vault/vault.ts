@@ -86,7 +86,11 @@ const makeStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOp
 });
 
 export const vaultStatements = {
-  credentials: { name: 'vault-credentials', text: `select sealed from credential where instance_id = $1` },
+  /** $2 bytes. Longer credentials are damaged, and reading them would hold up the connection until it is taken for lost. */
+  credentials: {
+    name: 'vault-credentials',
+    text: `select case when octet_length(sealed) <= $2 then sealed end as sealed from credential where instance_id = $1`,
+  },
   keys: { name: 'vault-keys', text: `select id, sealed from signal_key where instance_id = $1 and type = $2 and id = any($3::text[])` },
   /** The lower bound lets the primary key skip what sorts before. An upper bound would depend on the collation of the database. */
   ids: { name: 'vault-ids', text: `select id from signal_key where instance_id = $1 and type = $2 and id >= $3 and starts_with(id, $3)` },
@@ -128,6 +132,9 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
+/** Bytes. Credentials take some 10 KB, and grow with nothing that somebody outside controls. */
+const mostCredentials = 4_000_000;
+
 /** Pieces of keys that go while the caller waits: those of a usual session. */
 const piecesAtOnce = 5;
 
@@ -154,8 +161,9 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
   };
   return {
     async credentials(instance) {
-      const [row] = await database.rows<{ sealed: Buffer }>(vaultStatements.credentials, [instance]);
+      const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
       if (!row) return null;
+      if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
       const text = opened(placeOf('credential', instance), row.sealed);
       try {
         JSON.parse(text);
