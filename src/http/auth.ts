@@ -5,6 +5,7 @@ import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, typ
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
 import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance, roleText } from './route.ts';
 import { sendRefusal } from './errors.ts';
+import { logGuesses, type NoteGuess } from './guess-log.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
 
@@ -110,7 +111,7 @@ const instanceGuess =
 const wrongCodes = 20;
 
 /** Makes the check of requests that carry a one-time code of an account's owner. */
-const linkGuard = (gateway: Gateway) => {
+const linkGuard = (gateway: Gateway, note: NoteGuess) => {
   const tries = triesOf(wrongCodes);
   const linkOf = async (code: string): Promise<PasskeyLink | null> => {
     const link = code.length > longestCode ? null : await gateway.passkeyLink(code);
@@ -120,6 +121,7 @@ const linkGuard = (gateway: Gateway) => {
     const code = tokenOf(request, credential, false);
     if (code === '') return deny(reply, credential.missing);
     const guess = await guessed(tries, request, () => linkOf(code));
+    if (!('found' in guess) || guess.found === null) note(request, 'passkeyCode');
     if ('wait' in guess) return refuseTooMany(reply, guess.wait);
     if (guess.found === null) return deny(reply, credential.wrong);
     request.instanceId = guess.found.id;
@@ -149,7 +151,7 @@ const refuseOpenRoutes = (app: FastifyInstance): void => {
 export const guardRoutes = (
   app: FastifyInstance,
   gateway: Gateway,
-  { allowQueryTokens, demoServer }: HttpOptions,
+  { allowQueryTokens, demoServer, log }: HttpOptions,
   limit: AuthenticationLimit,
   sessions: AdminSessions,
 ): void => {
@@ -166,7 +168,8 @@ export const guardRoutes = (
   );
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
-  const admitLink = linkGuard(gateway);
+  const note = logGuesses(app, log);
+  const admitLink = linkGuard(gateway, note);
   const guessInstance = instanceGuess(gateway, limit);
 
   /** Undefined for the administrator. */
@@ -176,11 +179,13 @@ export const guardRoutes = (
     const session = token === '' && (await admit(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
     const wait = limit.admin.take(request);
+    if (wait === null && token !== '' && gateway.isAdmin(token)) {
+      limit.admin.giveBack(request);
+      return undefined;
+    }
+    if (token !== '') note(request, 'admin');
     if (wait !== null) return refuseTooMany(reply, wait);
-    if (token === '' || !gateway.isAdmin(token)) return deny(reply, token === '' ? credential.missing : credential.wrong);
-    limit.admin.giveBack(request);
-    request.caller = { actor: 'adminToken' };
-    return undefined;
+    return deny(reply, token === '' ? credential.missing : credential.wrong);
   };
 
   refuseOpenRoutes(app);
@@ -194,6 +199,7 @@ export const guardRoutes = (
     const session = token === '' && (await admitAsInstance(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
     const guess = await guessInstance(request, token);
+    if (token !== '' && (!('found' in guess) || guess.found === null)) note(request, 'instance');
     if ('wait' in guess) return refuseTooMany(reply, guess.wait);
     if (guess.found === null) return deny(reply, token === '' ? credential.missing : credential.wrong);
     request.instanceId = guess.found;

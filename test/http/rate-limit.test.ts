@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { networkOf } from '#src/http/rate-limit.ts';
+import type { FastifyInstance } from 'fastify';
+import { logGuesses } from '#src/http/guess-log.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 import { until } from '#test/support/until.ts';
 import { asAdmin, asInstance, setUp } from './setup.ts';
@@ -192,4 +194,39 @@ test('addresses: the first X-Forwarded-For of a proxy that is not trusted warns,
   assert.deepEqual(await warnings(['192.168.0.0/16']), ['warn']);
   t.mock.timers.reset();
   assert.deepEqual(await warnings(['private']), []);
+});
+
+test('wrong tokens: the log names address, kind and count once a minute, and never a token', async (t) => {
+  const { app, ask, lines } = await limited(t, { authFailuresPerMinute: 3 });
+  for (let n = 0; n < 5; n += 1) await ask('/instance/status', { token: `guess ${n}` });
+  await ask('/instance/all', { admintoken: 'guess of the administrator' }, '2001:db8:1:2:3::4');
+  await ask('/instance/all', asAdmin);
+  await ask('/instance/status', asInstance);
+  await ask('/instance/status', {});
+  await app.close();
+  const told = lines.filter(({ event }) => event === 'http.guessed');
+  assert.deepEqual(
+    told.map(({ level, fields }) => [level, fields]),
+    [
+      ['warn', { address: '10.0.0.1', kind: 'instance', count: 5 }],
+      ['warn', { address: '2001:db8:1:2::/64', kind: 'admin', count: 1 }],
+    ],
+  );
+  assert.ok(!JSON.stringify(lines).includes('guess '));
+});
+
+test('wrong tokens: an attack by thousands of addresses is a hundred lines a minute', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const told: object[] = [];
+  const log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (fields: object) => void told.push(fields) };
+  const note = logGuesses({ addHook: () => undefined } as unknown as FastifyInstance, log);
+  for (let n = 0; n < 5_000; n += 1) note({ ip: `10.0.${n >> 8}.${n & 255}` }, 'admin');
+  t.mock.timers.tick(59_999);
+  assert.equal(told.length, 0);
+  t.mock.timers.tick(1);
+  assert.equal(told.length, 101);
+  assert.deepEqual(told.at(-1), { address: 'others', kind: 'admin', count: 4_900 });
+  note({ ip: '10.0.0.1' }, 'admin');
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(told.at(-1), { address: '10.0.0.1', kind: 'admin', count: 1 });
 });
