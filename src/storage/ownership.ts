@@ -10,12 +10,6 @@ import type { Claim } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import type { Runner, Statement } from './postgres/database.ts';
 
-/**
- * The next epoch of an instance, total for any stored value. No instance has two thousand million owners, so the highest integer is a damaged value.
- * The epochs after it begin at the lowest integer, which no former owner holds: the fence stays.
- */
-export const nextEpoch = 'case when instance.epoch = 2147483647 then -2147483648 else instance.epoch + 1 end';
-
 /** $1 is the instance, $2 the epoch. With a condition that does not hold, nothing is owned and nothing is written. */
 export const ownedIf = (condition: string): string =>
   `owned as materialized (select id from instance where id = $1 and epoch = $2${condition && ` and ${condition}`} for key share)`;

@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageFailure, type Log } from '#actors/ports.ts';
-import { nextEpoch } from '../ownership.ts';
+import { nextEpoch } from './epoch.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client, type Pool } from './orm.ts';
 
@@ -96,7 +96,7 @@ const raise = {
   query_timeout: 30_000,
 };
 
-/** What `raise` finds damaged: a count of takings that is no number, and instances whose epoch is the highest integer. */
+/** Rows that `raise` needs and that are damaged: a count of takings that is no number, and instances whose epoch is the highest integer. */
 const damaged = {
   name: '',
   text: `select coalesce((select value !~ '^[0-9]{1,18}$' from setting where name = '${raised}'), false) as junk,

@@ -3,7 +3,8 @@ import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadable
 import type { InstanceStore, StepStore } from '#actors/ports.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
-import { checkGone, nextEpoch } from '../ownership.ts';
+import { checkGone } from '../ownership.ts';
+import { nextEpoch } from '../postgres/epoch.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { storable } from '../postgres/parameters.ts';
 import { asText, type Opener, type Place, placeOf, tokenHash } from '../vault/sealing.ts';
@@ -80,7 +81,7 @@ type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly proxy: Buffer | null;
 };
 
-/** Nothing else says why the instance stays offline. */
+/** The reason that the owner reads. */
 const damagedWanted = 'the wanted state of the instance is damaged in the database: connect it, or disconnect it';
 
 /** A wanted state that is none is `offline`, with a reason that the owner reads: the next connect or disconnect writes it anew. */

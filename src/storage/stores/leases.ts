@@ -16,7 +16,7 @@ import type {
   NameHolder,
   TakenLease,
 } from '#actors/ports.ts';
-import { nextEpoch } from '../ownership.ts';
+import { nextEpoch } from '../postgres/epoch.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { isActive } from './campaigns.ts';
 

@@ -148,6 +148,21 @@ export interface VaultOptions {
   readonly log: Pick<Log, 'error'>;
 }
 
+const makeCredentials =
+  (database: Database, sealer: Sealer): Vault['credentials'] =>
+  async (instance) => {
+    const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
+    if (!row) return null;
+    if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
+    const text = openSealed(sealer, placeOf('credential', instance), row.sealed).toString('utf8');
+    try {
+      JSON.parse(text);
+    } catch {
+      throw new CorruptCredentials('stored credentials are no JSON');
+    }
+    return text;
+  };
+
 export const makeVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
   const { now } = options;
   const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
@@ -160,18 +175,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
     return underWay;
   };
   return {
-    async credentials(instance) {
-      const [row] = await database.rows<{ sealed: Buffer | null }>(vaultStatements.credentials, [instance, mostCredentials]);
-      if (!row) return null;
-      if (row.sealed === null) throw new CorruptCredentials('stored credentials are too long');
-      const text = opened(placeOf('credential', instance), row.sealed);
-      try {
-        JSON.parse(text);
-      } catch {
-        throw new CorruptCredentials('stored credentials are no JSON');
-      }
-      return text;
-    },
+    credentials: makeCredentials(database, sealer),
     async keys(instance, type, ids) {
       const rows = await database.rows<KeyRow>(vaultStatements.keys, [instance, type, ids]);
       return new Map(rows.map(({ id, sealed }) => [id, openKey(instance, { type, id, sealed })]));

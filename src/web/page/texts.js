@@ -1,4 +1,5 @@
 /** Texts of the page by name. Another language is one more file in `texts/` and one more line here; the page takes the first that the reader knows. */
+import { visible } from './texts/visible.js';
 import { en } from './texts/en.js';
 
 /** @type {Readonly<Record<string, typeof en>>} */
@@ -10,11 +11,11 @@ document.documentElement.lang = language;
 const table = tables[language] ?? en;
 
 /**
- * A text, with `{name}` replaced by the values.
+ * A text, with `{name}` replaced by the values. Characters of a value that would turn the text around are visible.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */
-export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_whole, key) => String(values[key] ?? ''));
+export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_whole, key) => visible(String(values[key] ?? '')));
 
 /**
  * A text that may be missing; '' then.

@@ -1,4 +1,5 @@
 /** One element of the pool: made once, then filled by hand with one session after the other. Only what differs is written. */
+import { visible } from '../texts/visible.js';
 import { age, count, t } from '../texts.js';
 import { groupOf, groupOfLetter, initialsOf, pictureOf, whyOf, wordOf } from '../sessions/words.js';
 
@@ -178,7 +179,7 @@ export class RowElement {
   /** @param {Row} row */
   #name(row) {
     this.#initials.textContent = initialsOf(row.name);
-    this.#link.textContent = row.name;
+    this.#link.textContent = visible(row.name);
     this.#more.setAttribute('aria-label', t('actsOf', { name: row.name }));
   }
 

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
-import { may } from '../core/session.js';
+import { visible } from '../texts/visible.js';
 import { actsFor } from '../instance/acts.js';
 import { Console } from '../instance/console.js';
 import { LinkDialog, LinkPanel } from '../instance/linking.js';
@@ -65,7 +65,7 @@ const Head = ({ live }) => {
         ${pictureOf(detail) !== '' && html`<img alt="" width="40" height="40" src=${pictureOf(detail)} />`}
       </span>
       <div>
-        <h1>${name}</h1>
+        <h1>${visible(name)}</h1>
         <p class="note">${[number, id].filter(Boolean).join(' · ')}</p>
       </div>
       <${StateBadge} state=${groupOf(detail)} word=${t(/** @type {'state_connected'} */ (`state_${status}`))} />
@@ -111,7 +111,7 @@ const Body = ({ live, tab }) => {
 export const Instance = ({ id, tab = 'state' }) => {
   const live = useMemo(() => new Live(id), [id]);
   useEffect(() => live.start(), [live]);
-  const name = live.detail.value?.name ?? id;
+  const name = visible(live.detail.value?.name ?? id);
   const isGone = live.failure.value instanceof ApiError && live.failure.value.status === 404;
   return html`
     <${Shell}

@@ -1,0 +1,22 @@
+/** Names with characters that change the direction of a text, as the dashboard shows them. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { visible } from '#src/web/page/texts/visible.js';
+import { root } from '../source-tree.ts';
+
+test('visible: each character that turns a text around is shown as its code, and no other is changed', () => {
+  assert.equal(visible('shop \u202Egnp.exe\u202C'), 'shop [U+202E]gnp.exe[U+202C]');
+  for (let code = 0x2066; code <= 0x2069; code += 1) assert.equal(visible(String.fromCharCode(code)), `[U+${code.toString(16)}]`);
+  for (const name of ['متجر', 'חנות 1', 'Loja Olá', '👩\u200D💻']) assert.equal(visible(name), name);
+});
+
+test('visible: the list, the head of a session and all texts show names so', () => {
+  for (const [file, use] of [
+    ['list/row.js', 'textContent = visible(row.name)'],
+    ['views/instance.js', '<h1>${visible(name)}</h1>'],
+    ['texts.js', 'visible(String(values[key]'],
+  ] as const)
+    assert.ok(readFileSync(join(root, 'src/web/page', file), 'utf8').includes(use), file);
+});
