@@ -1,7 +1,11 @@
 /** Imports and exports as HTTP: who may ask, the upload as it is, and the archive as it comes. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { createSources } from '#src/moving/sources.ts';
 import { readers } from '#src/moving/readers.ts';
 import { asAdmin, asInstance, bodyLimit, setUp } from './setup.ts';
 
@@ -34,6 +38,29 @@ test('import: without the admin token, without a body and with wrong words it is
     [401, 401, 400, 400, 400, 400],
   );
   assert.equal(replies[2]?.json().error, 'the body is empty: it is the store of the other gateway');
+});
+
+test('import: an upload over the bound is answered while it is sent, and its connection is closed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'dormouse-upload-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const { gateway, address } = await setUp(t);
+  const sources = createSources({ newPath: () => join(folder, 'upload'), maxBytes: 1_000 });
+  gateway.importSessions = async (upload, { from, secret, signal }) => {
+    const received = await sources.receive(upload, { from, secret, signal });
+    assert.ok(!received.ok);
+    return received;
+  };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { ...asAdmin, 'content-type': 'application/octet-stream', 'content-length': 50_000_000 };
+    void address().then((at) => {
+      const sent = request(`${at}${url}`, { method: 'POST', headers }, resolve).once('error', reject);
+      sent.write(Buffer.alloc(40_000_000));
+      t.after(() => sent.destroy());
+    });
+  });
+  assert.deepEqual([answer.statusCode, answer.headers.connection], [413, 'close']);
+  const body = (await answer.toArray()).join('');
+  assert.deepEqual(JSON.parse(body), { error: 'the upload is larger than 1000 bytes (see IMPORT_MAX_BYTES)' });
 });
 
 test('import: the page offers every source', async () => {

@@ -38,7 +38,10 @@ export const movingRoutes: readonly Route[] = [
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const input = { from, secret, dryRun, into: into.trim(), only: listOf(only), signal: gone.signal };
-      return mapResult(await gateway.importSessions(body, input), (sessions) => ({ dryRun, sessions }));
+      const imported = await gateway.importSessions(body, input);
+      // The rest of the body stands before the next request of the connection, and nobody reads it.
+      if (!request.raw.complete) void reply.header('connection', 'close');
+      return mapResult(imported, (sessions) => ({ dryRun, sessions }));
     },
   }),
   route({
