@@ -12,7 +12,7 @@ import {
   type RawChange,
   type SetBy,
 } from '#actors/model.ts';
-import { isoTime } from './time.ts';
+import { isoTime } from './formats.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

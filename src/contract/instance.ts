@@ -5,7 +5,7 @@ import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView } f
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
 import type { InstanceView, StatusCounts } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
-import { isoTime, timeText } from './time.ts';
+import { isoTime, timeText } from './formats.ts';
 
 // An instance as the interface spells it (specification 2.1).
 

@@ -5,7 +5,7 @@
 import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
-import { isoTime } from './time.ts';
+import { isoTime } from './formats.ts';
 
 // The content of a message in the spelling that clients of the interface read (contract/events.md): `URL`, `fileSHA256`, `stanzaID`.
 

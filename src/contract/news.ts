@@ -3,7 +3,7 @@ import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actor
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';
 import { passkeyNotice } from './instance.ts';
-import { isoTime, timeText } from './time.ts';
+import { isoTime, timeText } from './formats.ts';
 
 // Events of which nothing is stored, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`,
 // `labels`.

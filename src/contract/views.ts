@@ -96,4 +96,4 @@ export {
   starredView,
   statusView,
 } from './message.ts';
-export { isoTime, timeText } from './time.ts';
+export { isoTime, timeText } from './formats.ts';

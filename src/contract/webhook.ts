@@ -1,7 +1,7 @@
 /** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
 import { damageText, type DeliveryError, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
-import { isoTime } from './time.ts';
+import { isoTime } from './formats.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
 export const webhookView = (webhook: Webhook) => ({

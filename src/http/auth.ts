@@ -181,11 +181,11 @@ export const guardRoutes = (
     const wait = limit.admin.take(request);
     if (wait === null && token !== '' && gateway.isAdmin(token)) {
       limit.admin.giveBack(request);
+      request.caller = { actor: 'adminToken' };
       return undefined;
     }
     if (token !== '') note(request, 'admin');
-    if (wait !== null) return refuseTooMany(reply, wait);
-    return deny(reply, token === '' ? credential.missing : credential.wrong);
+    return wait === null ? deny(reply, token === '' ? credential.missing : credential.wrong) : refuseTooMany(reply, wait);
   };
 
   refuseOpenRoutes(app);

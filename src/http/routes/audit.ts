@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import type { AuditEntry, AuditQuery, Gateway } from '#actors/gateway.ts';
+import { isoTime } from '#src/contract/views.ts';
 import { done, type Route, route } from '../route.ts';
 import { AuditAnswer, AuditQueryShape } from '../schemas/audit.ts';
 
@@ -20,7 +21,7 @@ const cell = (value: string | number): string => {
 
 /** Times are text that people and spreadsheets read. */
 const csvLine = (entry: AuditEntry): string =>
-  `${columns.map((name) => cell(name === 'at' ? new Date(entry.at).toISOString() : entry[name])).join(',')}\r\n`;
+  `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 
 const formats = {
   ndjson: { type: 'application/x-ndjson', head: '', line: (entry: AuditEntry) => `${JSON.stringify(entry)}\n` },

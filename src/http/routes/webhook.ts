@@ -14,8 +14,7 @@ import {
   type WebhookInput,
 } from '#actors/gateway.ts';
 import { deliveryErrorView, deliveryPageView, isoTime, savedWebhooksView, webhookTestView, webhookView } from '#src/contract/views.ts';
-import type { CredentialName } from '../credentials.ts';
-import { done, mapResult, refuse, type Route, route } from '../route.ts';
+import { type CredentialName, done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
+import { may } from '../core/session.js';
 import { visible } from '../texts/visible.js';
 import { actsFor } from '../instance/acts.js';
 import { Console } from '../instance/console.js';
