@@ -164,6 +164,12 @@ const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWa
   return disk;
 };
 
+const openLoopWatch = (closers: Closers): ReturnType<typeof watchLoop> => {
+  const loop = watchLoop();
+  closers.add('loop', () => loop.close());
+  return loop;
+};
+
 /** Opens everything below the gateway. */
 async function openPorts({ settings, log, version, closers, told, signal }: PortsInput) {
   const dataDir = openDataDir(settings.dataDir);
@@ -217,8 +223,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
     log,
   });
   closers.add('platform', () => platform.close());
-  const loop = watchLoop();
-  closers.add('loop', () => loop.close());
+  const loop = openLoopWatch(closers);
   const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
   const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };

@@ -14,7 +14,7 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
     return parseArgs(config);
   } catch (error) {
     const [first = ''] = usage.split('\n');
-    process.stderr.write(`Usage: ${first}\n--help describes all options.\n${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${first}\n--help describes all options.\n${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
   }
 };
