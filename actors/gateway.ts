@@ -31,7 +31,7 @@ import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './delivery/webhook-config.ts';
 export { buttonsWarning } from './policy/content-rules.ts';
-export { importOutcomes } from './views/moving.ts';
+export { exportParts, importOutcomes } from './views/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './views/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
 export { chartNames } from './views/inspector.ts';

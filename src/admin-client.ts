@@ -1,17 +1,19 @@
 /** The interface of a running gateway, as the commands for moving use it. */
-import type { ImportedSession } from '#actors/gateway.ts';
+import { Readable } from 'node:stream';
+import type { ExportPart, ImportedSession } from '#actors/gateway.ts';
 import { baseUrlOf, loadSettings } from '#config/load.ts';
 import { askSecret } from './prompt.ts';
 
 export interface AdminClient {
   readonly address: string;
   /** Sends an archive of sessions. */
-  importArchive(archive: Uint8Array, options: ImportOptions): Promise<readonly ImportedSession[]>;
+  importArchive(archive: Uint8Array | AsyncIterable<Uint8Array>, options: ImportOptions): Promise<readonly ImportedSession[]>;
   /** The bytes of an archive. */
   exportArchive(body: {
     readonly instances: readonly string[];
     readonly passphrase: string;
     readonly stop: boolean;
+    readonly with: readonly ExportPart[];
   }): Promise<ReadableStream<Uint8Array>>;
   /** All instances. */
   instances(): Promise<readonly InstanceRow[]>;
@@ -82,7 +84,8 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
     async importArchive(archive, { passphrase, dryRun, into, signal }) {
       const query = new URLSearchParams({ from: 'dormouse', dryRun: String(dryRun), ...(into === '' ? {} : { into }) });
       const headers = { admintoken, 'x-passphrase': passphrase, 'content-type': 'application/octet-stream' };
-      const response = await call(`/admin/import?${query}`, { method: 'POST', headers, body: Buffer.from(archive), signal });
+      const body = archive instanceof Uint8Array ? Buffer.from(archive) : Readable.toWeb(Readable.from(archive));
+      const response = await call(`/admin/import?${query}`, { method: 'POST', headers, body, duplex: 'half', signal });
       return ((await response.json()) as { readonly sessions: readonly ImportedSession[] }).sessions;
     },
     async exportArchive(body) {

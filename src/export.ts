@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type ExportPart, exportParts } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { runCommand } from './backup-progress.ts';
 import { commandLine } from './base/command-line.ts';
@@ -16,11 +17,12 @@ import { askSecret, secretIn } from './prompt.ts';
 const usage = `npm run export -- [--instance INSTANCE] [--as archive|folder] [--out PATH] [OPTIONS]
 
 Exports sessions of the running gateway (settings HOST, PORT and ADMIN_TOKEN): one instance, several, or all. An archive has credentials, keys, settings
-and webhooks under a passphrase, and \`npm run import -- --from dormouse\` takes it. A folder is what useMultiFileAuthState of the bare library reads.
+and webhooks under a passphrase, and \`npm run import -- --from dormouse\` takes it. With --with messages it also has chats and messages, and is larger. A folder is what useMultiFileAuthState of the bare library reads.
 A session that runs is refused without --stop: two gateways on one device replace each other.
 
 Examples:
   npm run export -- --out ./sessions.dormouse --stop
+  npm run export -- --out ./sessions.dormouse --stop --with messages
   npm run export -- --instance shop --as folder --out ./sessions --stop
 
 Options:
@@ -28,6 +30,7 @@ Options:
   --as FORM               archive (usual) or folder
   --out PATH              file of the archive, or the folder in which a folder for each session is made
   --passphrase-file FILE  file with the passphrase of the archive, of 12 characters at least; asked for without it
+  --with messages         adds chats with their lead fields and settings, messages and contacts to the archive
   --stop                  closes the sessions first, without a logout; their instances stay disconnected
   --to ADDRESS            address of the gateway`;
 
@@ -39,6 +42,7 @@ const { values } = commandLine(
       out: { type: 'string' },
       'passphrase-file': { type: 'string' },
       stop: { type: 'boolean', default: false },
+      with: { type: 'string', multiple: true, default: [] },
       to: { type: 'string' },
     },
   },
@@ -69,12 +73,19 @@ const passphraseOf = async (): Promise<string> => {
   return passphrase;
 };
 
+const partsOf = (): readonly ExportPart[] =>
+  values.with.map((name) => {
+    const part = exportParts.find((known) => known === name);
+    if (part === undefined) throw new Error(`--with must be ${exportParts.join(' or ')}.`);
+    return part;
+  });
+
 /** The file gets its name when it is whole. */
-const writeArchive = async (client: AdminClient, signal: AbortSignal): Promise<void> => {
+const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], signal: AbortSignal): Promise<void> => {
   const out = values.out ?? 'sessions.dormouse';
   if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
   const passphrase = await passphraseOf();
-  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop });
+  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop, with: parts });
   const unfinished = `${out}.unfinished`;
   await rm(unfinished, { force: true });
   await pipeline(Readable.fromWeb(stream as never), createWriteStream(unfinished, { mode: 0o600 }), { signal });
@@ -92,7 +103,7 @@ const refused = (reason: unknown): string => {
 const writeFolders = async (client: AdminClient): Promise<void> => {
   const out = values.out ?? 'sessions';
   const passphrase = randomBytes(24).toString('base64url');
-  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop });
+  const stream = await client.exportArchive({ instances: await idsOf(client), passphrase, stop: values.stop, with: [] });
   const used = new Set<string>();
   for await (const found of sessionsIn(openLines(stream as AsyncIterable<Uint8Array>, passphrase))) {
     const said = found.found === 'refused' ? refused(found.reason) : await writeFolder(found, out, used).catch(refused);
@@ -103,6 +114,8 @@ const writeFolders = async (client: AdminClient): Promise<void> => {
 
 await runCommand(async (signal) => {
   if (values.as !== 'archive' && values.as !== 'folder') throw new Error('--as must be archive or folder.');
+  const parts = partsOf();
+  if (values.as === 'folder' && parts.length > 0) throw new Error('--with is for an archive: a folder has keys and credentials alone.');
   const client = await openAdminClient(values.to ?? null);
-  await (values.as === 'archive' ? writeArchive(client, signal) : writeFolders(client));
+  await (values.as === 'archive' ? writeArchive(client, parts, signal) : writeFolders(client));
 });

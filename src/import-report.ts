@@ -32,17 +32,21 @@ export const showBar = (total: number, out: NodeJS.WriteStream = process.stdout)
   };
 };
 
+/** The result with the chats and messages that were added; '' for none. */
+const added = ({ chats, messages }: ImportedSession): string =>
+  chats + messages === 0 ? '' : `, ${messages} messages and ${chats} chats added`;
+
 const widest = 40;
 const cut = (text: string): string => (text.length <= widest ? text : `${text.slice(0, widest - 1)}…`);
 
 const rowsOf = (sessions: readonly ImportedSession[]): readonly (readonly string[])[] => [
   ['Session', 'Number', 'Instance', 'Keys', 'Result'],
-  ...sessions.map(({ name, number, instance, keys, outcome, reason }) => [
-    cut(name),
-    number,
-    instance,
-    String(keys),
-    outcome === 'refused' ? `refused: ${reason}` : words[outcome],
+  ...sessions.map((session) => [
+    cut(session.name),
+    session.number,
+    session.instance,
+    String(session.keys),
+    session.outcome === 'refused' ? `refused: ${session.reason}` : words[session.outcome] + added(session),
   ]),
 ];
 

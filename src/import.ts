@@ -1,5 +1,6 @@
 /** `npm run import`: takes sessions of another gateway over into this one. */
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
@@ -8,6 +9,7 @@ import { commandLine } from './base/command-line.ts';
 import { sentencesOf, showBar, tableOf } from './import-report.ts';
 import { sealLines } from './moving/archive.ts';
 import { linesOfFound } from './moving/archived.ts';
+import { linesOfRows } from './moving/archived-rows.ts';
 import { readers } from './moving/readers.ts';
 import { type Found, type FoundSession, type Reader, SourceFault, type SourceOptions } from './moving/session.ts';
 import { askSecret, secretIn } from './prompt.ts';
@@ -73,6 +75,31 @@ const sendBatch = async (client: AdminClient, lines: readonly string[], signal: 
   return client.importArchive(Buffer.concat(pieces), { passphrase, dryRun: values['dry-run'], into: values.into, signal });
 };
 
+/** Sends one session and its chats and messages, a piece of them in memory at a time. A dry run leaves the rows out. */
+const sendWithRows = async (
+  client: AdminClient,
+  lines: readonly string[],
+  rows: NonNullable<FoundSession['rows']>,
+  signal: AbortSignal,
+): Promise<readonly ImportedSession[]> => {
+  const passphrase = randomBytes(24).toString('base64url');
+  let fault: unknown = null;
+  async function* all(): AsyncIterable<string> {
+    yield* lines;
+    try {
+      yield* linesOfRows(values['dry-run'] ? Readable.from([]) : rows());
+    } catch (error) {
+      fault = error;
+      throw error;
+    }
+  }
+  const options = { passphrase, dryRun: values['dry-run'], into: values.into, signal };
+  return client.importArchive(sealLines(all(), passphrase, 2), options).catch((error: unknown) => {
+    // A source that breaks off ends the request, which says less.
+    throw fault ?? error;
+  });
+};
+
 /** The lines of one session; a sentence when it cannot be read. */
 const linesOf = async (session: FoundSession): Promise<string[] | string> => {
   const lines: string[] = [];
@@ -109,7 +136,12 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
     if (!isWanted(found)) continue;
     const text = found.found === 'session' ? await linesOf(found) : found.reason;
     if (typeof text === 'string') outcomes.push(refusedSession({ name: found.name, reason: text }));
-    else {
+    else if (found.found === 'session' && found.rows) {
+      await send();
+      await sending;
+      outcomes.push(...(await sendWithRows(client, text, found.rows, options.signal)));
+      show(outcomes);
+    } else {
       lines = [...lines, ...text];
       sessions += 1;
       size += text.reduce((sum, line) => sum + line.length, 0);

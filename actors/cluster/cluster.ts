@@ -147,6 +147,16 @@ export class Cluster {
     return this.#node?.mayAct(id) ?? false;
   }
 
+  /** Takes an instance that no live node owns. Returns true if this node owns it afterwards. */
+  async take(id: InstanceId): Promise<boolean> {
+    return (await this.#node?.take(id)) ?? false;
+  }
+
+  /** Returns the name of the live node that owns the instance; null if there is none. */
+  async ownerOf(id: InstanceId): Promise<string | null> {
+    return (await this.#options.leases.leaseOf(id))?.node ?? null;
+  }
+
   /** Returns the same as `owns` of `ClusterNode`. */
   owns(id: InstanceId): boolean {
     return this.#node?.owns(id) ?? false;

@@ -3,22 +3,15 @@ import type { ExportRequest, Gateway } from '../views.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { notDiscarded, onSettled, settled } from './settling.ts';
+import { elsewhere, ownHere } from './owning.ts';
+import { onSettled, settled } from './settling.ts';
 
-export const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
-  [...registry.ids].map((id) => registry.record(id)).filter((record) => record !== undefined);
-
-/** Returns the instance of this id, or all instances of this name. */
-export const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[] => {
-  const byId = supervisor.registry.record(wanted);
-  return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
+/** A session that sleeps would be woken by its next message: without its chart the instance is one that was never connected. */
+const forgetSleep = async (supervisor: Supervisor, cell: Cell): Promise<void> => {
+  await cell.close();
+  cell.end();
+  supervisor.registry.drop(cell.record.id);
 };
-
-const elsewhere = refuse('conflict', 'another node owns the instance: ask that node for the export');
-
-/** Returns the reason that an exported instance shows. An export does not prove a move, so a connect stays possible. */
-const exportedText = (now: number): string =>
-  `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
 /** Closes the session without a logout. The instance stays disconnected until somebody connects it. */
 const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<Result<null>> =>
@@ -35,20 +28,11 @@ const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<R
 const isResting = (supervisor: Supervisor, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && supervisor.registry.status(id) === 'disconnected' && supervisor.registry.cells.get(id)?.closing !== true;
 
-/** Returns the instance of an id or a name, if this node can export its session. */
-const leaving = (supervisor: Supervisor, wanted: string): Result<InstanceRecord> => {
-  const [record, another] = named(supervisor, wanted);
-  if (record === undefined) return refuse('notFound', `there is no instance ${wanted}`);
-  if (another !== undefined) return refuse('conflict', `several instances are named ${wanted}: say which one by its id`);
-  if (!supervisor.registry.owns(record.id) && supervisor.cluster !== null) return elsewhere;
-  return record.jid === '' ? refuse('conflict', `the instance ${record.id} has no session`) : done(record);
-};
-
-/** Stops the session if that is wanted, and notes that it was exported. */
-async function prepare(supervisor: Supervisor, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
-  const { id } = before;
-  const now = supervisor.ports.time.now();
-  const reason = exportedText(now);
+async function prepare(supervisor: Supervisor, id: InstanceId, isToStop: boolean): Promise<Result<InstanceRecord>> {
+  const record = supervisor.registry.record(id);
+  if (record === undefined) return refuse('notFound', `there is no instance ${id}`);
+  const place = await ownHere(supervisor, id);
+  if (!place.isHere) return elsewhere(id, place, 'export');
   if (isToStop) {
     const stopped = await stop(supervisor, id, reason);
     if (!stopped.ok) return stopped;
@@ -68,7 +52,7 @@ const settingsOf = (record: InstanceRecord): LeavingSession['settings'] => {
   return { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax };
 };
 
-async function* sessionsOf(supervisor: Supervisor, all: readonly InstanceRecord[]): AsyncIterable<LeavingSession> {
+async function* sessionsOf(supervisor: Supervisor, all: readonly InstanceRecord[], hasRows: boolean): AsyncIterable<LeavingSession> {
   for (const record of all) {
     const { id, name, token, proxy } = record;
     const credentials = await supervisor.ports.sessions.credentials(id);
@@ -84,6 +68,7 @@ async function* sessionsOf(supervisor: Supervisor, all: readonly InstanceRecord[
       settings: settingsOf(record),
       credentials,
       keys: () => supervisor.ports.sessions.keys(id),
+      ...(hasRows && { rows: () => supervisor.ports.sessions.rows(id) }),
     };
   }
 }
@@ -105,6 +90,8 @@ export const leave = async (supervisor: Supervisor, request: ExportRequest): Ret
     if (!prepared.ok) return prepared;
     ready.push(prepared.value);
   }
-  supervisor.ports.log.info({ instances: ready.map(({ id }) => id) }, 'session.exported');
-  return done(supervisor.ports.sources.archive(sessionsOf(supervisor, ready), passphrase));
+  if (ready.length === 0) return refuse('notFound', 'no instance has a session');
+  const hasRows = request.with.includes('messages');
+  supervisor.ports.log.info({ instances: ready.map(({ id }) => id), with: request.with }, 'session.exported');
+  return done(supervisor.ports.sources.archive(sessionsOf(supervisor, ready, hasRows), passphrase, hasRows));
 };

@@ -6,8 +6,10 @@ import { done, noProxy, refuse, type InstanceId, type InstancePatch, type Instan
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
+import { addRows } from './archived-rows.ts';
 import { newRecord, tokenLength } from './instances.ts';
-import { leave, named, records } from './leaving.ts';
+import { leave } from './leaving.ts';
+import { elsewhere, ownHere } from './owning.ts';
 import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
 
@@ -135,7 +137,6 @@ async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession
   }
 }
 
-const otherNode = refuse('conflict', 'another node owns the instance: import on that node, or under another name');
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
 /**
@@ -173,8 +174,9 @@ async function landInNew(
 const landed = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
   try {
     if (isNew) return await landInNew(supervisor, record, session, settings);
-    if (!supervisor.registry.owns(record.id)) return otherNode;
-    return await onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings));
+    const place = await ownHere(supervisor, record.id);
+    if (!place.isHere) return elsewhere(record.id, place, 'import');
+    return await supervisor.during(record.id, () => onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings)));
   } catch (error) {
     if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');
     throw error;
@@ -187,6 +189,8 @@ const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit
   token: record?.token ?? '',
   number: session.identity.owner,
   keys: session.keys.length,
+  chats: 0,
+  messages: 0,
   notes: session.notes,
   lost: session.lost,
 });
@@ -196,17 +200,37 @@ const freshRecord = ({ ports: { chance, time } }: Supervisor, name: string): Ins
   name,
 });
 
+/** Says what would happen. */
+const foresee = async (supervisor: Supervisor, session: ArrivingSession, record: InstanceRecord | null): Promise<ImportedSession> => {
+  const { lost } = await settingsOf(supervisor, record ?? newRecord('', '', 0), session, record === null);
+  const reason = record === null ? 'a new instance would be made' : `the instance ${record.id} would be filled`;
+  return { ...answerOf(session, record), outcome: 'ready', reason, lost };
+};
+
+/** The session is in the instance. Adds its chats and messages. */
+const withRows = async (
+  supervisor: Supervisor,
+  session: ArrivingSession,
+  signal: AbortSignal,
+  answer: ImportedSession,
+): Promise<ImportedSession> => {
+  const { chats, messages, problem } = await addRows(supervisor, answer.instance, session, signal);
+  if (problem === null) return { ...answer, chats, messages };
+  const reason = `the instance ${answer.instance} has the session, but not all of its messages: ${problem}`;
+  return { ...answer, outcome: 'refused', reason, chats, messages };
+};
+
 async function importOne(supervisor: Supervisor, session: ArrivingSession, request: ImportRequest): Promise<ImportedSession> {
-  const target = targetOf(supervisor, session, request.into);
-  if (!target.ok) return { ...answerOf(session, target.record), outcome: target.outcome, reason: target.reason };
-  const notes = [...session.notes, ...notesOf(supervisor, session, target.record)];
-  const isNew = target.record === null;
-  if (request.dryRun) {
-    const would = target.record ?? newRecord('', '', 0);
-    const { lost } = await settingsOf(supervisor, would, session, isNew);
-    const reason = target.record === null ? 'a new instance would be made' : `the instance ${target.record.id} would be filled`;
-    return { ...answerOf(session, target.record), outcome: 'ready', reason, notes, lost };
+  const { dryRun, into, signal } = request;
+  const target = targetOf(supervisor, session, into);
+  if (!target.ok) {
+    const { outcome, reason } = target;
+    const answer: ImportedSession = { ...answerOf(session, target.record), outcome, reason };
+    return outcome === 'here' && !dryRun ? withRows(supervisor, session, signal, answer) : answer;
   }
+  const isNew = target.record === null;
+  const notes = [...session.notes, ...notesOf(supervisor, session, target.record)];
+  if (dryRun) return { ...(await foresee(supervisor, session, target.record)), notes };
   const record = target.record ?? freshRecord(supervisor, session.name);
   const settings = await settingsOf(supervisor, record, session, isNew);
   const stored = await landed(supervisor, record, session, isNew, settings);
@@ -215,7 +239,8 @@ async function importOne(supervisor: Supervisor, session: ArrivingSession, reque
   }
   supervisor.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');
   const now = supervisor.registry.record(record.id) ?? record;
-  return { ...answerOf(session, now), outcome: 'imported', reason: `the instance ${record.id} has it`, notes, lost: settings.lost };
+  const reason = `the instance ${record.id} has it`;
+  return withRows(supervisor, session, signal, { ...answerOf(session, now), outcome: 'imported', reason, notes, lost: settings.lost });
 }
 
 const noSession = (only: readonly string[]): Result<never> =>

@@ -1,5 +1,6 @@
 /** The journal, which turns entries into rows, the entries that it refused, and the idempotency keys that it wrote. */
 import type { Claim, Delivery, Entry, GatewayEvent, InstanceId, InstanceRecord, Message, UsedSendKey } from '../model.ts';
+import type { ArchivedRows } from './moving.ts';
 
 // The interface of the journal, which turns entries into rows.
 
@@ -34,6 +35,12 @@ export interface Journal {
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed>;
+  /**
+   * Stores rows of an archive between two commits, without events. A stored message or contact stays as it is. A stored chat gets the lead fields of the
+   * archive if it has none, and a later last message. Returns the number of rows that were added or changed. Safe to repeat. Rejects with `EpochLost` if the
+   * epoch is outdated or the instance is gone.
+   */
+  addArchived(claim: Claim, rows: ArchivedRows): Promise<number>;
   /** Clears the cache of the instance, because rows of the instance were removed. */
   forget(instance: InstanceId): void;
 }

@@ -12,6 +12,16 @@ export interface MovedKey {
 /** A webhook of the source, before it has an id here. */
 export type MovedWebhook = Omit<Webhook, 'id' | 'instanceId' | 'managed' | 'created' | 'chatwoot'>;
 
+/** The tables of which an archive may have rows, in the order in which they are stored. */
+export const archivedTables = ['contacts', 'chats', 'messages'] as const;
+export type ArchivedTable = (typeof archivedTables)[number];
+
+/** Rows of one table as JSON has them: some hundred at most. Messages come in the order of their times. */
+export interface ArchivedRows {
+  readonly of: ArchivedTable;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
 /** A whole session, in memory, as it will be stored. */
 export interface ArrivingSession {
   /** Its name in the source. */
@@ -30,6 +40,11 @@ export interface ArrivingSession {
   readonly lost: readonly string[];
   /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
+  /**
+   * Reads the chats and messages of the session, once at most and before the next session is asked for. Absent if the source brings none. The iteration may
+   * throw a `SourceProblem`.
+   */
+  readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
 /** A session that was found, or why one that was found cannot be taken. */
@@ -52,8 +67,8 @@ export interface MovingSources {
    * Refused: `invalid` for an unknown source or an upload that is none, `tooLarge`. The iteration may throw a `SourceProblem`.
    */
   receive(upload: AsyncIterable<Uint8Array>, source: UploadedSource): Promise<Result<AsyncIterable<Arrival>>>;
-  /** Writes sessions as a sealed archive. */
-  archive(sessions: AsyncIterable<LeavingSession>, passphrase: string): AsyncIterable<Uint8Array>;
+  /** Writes sessions as a sealed archive. `hasRows`: true if the sessions bring their rows, which older versions cannot read. */
+  archive(sessions: AsyncIterable<LeavingSession>, passphrase: string, hasRows: boolean): AsyncIterable<Uint8Array>;
 }
 
 /** The source as a whole cannot be read any further: `message` is for the operator. */
@@ -70,6 +85,8 @@ export interface LeavingSession {
   readonly settings: InstancePatch;
   readonly credentials: string;
   keys(): AsyncIterable<MovedKey>;
+  /** Chats and messages, in pieces. Absent if they stay. */
+  readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
 /** The data that is stored in one transaction with a session. */
@@ -92,4 +109,6 @@ export interface SessionStore {
   credentials(id: InstanceId): Promise<string | null>;
   /** All keys, in pieces. Changes that are made meanwhile may be in it or not. */
   keys(id: InstanceId): AsyncIterable<MovedKey>;
+  /** Chats and messages with their contacts, in pieces, without messages that still wait to be sent. */
+  rows(id: InstanceId): AsyncIterable<ArchivedRows>;
 }

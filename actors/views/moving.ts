@@ -17,6 +17,9 @@ export interface ImportedSession {
   /** Digits of the account; '' when they could not be read. */
   readonly number: string;
   readonly keys: number;
+  /** Chats and messages of the archive that this import added to the instance. */
+  readonly chats: number;
+  readonly messages: number;
   /** One sentence: why it is refused, or where it is. */
   readonly reason: string;
   readonly notes: readonly string[];
@@ -31,6 +34,8 @@ export const refusedSession = ({ name, reason }: Pick<ImportedSession, 'name' | 
   token: '',
   number: '',
   keys: 0,
+  chats: 0,
+  messages: 0,
   reason,
   notes: [],
   lost: [],
@@ -48,16 +53,24 @@ export interface ImportRequest {
   readonly signal: AbortSignal;
 }
 
+/** Parts of an archive that are left out unless they are asked for. `messages`: chats, messages and contacts. */
+export const exportParts = ['messages'] as const;
+export type ExportPart = (typeof exportParts)[number];
+
 export interface ExportRequest {
   /** Empty: all. */
   readonly instances: readonly InstanceId[];
   readonly passphrase: string;
   /** Closes the sessions first, and leaves their instances disconnected. */
   readonly stop: boolean;
+  readonly with: readonly ExportPart[];
 }
 
 export interface MovingFace {
-  /** Imports sessions one after the other, disconnected. What is wrong with one does not stop the others. */
+  /**
+   * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. What is wrong with one does not
+   * stop the others.
+   */
   importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
   /** The bytes of an archive. Refused before the first byte: `notFound`, `conflict` for sessions that run. */
   exportSessions(request: ExportRequest): Promise<Result<AsyncIterable<Uint8Array>>>;

@@ -14,13 +14,16 @@ const tagBytes = 16;
 /** No line is longer, in characters. */
 const longestLine = 32 << 20;
 const longestHeader = 1024;
+/** The second version has chats and messages behind the keys of a session. An archive without them is of the first one, which each release reads. */
+const versions = [1, 2] as const;
+export type ArchiveVersion = (typeof versions)[number];
 /** Cost of the passphrase: 32 MB and some 70 ms. An archive may ask for 128 MB at most. */
 const cost = { N: 1 << 15, r: 8, p: 1 };
 const mostCost = 1 << 17;
 
 interface Header {
   readonly is: typeof magic;
-  readonly version: 1;
+  readonly version: ArchiveVersion;
   readonly N: number;
   readonly salt: string;
 }
@@ -39,8 +42,8 @@ const nonceOf = (count: number, isLast: boolean): Buffer => {
 };
 
 /** Seals lines of text. */
-export async function* sealLines(lines: AsyncIterable<string>, passphrase: string): AsyncIterable<Uint8Array> {
-  const header: Header = { is: magic, version: 1, N: cost.N, salt: randomBytes(16).toString('base64') };
+export async function* sealLines(lines: AsyncIterable<string>, passphrase: string, version: ArchiveVersion = 1): AsyncIterable<Uint8Array> {
+  const header: Header = { is: magic, version, N: cost.N, salt: randomBytes(16).toString('base64') };
   const head = Buffer.from(`${JSON.stringify(header)}\n`);
   const key = await derive(passphrase, header);
   let count = 0;
@@ -78,9 +81,10 @@ const headerOf = (line: Buffer | null): Header => {
   } catch {
     throw notOurs;
   }
-  const { is, version, N = 0, salt = '' } = header;
+  const { is, N = 0, salt = '' } = header;
   if (is !== magic) throw notOurs;
-  if (version !== 1) throw new SourceFault('A later version of Dormouse made this archive');
+  const version = versions.find((known) => known === header.version);
+  if (version === undefined) throw new SourceFault('A later version of Dormouse made this archive');
   if (!Number.isInteger(N) || N < 2 || N > mostCost || (N & (N - 1)) !== 0 || typeof salt !== 'string') throw notOurs;
   return { is, version, N, salt };
 };

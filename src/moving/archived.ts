@@ -1,9 +1,13 @@
-/** Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. */
+/**
+ * Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. If the first
+ * line says so, lines with chats and messages follow, and a line that counts their rows.
+ */
 import type { LeavingSession, MovedKey } from '#actors/ports.ts';
 import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
 import { tokenPageType } from '../platform/keys/contact-tokens.ts';
 import { type RunNote, Runs, runType } from '../platform/keys/unclean-runs.ts';
 import { isCarried, readCredentials, readJson, readKey } from './library-form.ts';
+import { damaged, lineIn, linesOfRows, rowsIn } from './archived-rows.ts';
 import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
 import {
   type CarriedSettings,
@@ -23,6 +27,8 @@ const keysOfLine = 50;
 interface Head {
   readonly session: { readonly name: string; readonly credentials: string; readonly state: SourceState; readonly notes: readonly string[] };
   readonly settings: CarriedSettings;
+  /** True if rows follow the keys. */
+  readonly rows?: boolean;
 }
 
 /** `notes`: sentences that are known when the keys are read. */
@@ -42,9 +48,10 @@ async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey>
   for await (const { type, id, value } of keys) yield { type, id, value: encodeKey(value) };
 }
 
-/** A session that a reader found. */
-export async function* linesOfFound({ name, creds, keys, settings, state, notes }: FoundSession): AsyncIterable<string> {
-  yield JSON.stringify({ session: { name, credentials: encodeCredentials(creds), state, notes }, settings } satisfies Head);
+/** A session that a reader found. The lines of its rows have to follow if it has any (see `linesOfRows`). */
+export async function* linesOfFound({ name, creds, keys, settings, state, notes, rows }: FoundSession): AsyncIterable<string> {
+  const session = { name, credentials: encodeCredentials(creds), state, notes };
+  yield JSON.stringify({ session, settings, ...(rows && { rows: true }) } satisfies Head);
   const known = notes.length;
   yield* keyLines(inText(keys()), () => notes.slice(known));
 }
@@ -73,10 +80,13 @@ export async function* linesOfLeaving({
   settings,
   credentials,
   keys,
+  rows,
 }: LeavingSession): AsyncIterable<string> {
   const carried: CarriedSettings = { token, proxy, webhooks, lost: [], own: settings };
-  yield JSON.stringify({ session: { name, credentials, state: 'stopped', notes: [] }, settings: carried } satisfies Head);
+  const session = { name, credentials, state: 'stopped', notes: [] } as const;
+  yield JSON.stringify({ session, settings: carried, ...(rows && { rows: true }) } satisfies Head);
   yield* keyLines(libraryKeys(keys()));
+  if (rows) yield* linesOfRows(rows());
 }
 
 type Line = Partial<Head> & {
@@ -85,15 +95,7 @@ type Line = Partial<Head> & {
   readonly notes?: readonly string[];
 };
 
-const damaged = new SourceFault('The archive is damaged');
-
-const lineOf = (text: string): Line => {
-  try {
-    return JSON.parse(text) as Line;
-  } catch {
-    throw damaged;
-  }
-};
+const lineOf = (text: string): Line => lineIn(text) as Line;
 
 /** The keys of one session up to its last line, whose sentences are added to `notes`. */
 async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIterable<SessionKey> {
@@ -143,7 +145,7 @@ const settingsIn = (value: unknown): CarriedSettings => {
 
 const states: readonly SourceState[] = ['loggedOut', 'connected', 'stopped', 'unknown'];
 
-const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: () => AsyncIterable<SessionKey>): Found => {
+const sessionOf = ({ session, settings }: Head, { notes, keys, rows }: Pick<FoundSession, 'notes' | 'keys' | 'rows'>): Found => {
   const given = recordOf(session);
   const [name, credentials] = [textOf(given['name']), textOf(given['credentials'])];
   try {
@@ -155,6 +157,7 @@ const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: 
       settings: settingsIn(settings),
       state: states.find((state) => state === given['state']) ?? 'unknown',
       notes,
+      ...(rows && { rows }),
     };
   } catch (error) {
     if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
@@ -162,20 +165,21 @@ const sessionOf = ({ session, settings }: Head, notes: readonly string[], keys: 
   }
 };
 
-/** Sessions out of the lines of an archive. Keys that nobody read are skipped before the next session. */
+/** Sessions out of the lines of an archive. Keys and rows that nobody read are skipped before the next session. */
 export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Found> {
   const lines = text[Symbol.asyncIterator]();
   try {
     for (;;) {
       const { value, done } = await lines.next();
       if (done === true) return;
-      const { session, settings } = lineOf(value);
+      const { session, settings, rows: hasRows = false } = lineOf(value);
       if (session === undefined || settings === undefined) throw damaged;
       const notes = [...textsOf(recordOf(session)['notes'])];
-      const keys = keysOf(lines, notes);
-      yield sessionOf({ session, settings }, notes, () => keys);
+      const [keys, rows] = [keysOf(lines, notes), hasRows ? rowsIn(lines) : null];
+      yield sessionOf({ session, settings }, { notes, keys: () => keys, ...(rows && { rows: () => rows }) });
       // A reader that was never begun, or that was ended early, has lines left.
       for await (const _ of keys);
+      if (rows) for await (const _ of rows);
     }
   } finally {
     await lines.return?.();

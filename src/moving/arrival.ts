@@ -1,7 +1,7 @@
 /** A session that a reader found, as it is stored: identity, credentials and keys as text, and the notes that its first connection needs. */
 import { ALL_WA_PATCH_NAMES, type AuthenticationCreds, isWABusinessPlatform } from '@whiskeysockets/baileys';
 import type { InstancePatch } from '#actors/model.ts';
-import type { Arrival, ArrivingSession, Identity, MovedKey } from '#actors/ports.ts';
+import { type ArchivedRows, type Arrival, type ArrivingSession, type Identity, type MovedKey, SourceProblem } from '#actors/ports.ts';
 import { bare, userOf } from '../platform/wire/jid.ts';
 import { encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
 import { patchType } from '../platform/keys/patch-notes.ts';
@@ -74,8 +74,17 @@ const shortName = (name: string): string =>
     .trim()
     .slice(0, longestName);
 
+/** Rows whose faults are problems of the source. */
+async function* problemsOf(rows: AsyncIterable<ArchivedRows>): AsyncIterable<ArchivedRows> {
+  try {
+    yield* rows;
+  } catch (error) {
+    throw error instanceof SourceFault ? new SourceProblem(error.message) : error;
+  }
+}
+
 const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
-  const { creds, settings, state, notes } = found;
+  const { creds, settings, state, notes, rows } = found;
   const keys: MovedKey[] = [];
   let [text, highest] = [0, 0];
   for await (const { type, id, value } of found.keys()) {
@@ -96,6 +105,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
     settings: settingsOf(settings.own),
     lost: settings.lost,
     notes: [...stateNotes[state], ...notes],
+    ...(rows && { rows: () => problemsOf(rows()) }),
   };
 };
 

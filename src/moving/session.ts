@@ -1,5 +1,6 @@
 /** A session as it leaves the store of another program: what every reader answers and the shared part takes. */
 import type { AuthenticationCreds, SignalDataTypeMap } from '@whiskeysockets/baileys';
+import type { ArchivedRows } from '#actors/ports.ts';
 
 export type KeyType = keyof SignalDataTypeMap;
 
@@ -63,6 +64,8 @@ export interface FoundSession {
   readonly state: SourceState;
   /** Notes for the operator: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
+  /** Reads chats and messages, once at most, after the keys and before the next session is asked for. Our own archive alone has them. May throw `SourceFault`. */
+  readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
 /** A session that cannot be imported, with one sentence that says why. */

@@ -67,5 +67,5 @@ export const createSources = ({ newPath, maxBytes }: SourcesOptions): MovingSour
       return problemOf(error, maxBytes);
     }
   },
-  archive: (sessions, passphrase) => sealLines(linesOfAll(sessions), passphrase),
+  archive: (sessions, passphrase, hasRows) => sealLines(linesOfAll(sessions), passphrase, hasRows ? 2 : 1),
 });

@@ -94,6 +94,7 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
 /** Entries are committed in groups: an event begins with the first arrival of its group. */
 const tracedJournal = (spans: Spans, journal: Journal, arrivals: Arrivals): Journal => ({
   forget: (instance) => journal.forget(instance),
+  addArchived: (claim, rows) => journal.addArchived(claim, rows),
   async commit(instance, entries, targets) {
     const began = Date.now();
     const committed = await journal.commit(instance, entries, targets);

@@ -1,6 +1,6 @@
 /** The journal in memory: the ledger's own rules on rows that are kept in maps, all or nothing. */
-import type { Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
-import type { Committed, Journal } from '#actors/ports.ts';
+import type { Claim, Delivery, Entry, GatewayEvent, PersonPair } from '#actors/model.ts';
+import type { ArchivedRows, Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Erasure } from '#src/storage/journal/message-ledger.ts';
 import type { Known, Outcome } from '#src/storage/journal/outcome.ts';
@@ -14,6 +14,8 @@ import type { FakeChance, FakeTime } from './time.ts';
 export class FakeJournal implements Journal {
   /** Groups as they were committed. */
   readonly groups: (readonly Entry[])[] = [];
+  /** Pieces of archives that were added. */
+  readonly archived: ArchivedRows[] = [];
   /** An entry that storage can never take. */
   isBad: (entry: Entry) => boolean = () => false;
   /** Draws the short id of a message anew. */
@@ -31,6 +33,14 @@ export class FakeJournal implements Journal {
 
   forget(): void {
     // This journal has no cache beside the rows.
+  }
+
+  addArchived(claim: Claim, rows: ArchivedRows): Promise<number> {
+    return this.#db.run('journal.addArchived', () => {
+      this.#db.claim(claim);
+      this.archived.push(rows);
+      return rows.rows.length;
+    });
   }
 
   commit(

@@ -1,7 +1,7 @@
 /** Sessions that move, in memory. */
 import type { Gateway, ImportedSession } from '#actors/gateway.ts';
 import { done, refuse, type Claim, type Result } from '#actors/model.ts';
-import type { Arrival, Landing, MovedKey, MovingSources, SessionStore } from '#actors/ports.ts';
+import type { ArchivedRows, Arrival, Landing, MovedKey, MovingSources, SessionStore } from '#actors/ports.ts';
 import type { FakeDatabase } from './storage.ts';
 
 export class FakeSessions implements SessionStore {
@@ -35,6 +35,11 @@ export class FakeSessions implements SessionStore {
   async *keys(id: string): AsyncIterable<MovedKey> {
     yield* this.landed.get(id)?.keys ?? [];
   }
+
+  async *rows(id: string): AsyncIterable<ArchivedRows> {
+    yield { of: 'chats', rows: this.#db.chatsOf(id).map((chat) => ({ ...chat })) };
+    yield { of: 'messages', rows: this.#db.messagesOf(id).map((message) => ({ ...message })) };
+  }
 }
 
 export class FakeSources implements MovingSources {
@@ -51,7 +56,10 @@ export class FakeSources implements MovingSources {
   }
 
   async *archive(sessions: Parameters<MovingSources['archive']>[0]): AsyncIterable<Uint8Array> {
-    for await (const { name, credentials } of sessions) yield Buffer.from(`${name} ${credentials}\n`);
+    for await (const { name, credentials, rows } of sessions) {
+      yield Buffer.from(`${name} ${credentials}\n`);
+      if (rows) for await (const piece of rows()) yield Buffer.from(`${piece.of} ${piece.rows.length}\n`);
+    }
   }
 }
 
@@ -62,6 +70,8 @@ const imported: ImportedSession = {
   token: 'token',
   number: '5511988887777',
   keys: 843,
+  chats: 0,
+  messages: 0,
   reason: 'the instance r1 has it',
   notes: [],
   lost: [],

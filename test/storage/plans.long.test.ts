@@ -18,6 +18,7 @@ import { chatbotStatements } from '#src/storage/stores/chatbots.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { findStatement, messageStatements, receiptStatement, sendKeyStatements } from '#src/storage/stores/messages.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
+import { archivedStatements } from '#src/storage/journal/archived-rows.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
 import { removalStatements } from '#src/storage/stores/removals.ts';
@@ -264,6 +265,7 @@ const statements: readonly Statement[] = [
   ...[true, false].map(recipientsStatement),
   ...Object.values(optOutStatements),
   ...Object.values(journalStatements),
+  ...Object.values(archivedStatements),
   ...Object.values(vaultStatements),
   ...Object.values(stanzaStatements),
   ...Object.values(fileStatements),

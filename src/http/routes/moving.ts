@@ -57,8 +57,8 @@ export const movingRoutes: readonly Route[] = [
       notFound: { example: 'no instance has a session' },
       conflict: { example: 'the session of the instance r183e2ef9597845 runs: `stop` closes it first' },
     },
-    run: async ({ gateway, body: { instances = [], passphrase, stop = false }, reply }) => {
-      const bytes = await gateway.exportSessions({ instances, passphrase, stop });
+    run: async ({ gateway, body: { instances = [], passphrase, stop = false, with: parts = [] }, reply }) => {
+      const bytes = await gateway.exportSessions({ instances, passphrase, stop, with: parts });
       if (!bytes.ok) return bytes;
       reply.hijack();
       const headers = {

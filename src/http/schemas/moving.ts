@@ -1,6 +1,6 @@
 /** Shapes of imports and exports. */
 import { Type } from 'typebox';
-import { importOutcomes } from '#actors/gateway.ts';
+import { exportParts, importOutcomes } from '#actors/gateway.ts';
 import { Flag, OneOf, optional, Text } from './common.ts';
 
 export const ImportQuery = Type.Object({
@@ -38,6 +38,8 @@ export const ImportedSession = Type.Object(
     token: Type.String({ description: 'Token of the instance; empty when there is none' }),
     number: Type.String({ description: 'Digits of the account' }),
     keys: Type.Integer({ description: 'Keys that were read' }),
+    chats: Type.Integer({ description: 'Chats of the archive that this import added or completed' }),
+    messages: Type.Integer({ description: 'Messages of the archive that this import added' }),
     reason: Type.String({ description: 'Why it is refused, or where it is' }),
     notes: Type.Array(Type.String(), { description: 'What to do before it is connected' }),
     lost: Type.Array(Type.String(), { description: 'Settings of the source without a counterpart' }),
@@ -51,6 +53,8 @@ export const ImportedSession = Type.Object(
         token: '3f1cPq0eXb7yJ5uKd2wZtG8vRnM4aL6sHhCoEiTB',
         number: '5511988887777',
         keys: 843,
+        chats: 0,
+        messages: 0,
         reason: 'the instance r183e2ef9597845 has it',
         notes: ['the source does not say whether it is connected there: stop it there before you connect it here'],
         lost: ['webhook: it has no counterpart of webhookBase64'],
@@ -71,6 +75,13 @@ export const ExportBody = Type.Object({
     description: 'Seals the archive',
     examples: ['correct horse battery staple'],
   }),
+  with: optional(
+    Type.Array(OneOf(exportParts), {
+      maxItems: exportParts.length,
+      description:
+        '`messages`: the archive also has chats with lead fields and settings, messages and contacts. Versions that do not know this part refuse such an archive',
+    }),
+  ),
   stop: optional(Flag('Close the sessions first, without a logout; their instances stay disconnected')),
 });
 

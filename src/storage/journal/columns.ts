@@ -129,6 +129,12 @@ export const shownMessageFields = listOf(without(messageColumns, ['unread', 'del
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 
+/**
+ * Fields of a message in an archive. The data of the send queue stays behind, as a message must not be sent twice. Addresses of stored files and the
+ * places in campaigns mean nothing on another server.
+ */
+export const archivedMessageFields = listOf(without(messageColumns, ['queuedSend', 'fileUrl', 'sendFolderId', 'sendPosition']), selected);
+
 /** The value of a column where nothing is known; null where null is no value. */
 const defaults: Readonly<Record<SqlType, unknown>> = { text: '', bigint: 0, boolean: false, jsonb: null, bytea: null, 'text[]': '[]' };
 const inSql: Readonly<Record<SqlType, string | null>> = {
@@ -264,7 +270,7 @@ const toParameter = (value: unknown, type: SqlType): unknown => {
     case 'bytea':
       return value ?? null;
     case 'text[]':
-      return jsonText(value ?? []);
+      return jsonText(Array.isArray(value) ? value : []);
     case 'jsonb':
       return value === null || value === undefined ? null : jsonText(value);
   }

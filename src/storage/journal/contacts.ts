@@ -94,9 +94,15 @@ export class ContactLedger {
 /** Select list whose rows are `Contact`. */
 export const contactFields = 'contact_id as "contactId", lid, name, push_name as "pushName"';
 
-export const contactRows = (first: number) => {
+/** Contacts without a rule for those that are stored. */
+export const newContactRows = (first: number) => {
   const rows = makeRowSet({ contactId: 'text', lid: 'text', name: 'text', pushName: 'text' }, first);
-  const sql = `insert into contact (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}
+  return { ...rows, sql: `insert into contact (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}` };
+};
+
+export const contactRows = (first: number) => {
+  const rows = newContactRows(first);
+  const sql = `${rows.sql}
     on conflict (instance_id, contact_id) do update set lid = excluded.lid, name = excluded.name, push_name = excluded.push_name`;
   return { ...rows, sql };
 };

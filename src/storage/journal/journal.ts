@@ -2,6 +2,7 @@
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
+import { writeArchived } from './archived-rows.ts';
 import { campaignRows, countedCampaigns, optOutRows, recipientRows } from './campaigns.ts';
 import type { ChatCounts } from './chat-counts.ts';
 import {
@@ -333,6 +334,16 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
   const parts: JournalParts = { database, chance, counts, recent, grown, doubt, now };
   return {
     forget: doubt,
+    addArchived: (claim, rows) =>
+      mutex.run(claim.instanceId, async () => {
+        try {
+          const added = await writeArchived(database, claim, rows, chance.messageId);
+          if (rows.of === 'messages') grown(added);
+          return added;
+        } finally {
+          doubt(claim.instanceId);
+        }
+      }),
     commit: (instance, entries, targets) =>
       mutex.run(instance.id, async () => {
         if (entries.length === 0) return nothing;

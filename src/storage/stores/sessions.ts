@@ -2,6 +2,7 @@
 import type { InstancePatch } from '#actors/model.ts';
 import type { Landing, MovedKey, SessionStore } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
+import { readArchived } from '../journal/archived-rows.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
@@ -78,6 +79,7 @@ export const makeSessionStore = (
       for (const webhook of landing.webhooks) await saveWebhook(runner, webhook, epoch, sealer);
       return 'stored';
     }),
+  rows: (id) => readArchived(database, id),
   credentials: (id) => vault.credentials(id),
   cleared: (id) => vault.cleared(id),
   async *keys(instance) {

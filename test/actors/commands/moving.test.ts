@@ -1,8 +1,16 @@
 /** Decisions of an import: which instance takes a session, what of its settings, and what is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ImportRequest, ImportedSession, RunningGateway } from '#actors/gateway.ts';
-import { EpochLost, SourceProblem, StorageUnavailable, type Arrival, type ArrivingSession, type MovedWebhook } from '#actors/ports.ts';
+import type { ExportRequest, ImportRequest, ImportedSession, RunningGateway } from '#actors/gateway.ts';
+import {
+  EpochLost,
+  SourceProblem,
+  StorageUnavailable,
+  type ArchivedRows,
+  type Arrival,
+  type ArrivingSession,
+  type MovedWebhook,
+} from '#actors/ports.ts';
 import { settle, World } from '#test/fakes/world.ts';
 
 const request: ImportRequest = { from: 'folder', secret: '', dryRun: false, into: '', only: [], signal: new AbortController().signal };
@@ -204,7 +212,7 @@ test('export: a running session is refused without stop, and rests afterwards', 
   world.moving.sources.arrivals = found(session());
   const [{ instance } = { instance: '' }] = await run(world, gateway);
   await world.answerOf(gateway.connect(instance, {}));
-  const ask = (stop: boolean) => world.answerOf(gateway.exportSessions({ instances: [], passphrase: 'p', stop }));
+  const ask = (stop: boolean) => world.answerOf(gateway.exportSessions({ instances: [], passphrase: 'p', stop, with: [] }));
   const refused = await ask(false);
   assert.ok(!refused.ok && refused.refusal.reason === 'conflict');
   const archive = await ask(true);
@@ -234,4 +242,63 @@ test('import: a source without any session is refused, and one whose rest cannot
   assert.deepEqual(half.ok && half.value.map(({ name, outcome, reason }) => [name, outcome, reason]), [
     ['half', 'refused', 'its credentials are cut off'],
   ]);
+});
+
+const pieces: readonly ArchivedRows[] = [
+  { of: 'chats', rows: [{ chatId: '1@lid' }] },
+  { of: 'messages', rows: [{ messageId: 'm1' }, { messageId: 'm2' }] },
+];
+
+async function* rowsOf(...given: readonly ArchivedRows[]): AsyncIterable<ArchivedRows> {
+  yield* given;
+}
+
+const counts = (sessions: readonly ImportedSession[]) => sessions.map(({ outcome, chats, messages }) => [outcome, chats, messages]);
+
+test('import: chats and messages follow their session without an event, also into an instance that has the session', async () => {
+  const world = new World();
+  world.hook({ id: 'w1', instanceId: 'r1', url: 'http://own.test' });
+  world.register({ id: 'r1', name: 'shop' });
+  const gateway = await world.start();
+  const rows = () => rowsOf(...pieces);
+  world.moving.sources.arrivals = found(session({ rows }));
+  assert.deepEqual(counts(await run(world, gateway, { dryRun: true })), [['ready', 0, 0]]);
+  assert.deepEqual(world.journal.archived, []);
+  assert.deepEqual(counts(await run(world, gateway)), [['imported', 1, 2]]);
+  assert.deepEqual(world.journal.archived, pieces);
+  assert.deepEqual(counts(await run(world, gateway)), [['here', 1, 2]]);
+  await world.time.pass(60_000);
+  assert.equal(world.receiver.posts.length, 0);
+  world.moving.sources.arrivals = found(session({ rows }, '552'));
+  assert.deepEqual(counts(await run(world, gateway)), [['refused', 0, 0]], 'a session that is refused brings no messages');
+});
+
+test('import: a session whose messages break off is in the instance, and the answer says that messages are missing', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  const broken = async function* (): AsyncIterable<ArchivedRows> {
+    yield* pieces;
+    throw new SourceProblem('The archive is cut off');
+  };
+  world.moving.sources.arrivals = found(session({ rows: broken }), session({ name: 'other' }, '552'));
+  const [first, second] = await run(world, gateway);
+  assert.deepEqual([first?.outcome, first?.messages, second?.outcome], ['refused', 2, 'imported']);
+  assert.equal(first?.reason, `the instance ${first?.instance} has the session, but not all of its messages: The archive is cut off`);
+  assert.equal(gateway.view(first?.instance ?? '')?.record.jid, '551:7@s.whatsapp.net');
+  world.moving.sources.arrivals = found(session({ rows: () => rowsOf(...pieces) }));
+  assert.deepEqual(counts(await run(world, gateway)), [['here', 1, 2]]);
+});
+
+test('export: an archive has chats and messages if they are asked for', async () => {
+  const world = new World();
+  const gateway = await world.start();
+  world.moving.sources.arrivals = found(session());
+  await run(world, gateway);
+  const textOf = async (parts: ExportRequest['with']): Promise<string> => {
+    const archive = await world.answerOf(gateway.exportSessions({ instances: [], passphrase: 'p', stop: false, with: parts }));
+    assert.ok(archive.ok);
+    return Buffer.concat(await Array.fromAsync(archive.value)).toString();
+  };
+  assert.doesNotMatch(await textOf([]), /chats|messages/);
+  assert.match(await textOf(['messages']), /chats 0\nmessages 0\n$/);
 });

@@ -1,0 +1,54 @@
+/** Chats and messages of an archive, which are stored behind their session in pieces. A kill leaves the pieces before; the same import adds the rest. */
+import { EpochLost, SourceProblem, type ArchivedTable, type ArrivingSession } from '../ports.ts';
+import type { InstanceId } from '../model.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { elsewhere, ownHere } from './owning.ts';
+
+export interface AddedRows {
+  readonly chats: number;
+  readonly messages: number;
+  /** Why rows are missing; null if all of them are stored. */
+  readonly problem: string | null;
+}
+
+export const noRows: AddedRows = { chats: 0, messages: 0, problem: null };
+
+const sessionEnded = 'the instance has another session by now';
+
+/** Returns the reason to end the import of the rows, or null for an error that the caller has to see. */
+const problemOf = (error: unknown): string | null => {
+  if (error instanceof SourceProblem) return error.message;
+  return error instanceof EpochLost ? 'another node took the instance meanwhile, or it was removed' : null;
+};
+
+/** Stores the rows of a session that the instance has. No events are made of them. */
+export async function addRows(supervisor: Supervisor, id: InstanceId, session: ArrivingSession, signal: AbortSignal): Promise<AddedRows> {
+  const { rows, identity } = session;
+  if (rows === undefined) return noRows;
+  const place = await ownHere(supervisor, id);
+  if (!place.isHere) {
+    const refused = elsewhere(id, place, 'import');
+    return { ...noRows, problem: refused.ok ? null : refused.refusal.message };
+  }
+  const added: Record<ArchivedTable, number> = { contacts: 0, chats: 0, messages: 0 };
+  const addAll = async (): Promise<string | null> => {
+    for await (const piece of rows()) {
+      if (signal.aborted) return 'the caller is gone';
+      // The epoch may change between two pieces, and the session may end.
+      const record = supervisor.registry.cell(id)?.record;
+      if (record?.jid !== identity.jid) return sessionEnded;
+      added[piece.of] += await supervisor.ports.journal.addArchived({ instanceId: id, epoch: record.epoch }, piece);
+    }
+    return null;
+  };
+  let problem: string | null = null;
+  try {
+    problem = await supervisor.during(id, addAll);
+  } catch (error) {
+    problem = problemOf(error);
+    if (problem === null) throw error;
+  }
+  const { chats, messages } = added;
+  supervisor.ports.log.info({ instance: id, chats, messages, problem }, 'session.rowsImported');
+  return { chats, messages, problem };
+}
