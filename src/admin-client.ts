@@ -44,6 +44,10 @@ interface InstanceBody {
   readonly error?: string;
 }
 
+/** True if the gateway took the request and ended the connection before its answer. */
+const wasCut = ({ cause }: TypeError): boolean =>
+  ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((cause as { readonly code?: string } | undefined)?.code ?? '');
+
 const notThere = (address: string): Error =>
   new Error(`No gateway answers at ${address}. Start it with \`npm start\`, or say with --to where it is.`);
 
@@ -60,7 +64,9 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
     const response = await fetch(address + path, init).catch((error: unknown) => {
       if (init.signal?.aborted) throw init.signal.reason;
       if (!(error instanceof TypeError)) throw error;
-      throw answered ? new Error(`The gateway at ${address} has gone. The same command goes on when it is back.`) : notThere(address);
+      throw answered || wasCut(error)
+        ? new Error(`The gateway at ${address} has gone. The same command goes on when it is back.`)
+        : notThere(address);
     });
     answered = true;
     if (response.ok) return response;

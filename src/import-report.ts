@@ -32,6 +32,15 @@ export const showBar = (total: number, out: NodeJS.WriteStream = process.stdout)
   };
 };
 
+/** Joins the answers of two requests about the same sessions: a refusal counts, and otherwise the first outcome. */
+export const addedUp = (former: readonly ImportedSession[], latter: readonly ImportedSession[]): readonly ImportedSession[] =>
+  latter.map((answer, at) => {
+    const before = former[at];
+    if (before === undefined) return answer;
+    const { outcome, reason } = answer.outcome === 'refused' ? answer : before;
+    return { ...before, outcome, reason, chats: before.chats + answer.chats, messages: before.messages + answer.messages };
+  });
+
 /** The result with the chats and messages that were added; '' for none. */
 const added = ({ chats, messages }: ImportedSession): string =>
   chats + messages === 0 ? '' : `, ${messages} messages and ${chats} chats added`;

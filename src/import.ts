@@ -1,12 +1,12 @@
 /** `npm run import`: takes sessions of another gateway over into this one. */
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ArchivedRows } from '#actors/ports.ts';
 import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { runCommand } from './backup-progress.ts';
 import { commandLine } from './base/command-line.ts';
-import { sentencesOf, showBar, tableOf } from './import-report.ts';
+import { addedUp, sentencesOf, showBar, tableOf } from './import-report.ts';
 import { sealLines } from './moving/archive.ts';
 import { linesOfFound } from './moving/archived.ts';
 import { linesOfRows } from './moving/archived-rows.ts';
@@ -57,10 +57,13 @@ const { values } = commandLine(
   usage,
 );
 
-/** Sessions of one request: some megabytes in memory on either side. */
-const batch = { sessions: 15, characters: 4 << 20 };
+/** Sessions of one request: some megabytes in memory on either side. Rows of one request: some ten seconds of work for the gateway. */
+const batch = { sessions: 15, characters: 4 << 20, rows: 20_000 };
 /** Milliseconds until a session that connects is left to itself. */
 const connectMs = 60_000;
+
+/** A dry run sends no rows. */
+async function* noRows(): AsyncIterable<ArchivedRows> {}
 
 const isWanted = ({ name }: Found): boolean => values.only.length === 0 || values.only.includes(name);
 
@@ -75,29 +78,58 @@ const sendBatch = async (client: AdminClient, lines: readonly string[], signal: 
   return client.importArchive(Buffer.concat(pieces), { passphrase, dryRun: values['dry-run'], into: values.into, signal });
 };
 
-/** Sends one session and its chats and messages, a piece of them in memory at a time. A dry run leaves the rows out. */
+/** Takes pieces until a request is full, and leaves the others to the next request. */
+class Portions {
+  readonly #pieces: AsyncIterator<ArchivedRows>;
+  /** True if no piece is left. */
+  isEnd = false;
+  /** The error that ended the reading. */
+  fault: unknown = null;
+
+  constructor(pieces: AsyncIterable<ArchivedRows>) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  async *next(): AsyncIterable<ArchivedRows> {
+    for (let count = 0; count < batch.rows && !this.isEnd;) {
+      const { value, done } = await this.#pieces.next().catch((error: unknown) => {
+        this.fault = error;
+        throw error;
+      });
+      this.isEnd = done === true;
+      if (this.isEnd) return;
+      count += (value as ArchivedRows).rows.length;
+      yield value as ArchivedRows;
+    }
+  }
+}
+
+/**
+ * Sends one session with its chats and messages, in as many requests as these need. The gateway finds the session already there from the second one on.
+ * One piece of rows is in memory at a time.
+ */
 const sendWithRows = async (
   client: AdminClient,
   lines: readonly string[],
-  rows: NonNullable<FoundSession['rows']>,
+  rows: AsyncIterable<ArchivedRows>,
   signal: AbortSignal,
 ): Promise<readonly ImportedSession[]> => {
-  const passphrase = randomBytes(24).toString('base64url');
-  let fault: unknown = null;
-  async function* all(): AsyncIterable<string> {
-    yield* lines;
-    try {
-      yield* linesOfRows(values['dry-run'] ? Readable.from([]) : rows());
-    } catch (error) {
-      fault = error;
-      throw error;
+  const portions = new Portions(rows);
+  let all: readonly ImportedSession[] = [];
+  do {
+    const passphrase = randomBytes(24).toString('base64url');
+    async function* text(): AsyncIterable<string> {
+      yield* lines;
+      yield* linesOfRows(portions.next());
     }
-  }
-  const options = { passphrase, dryRun: values['dry-run'], into: values.into, signal };
-  return client.importArchive(sealLines(all(), passphrase, 2), options).catch((error: unknown) => {
-    // A source that breaks off ends the request, which says less.
-    throw fault ?? error;
-  });
+    const options = { passphrase, dryRun: values['dry-run'], into: values.into, signal };
+    const answers = await client.importArchive(sealLines(text(), passphrase, 2), options).catch((error: unknown) => {
+      // A source that breaks off ends the request, whose error says less.
+      throw portions.fault ?? error;
+    });
+    all = addedUp(all, answers);
+  } while (!portions.isEnd && all.every(({ outcome }) => outcome !== 'refused'));
+  return all;
 };
 
 /** The lines of one session; a sentence when it cannot be read. */
@@ -139,7 +171,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
     else if (found.found === 'session' && found.rows) {
       await send();
       await sending;
-      outcomes.push(...(await sendWithRows(client, text, found.rows, options.signal)));
+      outcomes.push(...(await sendWithRows(client, text, values['dry-run'] ? noRows() : found.rows(), options.signal)));
       show(outcomes);
     } else {
       lines = [...lines, ...text];

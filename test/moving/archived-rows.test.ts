@@ -1,7 +1,7 @@
 /** Chats and messages in an archive: lines of bounded length behind the keys of their session, and none that is lost without notice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ArchivedRows } from '#actors/ports.ts';
+import type { ArchivedRows, MovedKey } from '#actors/ports.ts';
 import { openLines, sealLines } from '#src/moving/archive.ts';
 import { linesOfFound, linesOfLeaving, sessionsIn } from '#src/moving/archived.ts';
 import { linesOfRows } from '#src/moving/archived-rows.ts';
@@ -73,7 +73,7 @@ test('archive: a session that leaves has rows if it brings them, and an archive 
     webhooks: [],
     settings: {},
     credentials: encodeCredentials(madeCreds('5511911110001')),
-    keys: () => of(),
+    keys: () => of<MovedKey>(),
   };
   const without = await Array.fromAsync(linesOfLeaving(leaving));
   assert.equal(without.length, 2);

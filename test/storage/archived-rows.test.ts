@@ -80,7 +80,7 @@ test('archive: chats, messages and contacts of one instance are the same in anot
   assert.deepEqual([added['chats'], added['messages']], [7, 450]);
   assert.ok((added['contacts'] ?? 0) > 0);
   assert.deepEqual(await shownOf(to), await shownOf(from));
-  const query = { filters: [], any: false, limit: 100, offset: 0 };
+  const query = { filters: [], any: false, sort: null, limit: 100, offset: 0 };
   assert.deepEqual((await chats.find(to, query)).chats, (await chats.find(from, query)).chats);
   const [row] = await run(
     `select count(*)::int as count, max(file_url) as file, max(send_folder_id) as folder from message where instance_id = $1`,
