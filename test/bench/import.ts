@@ -6,10 +6,12 @@ import { numberOf, scaled, type Bench } from './bench.ts';
 import { adminToken, startGateway } from './clients.ts';
 import type { Memory } from './probe.ts';
 import { databaseCpu } from './cost.ts';
+import { importMessages } from './import-messages.ts';
 import { startSandbox } from './sandbox.ts';
 import { eventually, type Child } from './workshop.ts';
 
 const sessions = 500;
+const messages = 100_000;
 /** Keys of a phone that was just linked, and its conversations. */
 const kept = { preKeys: 812, people: 50 };
 /** Written side by side. */
@@ -47,7 +49,7 @@ const endOf = async (command: Child): Promise<number> => {
 
 export const importing: Bench = {
   name: 'import',
-  about: `${sessions} sessions of the bare library that move in`,
+  about: `${sessions} sessions of the bare library that move in, and an archive with ${messages} messages`,
   async run(setting) {
     const { workshop, say } = setting;
     const count = scaled(sessions, setting);
@@ -100,6 +102,7 @@ export const importing: Bench = {
         baseline: null,
         judged: 'nothing',
       },
+      ...(await importMessages(workshop, gateway, scaled(messages, setting), (pid) => peakOf(pid) ?? 0)),
     ];
   },
 };

@@ -6,6 +6,7 @@ import { Account } from '#test/support/account.ts';
 import { BareSession } from '#test/support/bare-library.ts';
 import { runCommand } from '#test/support/commands.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
+import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { contact } from '#test/support/scene.ts';
@@ -28,6 +29,27 @@ after(async () => {
   await removeFolder(folder);
   // Every pairing of the library leaves a timer of 30 s running.
   setTimeout(() => process.exit(), 200).unref();
+});
+
+test('cluster: an import into an instance of another node names that node, and one that nobody owns is filled', async () => {
+  const made = async (number: string): Promise<Account> => Account.create(nodes.first, number);
+  const [busy, free] = [await made('5511911140002'), await made('5511911140003')];
+  const path = join(folder, 'made');
+  await writeMadeSession(path, { number: '5511911140003', preKeys: 5 });
+  const into = async (account: Account): Promise<string> => {
+    const { id } = await account.seen();
+    const args = ['--from', 'folder', '--path', path, '--into', id];
+    return (await runCommand(second, 'import.ts', args)).output;
+  };
+  await busy.connect();
+  await until(async () => (await busy.seen()).qrcode !== '', 'the first node shows a QR code');
+  await until(
+    async () => ((await second.call('GET', '/instance/all')).body as unknown as unknown[]).length >= 2,
+    'the second node knows both',
+  );
+  assert.match(await into(busy), /refused: the node first owns the instance \w+: import through that node/);
+  assert.match(await into(free), /imported/);
+  await until(async () => (await free.seen()).owner === '5511911140003', 'the first node knows the session');
 });
 
 const tokenAt = async (node: GatewayProcess): Promise<string | undefined> => {

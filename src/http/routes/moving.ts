@@ -21,7 +21,7 @@ export const movingRoutes: readonly Route[] = [
     operationId: 'importSessions',
     ...common,
     summary:
-      'Import sessions of another gateway, disconnected: the body is its store. The answer has a row for each session, and what is wrong with one does not stop the others. A source without any session is 400. A repeated import changes nothing',
+      'Import sessions of another gateway, disconnected: the body is its store. The answer has a row for each session, and what is wrong with one does not stop the others. A source without any session is 400. Chats and messages of an archive follow their session, without events. A repeated import changes nothing, and adds messages that are missing',
     query: shape.ImportQuery,
     requestHeaders: shape.ImportHeaders,
     body: shape.Upload,
@@ -49,7 +49,7 @@ export const movingRoutes: readonly Route[] = [
     operationId: 'exportSessions',
     ...common,
     summary:
-      'Export sessions as a sealed archive, which another gateway of this kind imports with `from=dormouse`. A session that runs is refused without `stop`',
+      'Export sessions as a sealed archive, which another gateway of this kind imports with `from=dormouse`. A session that runs is refused without `stop`. `with` adds chats and messages',
     body: shape.ExportBody,
     answer: shape.Archive,
     produces: 'application/octet-stream',
