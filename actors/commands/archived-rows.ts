@@ -7,7 +7,7 @@ import { elsewhere, ownHere } from './owning.ts';
 export interface AddedRows {
   readonly chats: number;
   readonly messages: number;
-  /** Why rows are missing; null if all of them are stored. */
+  /** The reason why rows are missing; null if all of them are stored. */
   readonly problem: string | null;
 }
 

@@ -46,7 +46,7 @@ const made = (at: number, change: Partial<Message> = {}): Message => ({
 
 const archiveOf = (id: string): Promise<ArchivedRows[]> => Array.fromAsync(sessions.rows(id));
 
-/** By way of the lines of an archive. */
+/** Stores the pieces by way of the lines of an archive. */
 const restore = async (id: string, pieces: readonly ArchivedRows[]): Promise<Record<string, number>> => {
   const added: Record<string, number> = { contacts: 0, chats: 0, messages: 0 };
   const lines = linesOfRows(
