@@ -1,12 +1,18 @@
 /** Imports into a cluster: any node takes a session, another one connects it, and the same import at another node changes nothing. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ArchivedRows } from '#actors/ports.ts';
+import { sealLines } from '#src/moving/archive.ts';
+import { linesOfFound } from '#src/moving/archived.ts';
+import { linesOfRows } from '#src/moving/archived-rows.ts';
+import { noSettings, type FoundSession } from '#src/moving/session.ts';
 import { Account } from '#test/support/account.ts';
 import { BareSession } from '#test/support/bare-library.ts';
 import { runCommand } from '#test/support/commands.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
-import { writeMadeSession } from '#test/support/made-sessions.ts';
+import { madeCreds, writeMadeSession } from '#test/support/made-sessions.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { contact } from '#test/support/scene.ts';
@@ -31,6 +37,11 @@ after(async () => {
   setTimeout(() => process.exit(), 200).unref();
 });
 
+const tokenAt = async (node: GatewayProcess, wanted = number): Promise<string | undefined> => {
+  const { body } = await node.call('GET', '/instance/all');
+  return (body as unknown as readonly { readonly owner: string; readonly token: string }[]).find(({ owner }) => owner === wanted)?.token;
+};
+
 test('cluster: an import into an instance of another node names that node, and one that nobody owns is filled', async () => {
   const made = async (number: string): Promise<Account> => Account.create(nodes.first, number);
   const [busy, free] = [await made('5511911140002'), await made('5511911140003')];
@@ -52,10 +63,40 @@ test('cluster: an import into an instance of another node names that node, and o
   await until(async () => (await free.seen()).owner === '5511911140003', 'the first node knows the session');
 });
 
-const tokenAt = async (node: GatewayProcess): Promise<string | undefined> => {
-  const { body } = await node.call('GET', '/instance/all');
-  return (body as unknown as readonly { readonly owner: string; readonly token: string }[]).find(({ owner }) => owner === number)?.token;
-};
+test('cluster: messages of an archive follow their session at the node that imports, and are found at the other one', async () => {
+  const [path, secret] = [join(folder, 'sessions.dormouse'), join(folder, 'passphrase')];
+  const rows = async function* (): AsyncIterable<ArchivedRows> {
+    yield {
+      of: 'messages',
+      rows: [1, 2].map((at) => ({ messageId: `m${at}`, chatId: `${contact}@s.whatsapp.net`, text: `${at}`, timestamp: at })),
+    };
+  };
+  const owner = '5511911140004';
+  const session: FoundSession = {
+    found: 'session',
+    name: 'archived',
+    creds: madeCreds(owner),
+    keys: async function* () {},
+    settings: noSettings,
+    state: 'stopped',
+    notes: [],
+    rows,
+  };
+  async function* lines(): AsyncIterable<string> {
+    yield* linesOfFound(session);
+    yield* linesOfRows(rows());
+  }
+  await writeFile(path, sealLines(lines(), 'correct horse battery staple', 2));
+  await writeFile(secret, 'correct horse battery staple');
+  const ran = await runCommand(second, 'import.ts', ['--from', 'dormouse', '--path', path, '--secret-file', secret]);
+  assert.match(ran.output, /imported, 2 messages and 0 chats added/);
+  const token = await until(() => tokenAt(nodes.first, owner), 'the other node knows the instance');
+  const found = await Account.of(nodes.first, owner, token).messages(contact);
+  assert.deepEqual(
+    found.map(({ messageid }) => messageid),
+    ['m2', 'm1'],
+  );
+});
 
 test('cluster: a session that one node imported connects by another one, and is imported once', async () => {
   const ran = await runCommand(second, 'import.ts', ['--from', 'folder', '--path', source]);

@@ -170,3 +170,16 @@ test('archive: rows with values of other types and texts that PostgreSQL takes n
     [['ab', 0]],
   );
 });
+
+test('archive: a page of long messages has fewer rows, and one row at least', async () => {
+  const [from, to] = [await fresh('h1'), await fresh('h2')];
+  for (let at = 0; at < 9; at += 1)
+    await store(from, made(at, { text: `${at}`.repeat(1 << 20), raw: Buffer.alloc(at === 4 ? 5 << 20 : 1) }));
+  const pieces = (await archiveOf(from)).filter(({ of }) => of === 'messages');
+  assert.deepEqual(
+    pieces.map(({ rows }) => rows.length),
+    [3, 1, 1, 3, 1],
+  );
+  assert.equal((await restore(to, pieces))['messages'], 9);
+  assert.deepEqual(await shownOf(to), await shownOf(from));
+});

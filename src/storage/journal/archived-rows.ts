@@ -10,6 +10,8 @@ import { shortIdStatements } from './short-ids.ts';
 
 /** Rows of a page: some 400 KB of texts. */
 const pageRows = 200;
+/** Bytes of the texts and encoded forms of a page. A text of the longest kind has 65,536 characters in each of them. */
+const pageBytes = 4 << 20;
 
 const lastMessage = ['lastMessageText', 'lastMessageType', 'lastMessageSender', 'lastMessageTimestamp'].map(columnOf);
 const isLater = 'excluded.last_message_timestamp > chat.last_message_timestamp';
@@ -29,11 +31,16 @@ export const archivedStatements = {
     name: 'archived-chats',
     text: `select ${chatFields} from chat where instance_id = $1 and chat_id > $2 order by chat_id limit $3`,
   },
-  /** $2 and $3 time and place of the last message of the page before, $4 rows. */
+  /** $2 and $3 time and place of the last message of the page before, $4 rows, $5 bytes. A page has one row at least. */
   messages: {
     name: 'archived-messages',
-    text: `select ${archivedMessageFields}, seq::text as seq from message
-      where instance_id = $1 and (timestamp, seq) > ($2::bigint, $3::bigint) and status <> 'Queued' order by message.timestamp, message.seq limit $4`,
+    text: `select ${archivedMessageFields}, seq::text as seq from (
+        select *, row_number() over page as place,
+          sum(octet_length(text) + coalesce(octet_length(raw), 0) + coalesce(pg_column_size(content), 0)) over page as bytes
+        from (select * from message where instance_id = $1 and (timestamp, seq) > ($2::bigint, $3::bigint) and status <> 'Queued'
+          order by message.timestamp, message.seq limit $4) as message
+        window page as (order by timestamp, seq)) as message
+      where place = 1 or bytes <= $5 order by message.timestamp, message.seq`,
   },
   /** Stored messages that have one of the platform ids ($2) or short ids ($3) of a piece. */
   known: {
@@ -78,10 +85,10 @@ const beginning = '-9223372036854775808';
 
 async function* messagePages(database: Database, instance: InstanceId): Pages {
   for (let [time, seq] = [beginning, beginning]; ;) {
-    const rows = await database.rows(archivedStatements.messages, [instance, time, seq, pageRows]);
-    if (rows.length > 0) yield rows.map(inJson);
+    const rows = await database.rows(archivedStatements.messages, [instance, time, seq, pageRows, pageBytes]);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < pageRows) return;
+    if (last === undefined) return;
+    yield rows.map(inJson);
     [time, seq] = [String(last['timestamp']), String(last['seq'])];
   }
 }
