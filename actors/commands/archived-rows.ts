@@ -13,7 +13,8 @@ export interface AddedRows {
 
 export const noRows: AddedRows = { chats: 0, messages: 0, problem: null };
 
-const sessionEnded = 'the instance has another session by now';
+const callerGone = 'the caller is gone';
+const sessionEnded = 'the instance does not have the session any more';
 
 /** Returns the reason to end the import of the rows, or null for an error that the caller has to see. */
 const problemOf = (error: unknown): string | null => {
@@ -33,7 +34,7 @@ export async function addRows(supervisor: Supervisor, id: InstanceId, session: A
   const added: Record<ArchivedTable, number> = { contacts: 0, chats: 0, messages: 0 };
   const addAll = async (): Promise<string | null> => {
     for await (const piece of rows()) {
-      if (signal.aborted) return 'the caller is gone';
+      if (signal.aborted) return callerGone;
       // The epoch may change between two pieces, and the session may end.
       const record = supervisor.registry.cell(id)?.record;
       if (record?.jid !== identity.jid) return sessionEnded;
@@ -45,7 +46,8 @@ export async function addRows(supervisor: Supervisor, id: InstanceId, session: A
   try {
     problem = await supervisor.during(id, addAll);
   } catch (error) {
-    problem = problemOf(error);
+    // The upload is not read to its end without its caller.
+    problem = signal.aborted ? callerGone : problemOf(error);
     if (problem === null) throw error;
   }
   const { chats, messages } = added;

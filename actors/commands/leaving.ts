@@ -4,14 +4,20 @@ import { done, refuse, type InstanceId, type InstanceRecord, type Result } from 
 import type { LeavingSession } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { elsewhere, ownHere } from './owning.ts';
-import { onSettled, settled } from './settling.ts';
+import { notDiscarded, onSettled, settled } from './settling.ts';
 
-/** A session that sleeps would be woken by its next message: without its chart the instance is one that was never connected. */
-const forgetSleep = async (supervisor: Supervisor, cell: Cell): Promise<void> => {
-  await cell.close();
-  cell.end();
-  supervisor.registry.drop(cell.record.id);
+export const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
+  [...registry.ids].map((id) => registry.record(id)).filter((record) => record !== undefined);
+
+/** Returns the instance of this id, or all instances of this name. */
+export const named = (supervisor: Supervisor, wanted: string): readonly InstanceRecord[] => {
+  const byId = supervisor.registry.record(wanted);
+  return byId ? [byId] : records(supervisor).filter(({ name }) => name === wanted);
 };
+
+/** Returns the reason that an exported instance shows. An export does not prove a move, so a connect stays possible. */
+const exportedText = (now: number): string =>
+  `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
 /** Closes the session without a logout. The instance stays disconnected until somebody connects it. */
 const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<Result<null>> =>
@@ -28,11 +34,21 @@ const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<R
 const isResting = (supervisor: Supervisor, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && supervisor.registry.status(id) === 'disconnected' && supervisor.registry.cells.get(id)?.closing !== true;
 
-async function prepare(supervisor: Supervisor, id: InstanceId, isToStop: boolean): Promise<Result<InstanceRecord>> {
-  const record = supervisor.registry.record(id);
-  if (record === undefined) return refuse('notFound', `there is no instance ${id}`);
-  const place = await ownHere(supervisor, id);
-  if (!place.isHere) return elsewhere(id, place, 'export');
+/** Returns the instance of an id or a name, if this node can export its session. */
+const leaving = async (supervisor: Supervisor, wanted: string): Promise<Result<InstanceRecord>> => {
+  const [record, another] = named(supervisor, wanted);
+  if (record === undefined) return refuse('notFound', `there is no instance ${wanted}`);
+  if (another !== undefined) return refuse('conflict', `several instances are named ${wanted}: say which one by its id`);
+  if (record.jid === '') return refuse('conflict', `the instance ${record.id} has no session`);
+  const place = await ownHere(supervisor, record.id);
+  return place.isHere ? done(supervisor.registry.record(record.id) ?? record) : elsewhere(record.id, place, 'export');
+};
+
+/** Stops the session if that is wanted, and notes that it was exported. */
+async function prepare(supervisor: Supervisor, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
+  const { id } = before;
+  const now = supervisor.ports.time.now();
+  const reason = exportedText(now);
   if (isToStop) {
     const stopped = await stop(supervisor, id, reason);
     if (!stopped.ok) return stopped;
@@ -79,9 +95,9 @@ export const leave = async (supervisor: Supervisor, request: ExportRequest): Ret
   const paired = [...supervisor.registry.ids].filter((id) => supervisor.registry.record(id)?.jid !== '');
   const wanted: InstanceRecord[] = [];
   for (const name of new Set(instances.length === 0 ? paired : instances)) {
-    const found = leaving(supervisor, name);
+    const found = await leaving(supervisor, name);
     if (!found.ok) return found;
-    if (!wanted.includes(found.value)) wanted.push(found.value);
+    if (!wanted.some(({ id }) => id === found.value.id)) wanted.push(found.value);
   }
   if (wanted.length === 0) return refuse('notFound', 'no instance has a session');
   const ready: InstanceRecord[] = [];
@@ -90,7 +106,6 @@ export const leave = async (supervisor: Supervisor, request: ExportRequest): Ret
     if (!prepared.ok) return prepared;
     ready.push(prepared.value);
   }
-  if (ready.length === 0) return refuse('notFound', 'no instance has a session');
   const hasRows = request.with.includes('messages');
   supervisor.ports.log.info({ instances: ready.map(({ id }) => id), with: request.with }, 'session.exported');
   return done(supervisor.ports.sources.archive(sessionsOf(supervisor, ready, hasRows), passphrase, hasRows));

@@ -8,7 +8,7 @@ import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { addRows } from './archived-rows.ts';
 import { newRecord, tokenLength } from './instances.ts';
-import { leave } from './leaving.ts';
+import { leave, named, records } from './leaving.ts';
 import { elsewhere, ownHere } from './owning.ts';
 import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
@@ -216,7 +216,7 @@ const withRows = async (
 ): Promise<ImportedSession> => {
   const { chats, messages, problem } = await addRows(supervisor, answer.instance, session, signal);
   if (problem === null) return { ...answer, chats, messages };
-  const reason = `the instance ${answer.instance} has the session, but not all of its messages: ${problem}`;
+  const reason = `the instance ${answer.instance} got the session, but not all of its messages: ${problem}`;
   return { ...answer, outcome: 'refused', reason, chats, messages };
 };
 

@@ -283,10 +283,40 @@ test('import: a session whose messages break off is in the instance, and the ans
   world.moving.sources.arrivals = found(session({ rows: broken }), session({ name: 'other' }, '552'));
   const [first, second] = await run(world, gateway);
   assert.deepEqual([first?.outcome, first?.messages, second?.outcome], ['refused', 2, 'imported']);
-  assert.equal(first?.reason, `the instance ${first?.instance} has the session, but not all of its messages: The archive is cut off`);
+  assert.equal(first?.reason, `the instance ${first?.instance} got the session, but not all of its messages: The archive is cut off`);
   assert.equal(gateway.view(first?.instance ?? '')?.record.jid, '551:7@s.whatsapp.net');
   world.moving.sources.arrivals = found(session({ rows: () => rowsOf(...pieces) }));
   assert.deepEqual(counts(await run(world, gateway)), [['here', 1, 2]]);
+});
+
+test('import: messages end with their caller, with a removed instance and with another owner, and each time for a reason', async () => {
+  const reasonWith = async (during: (world: World, gateway: RunningGateway, gone: AbortController) => unknown): Promise<string> => {
+    const [world, gone] = [new World(), new AbortController()];
+    const gateway = await world.start();
+    const rows = async function* (): AsyncIterable<ArchivedRows> {
+      yield pieces[0] ?? assert.fail();
+      await during(world, gateway, gone);
+      if (gone.signal.aborted) throw new Error('the file was closed');
+      yield pieces[1] ?? assert.fail();
+    };
+    world.moving.sources.arrivals = found(session({ rows }));
+    const [one] = await run(world, gateway, { signal: gone.signal });
+    assert.deepEqual([one?.outcome, one?.chats, one?.messages], ['refused', 1, 0]);
+    return one?.reason.split(': ')[1] ?? '';
+  };
+  assert.equal(await reasonWith((_world, _gateway, gone) => gone.abort()), 'the caller is gone');
+  assert.equal(
+    await reasonWith((world) => {
+      world.journal.addArchived = async () => {
+        throw new EpochLost('taken');
+      };
+    }),
+    'another node took the instance meanwhile, or it was removed',
+  );
+  assert.equal(
+    await reasonWith(async (world, gateway) => world.answerOf(gateway.remove([...world.db.instances.keys()][0] ?? ''))),
+    'the instance does not have the session any more',
+  );
 });
 
 test('export: an archive has chats and messages if they are asked for', async () => {
