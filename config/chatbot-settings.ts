@@ -9,77 +9,77 @@ export const chatbotSettings = {
   chatbotPauseMs: chatbot(
     milliseconds(0, 120_000),
     4_000,
-    'How long the chatbot waits for more texts: those that come within it are one question. People who write in pieces send the next one within 4 s.',
+    'The time that the chatbot waits for more texts. Texts that arrive within it are one question. People who write in pieces send the next one within 4 s.',
   ),
   chatbotLongestPauseMs: chatbot(
     milliseconds(0, 600_000),
     20_000,
-    'The longest wait for the end of a question whose texts keep coming. After 20 s somebody expects an answer.',
+    'The longest wait for the end of a question whose texts keep arriving. After 20 s people expect an answer.',
   ),
   chatbotFreshMs: chatbot(
     age(1_000),
     300_000,
-    'Age from which a message is not answered any more: one that was delivered late, or that a restart of the gateway left unanswered. After five minutes an answer surprises.',
+    'The age from which a message is no longer answered. A late delivery or a restart of the gateway leaves such messages. After five minutes an answer surprises.',
   ),
   chatbotCallsAtOnce: chatbot(
     integer(1, 10_000),
     64,
-    'Calls of models under way at once, of all instances; further ones wait. 64 answers of 10 s are six a second, and cost as many sockets.',
+    'The calls of models that all instances together may have open. Further calls wait. With answers of 10 s, 64 are six a second, and cost as many sockets.',
   ),
   chatbotCallsPerInstance: chatbot(
     integer(1, 1_000),
     8,
-    'The same for one instance, so that none takes the place of the others; also what most accounts of providers allow.',
+    'The calls of models that one instance may have open, so that no instance takes the place of others. Most accounts of providers allow 8.',
   ),
   chatbotTimeoutMs: chatbot(
     milliseconds(1_000, 600_000),
     60_000,
-    'How long a model may take for one answer. Most take 2 to 20 s, those that think a minute.',
+    'The time in which a model must answer. Most take 2 to 20 s, and reasoning models up to a minute.',
   ),
   chatbotRetries: chatbot(
     integer(0, 10),
     2,
-    'How often a call is tried again after a failure that may pass, such as 429 or 503, with growing pauses. Two bridge a short fault while the person who asked still waits.',
+    'The number of retries after a failure that may pass, such as 429 or 503, with a growing back-off. Two retries bridge a short fault while the person still waits.',
   ),
   chatbotTokensPerDay: chatbot(
     integer(0, 1_000_000_000),
     1_000_000,
-    'Tokens of all agents of one instance on a day (in UTC); beyond it they are silent until midnight. 0 is no limit. A million are some 500 conversations, and a bound on what a fault or an abuse can cost.',
+    'The tokens that all agents of one instance may use in a day of UTC. Beyond it they are silent until midnight. 0 is no limit. A million are about 500 conversations, and bound the cost of a fault or an abuse.',
   ),
   chatbotAnswerTokens: chatbot(
     integer(16, 1_000_000),
     2_048,
-    'Tokens of one answer at most, whatever an agent asks for. 2,048 are three pages; thinking counts too.',
+    'The largest number of tokens of one answer, whatever an agent asks for. 2,048 are three pages. Reasoning counts too.',
   ),
   chatbotToolRounds: fixed(
     4,
-    'How often a model is asked again with what its tools led to, for one answer. Four let it look, act and tell.',
+    'The number of times that a model gets results of its tools for one answer. With four it can look, act and report.',
   ),
-  chatbotToolCalls: fixed(8, 'Uses of tools for one answer. Eight set the fields of a lead and send some files.'),
+  chatbotToolCalls: fixed(8, 'The uses of tools for one answer. Eight set the fields of a lead and send some files.'),
   chatbotPieces: chatbot(
     integer(1, 100),
     10,
-    'Messages of one answer at most, for agents that divide long ones; the rest is in the last one. Nobody reads more than ten, and a row of them looks like spam.',
+    'The largest number of messages of one answer, for agents that divide long ones. The last message holds the rest. A row of more than ten looks like spam.',
   ),
   chatbotAnswersPerMinute: chatbot(
     integer(1, 60),
     6,
-    'Answers in one conversation within a minute; more are not given. People do not ask more often.',
+    'The answers in one conversation within a minute. Further answers are not given. People do not ask more often.',
   ),
   chatbotAnswersInARow: chatbot(
     integer(1, 1_000),
     40,
-    'Answers in one conversation without a minute of silence between them; more are not given until there was one. Two bots that answer each other stop here; people pause before.',
+    'The answers in one conversation without a minute of silence between them. Further answers wait for such a minute. The bound stops two bots that answer each other, because people pause before.',
   ),
   chatbotAnswersPerDay: chatbot(
     integer(1, 100_000),
     200,
-    'Answers in one chat within a day of UTC; more are not given until the next one. Two bots that answer each other once in some minutes are under every other bound, and would go on for ever; a person who talks with an agent for hours gets some 100 answers.',
+    'The answers in one chat within a day of UTC. Further answers wait for the next day. The bound stops two bots that answer each other once in some minutes. A person who talks with an agent for hours gets about 100 answers.',
   ),
   chatbotConversations: chatbot(
     integer(1, 100_000),
     1_000,
-    'Conversations of one instance that are under way, or were within the last minute. Each takes 6 KB; texts beyond it are not answered.',
+    'The conversations of one instance that are open, or were within the last minute. Each takes 6 KB. Texts of further conversations are not answered.',
   ),
 } as const;
 
@@ -91,35 +91,35 @@ export const chatwootSettings = {
   chatwootTimeoutMs: chatwoot(
     milliseconds(100, 600_000),
     20_000,
-    'Time for one answer of a Chatwoot server; with a file, for each 10 MB of it. A busy installation takes seconds for a message with a file; 20 s forgive that, and a dead one holds its own places only.',
+    'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead one holds only its own places for 20 s.',
   ),
   chatwootFileBytes: chatwoot(
     integer(0, 1_000_000_000),
     40_000_000,
-    'Largest file that goes to Chatwoot; of a larger one its address here does. Chatwoot itself takes 40 MB unless its operator says otherwise.',
+    'The largest file that goes to Chatwoot. For a larger file Chatwoot gets its address at the gateway. Chatwoot itself takes 40 MB by default.',
   ),
   chatwootKeepDays: chatwoot(
     integer(1, 3_650),
     30,
-    'How long it is known which messages stand on both sides, so that replies, edits, deletions and receipts find them. 30 days; a row takes 200 bytes.',
+    'The days for which message ids of both sides are kept, so that replies, edits, deletions and receipts find their message. A row takes 200 bytes.',
   ),
   chatwootReplyWaitMs: chatwoot(
     age(0),
     600_000,
-    'How long what an agent wrote waits for a session that is away; then it is shown as failed. 10 min outlive a reconnect, and an agent learns of a logged out phone while the customer still waits.',
+    'The time that a message of an agent waits for an offline session before it is shown as failed. 10 min outlive a reconnect. The agent learns of a logged-out phone while the customer still waits.',
   ),
   chatwootSendsWaiting: chatwoot(
     integer(1, 1_000_000),
     2_000,
-    'Messages of agents that may wait for one instance; one more answers 429, and Chatwoot shows it as failed. 2,000 are an hour of ten busy agents, at 2 KB each in the database.',
+    'The messages of agents that may wait for one instance. A further one gets 429, and Chatwoot shows it as failed. 2,000 are an hour of ten busy agents, at 2 KB each in the database.',
   ),
   chatwootSendsAtOnce: chatwoot(
     integer(1, 10_000),
     32,
-    'Messages of agents that are being sent at once, of all instances. One takes a fraction of a second, or as long as its file; 32 are those of some hundred agents.',
+    'The messages of agents that are being sent at once, for all instances. One takes a fraction of a second, or as long as its file. 32 serve some hundred agents.',
   ),
   chatwootSendsPerInstance: fixed(
     4,
-    'Messages of agents that one instance sends at once, in as many conversations. 4, so that files of one inbox hold up no other.',
+    'The messages of agents that one instance sends at once, in as many conversations. The bound is 4, so that files of one inbox hold up no other.',
   ),
 } as const;

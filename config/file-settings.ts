@@ -12,89 +12,93 @@ export const fileSettings = {
   filesKeepDays: files(
     days,
     30,
-    'Days after its last use for which a file is kept; 0 is for ever. The platform drops media after two to three weeks, so that a month outlives it; a file that was removed earlier can be downloaded again.',
+    'The days after its last use for which a file is kept. 0 is for ever. The platform drops media after two to three weeks, which a month outlives. A file that was removed earlier can be downloaded again.',
   ),
   filesMaxBytes: files(
     integer(0, 1_000_000_000_000_000),
     10_737_418_240,
-    'Bytes of all files together, without a bucket of those of each node; beyond it those unused for longest go first. 0 is no limit. 10 GiB fit on the disk of a small server and hold some 50,000 pictures.',
+    'The bytes of all files together, or of each node without a bucket. Beyond it, the files unused for longest are removed first. 0 is no limit. 10 GiB fit on the disk of a small server and hold about 50,000 pictures.',
   ),
   filesBucket: files(
     url('https:', 'http:'),
     null,
-    'Address of a bucket that speaks S3, with its name as the first part of the host or as the path: `https://s3.example.com/bucket`. Absent, files are in the data folder, which needs no service. Its `dormouse/` belongs to this gateway alone.',
+    'The address of an S3 bucket, with its name as the first part of the host or as the path: `https://s3.example.com/bucket`. Without a value files are in the data folder, which needs no service. The folder `dormouse/` of the bucket belongs to this gateway alone.',
   ),
-  filesBucketRegion: files(text, 'auto', 'Region of the bucket. `auto` is what most services take; AWS wants its own name.'),
-  filesBucketKeyId: files(text, '', 'Id of the access key of the bucket.'),
-  filesBucketSecret: files(secretText, '', 'Secret of the access key of the bucket.'),
+  filesBucketRegion: files(
+    text,
+    'auto',
+    'The region of the bucket. Most services take the default, `auto`. AWS needs the name of the region.',
+  ),
+  filesBucketKeyId: files(text, '', 'The id of the access key of the bucket.'),
+  filesBucketSecret: files(secretText, '', 'The secret of the access key of the bucket.'),
   filesBucketSilenceMs: fixed(
     15_000,
-    'How long the bucket may say nothing before the answer is 503. Such a service answers in under a second.',
+    'The time that the bucket may be silent before the answer is 503. Such a service answers in less than a second.',
   ),
   downloadMaxBytes: files(
     integer(1_024, 4_294_967_296),
     268_435_456,
-    'Largest file of a message in bytes that is downloaded. 256 MiB are over what phones send but for documents; the file goes to the disk and never into memory.',
+    'The largest file of a message in bytes that is downloaded. 256 MiB are more than phones send, except for documents. The file goes to the disk and never into memory.',
   ),
   downloadMs: fixed(
     300_000,
-    'Longest time for a download as a whole. Five minutes bring DOWNLOAD_MAX_BYTES over a line of 8 Mbit/s; clients stop waiting after 30 s and find it kept when they ask again.',
+    'The longest time for a download as a whole. Five minutes bring DOWNLOAD_MAX_BYTES over a line of 8 Mbit/s. Clients stop waiting after 30 s, and find the file when they ask again.',
   ),
   downloadSilenceMs: files(
     milliseconds(100, 600_000),
     15_000,
-    "How long the platform's media host may say nothing: until it answers, and between two pieces.",
+    "The time that the platform's media host may be silent, before it answers and between two pieces.",
   ),
   downloadPhoneMs: files(
     milliseconds(100, 600_000),
     30_000,
-    'How long the phone gets to hand in again what the media host has dropped. It has to upload the file; a phone that is off never answers.',
+    'The time in which the phone may upload a file again that the media host has dropped. A phone that is off never answers.',
   ),
   downloadsAtOnce: fixed(
     8,
-    'Downloads under way at once, of all instances; further ones wait. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
+    'The downloads of all instances that are open at once. Further ones wait. 8 fill a line of 100 Mbit/s, and leave the processor to the messages.',
   ),
   importMaxBytes: files(
     integer(1_048_576, 1_099_511_627_776),
     1_073_741_824,
-    'Largest upload of POST /admin/import in bytes, also after it is unpacked. A session has some 300 KB, so that 1 GiB holds about 3,000 of them.',
+    'The largest upload of POST /admin/import in bytes, also after it is unpacked. A session has about 300 KB, so 1 GiB holds about 3,000 sessions.',
   ),
   base64MaxBytes: files(
     integer(1_024, 536_870_911),
     33_554_432,
-    'Largest file in bytes that an answer gives as base64; a larger one is read at its address. The text is in memory as a whole: 32 MiB are 43 MB of it.',
+    'The largest file in bytes that an answer gives as base64. A larger one is read at its address. The whole text is in memory. 32 MiB are 43 MB of text.',
   ),
   transcribeUrl: files(
     url('https:', 'http:'),
     'https://api.openai.com/v1',
-    'Service that transcribes speech, in the form of OpenAI: `/audio/transcriptions` is added. Subject to ALLOW_PRIVATE_RECEIVERS.',
+    'The service that transcribes speech, in the form of OpenAI. The gateway appends `/audio/transcriptions`. ALLOW_PRIVATE_RECEIVERS applies.',
   ),
-  transcribeModel: files(text, 'whisper-1', 'Model that transcribes. The one that every service of this form has.'),
-  transcribeMs: fixed(60_000, 'How long a transcription may take. A voice message of several minutes takes some 10 s.'),
+  transcribeModel: files(text, 'whisper-1', 'The model that transcribes. Every service of this form has the default.'),
+  transcribeMs: fixed(60_000, 'The time that a transcription may take. A voice message of several minutes takes about 10 s.'),
   autoDownload: files(
     wordsOf('image', 'video', 'audio', 'document', 'sticker'),
     [],
-    'Kinds of media that are downloaded as they arrive, before their event goes out: `image`, `video`, `audio`, `document`, `sticker`, or `all`. None: most integrators read few of the files, and each costs traffic and disk.',
+    'The kinds of media that are downloaded on arrival, before their event goes out: `image`, `video`, `audio`, `document`, `sticker`, or `all`. The default is `none`, because most integrators read few of the files, and each costs traffic and disk.',
   ),
   autoDownloadMaxBytes: files(
     integer(1, 4_294_967_296),
     16_777_216,
-    'Larger media is not downloaded by itself. 16 MiB are what the platform compresses videos to.',
+    'The size in bytes above which media is not downloaded on arrival. The platform compresses videos to 16 MiB.',
   ),
   autoDownloadWaitMs: files(
     milliseconds(0, 60_000),
     10_000,
-    'How long the event of a message waits for its file; then it goes out without, and `messages_update` tells of the file. Only events of the same chat wait with it.',
+    'The time that the event of a message waits for its file. After it the event goes out without the file, and `messages_update` reports the file later. Only events of the same chat wait.',
   ),
   receiptsKeepDays: files(
     days,
     30,
-    'Days for which it is kept who in a group got, read and played an own message; then only how many did. 0 is as long as the message. A message to a group of 500 leaves 190 KB of receipts and no other table grows as fast; nobody asks who read a message of last month.',
+    'The days for which the receipts of each group member for an own message are kept. Later only their counts are kept. 0 keeps them as long as the message. A message to a group of 500 leaves 190 KB of receipts, and no other table grows as fast. After a month, the readers of a message are rarely of interest.',
   ),
   messagesKeepDays: files(
     days,
     180,
-    'Days for which messages are kept; 0 is for ever. Half a year answers what support is asked; a longer memory belongs into a database of its own, and without an end the disk fills up.',
+    'The days for which messages are kept. 0 is for ever. Half a year covers most questions to a support team. A longer memory belongs into another database, and without a limit the disk fills up.',
   ),
 } as const;
 
@@ -106,39 +110,39 @@ export const mediaSettings = {
   mediaMaxBytes: media(
     integer(1_024, 2_147_483_648),
     67_108_864,
-    'Largest file in bytes that is taken from a client, and largest one that is made of it. 64 MiB are over what the platform shows as video, and a file of that size is fetched in about a minute by a line of 10 Mbit/s.',
+    'The largest file in bytes that a client may send, and the largest result of a conversion. 64 MiB are more than the platform shows as video. A line of 10 Mbit/s fetches such a file in about a minute.',
   ),
   mediaFetchMs: fixed(
     60_000,
-    'Longest time for fetching a file from an address. A request waits for it; a client gives up after a minute.',
+    'The longest time for fetching a file from an address. A request waits for it, and a client gives up after a minute.',
   ),
   mediaSilenceMs: media(
     milliseconds(100, 600_000),
     10_000,
-    'How long the server of such an address may say nothing: until it is connected, until it answers, and between two pieces.',
+    'The time that the server of a fetched address may be silent: before it is connected, before it answers, and between two pieces.',
   ),
   mediaJobs: media(
     integer(1, 64),
     2,
-    'Pictures that are converted at once, and as many audio and video files beside them; further ones wait. One for each core of a small machine: each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
+    'The pictures that are converted at once, and as many audio and video files. Further ones wait. The default is one for each core of a small machine. Each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
   ),
   mediaConvertMs: fixed(
     120_000,
-    'Longest time for converting a file, with the time in which it waits for its turn. Two minutes convert a video of some minutes on 2 cores.',
+    'The longest time for converting a file, with its time in the queue. Two minutes convert a video of some minutes on 2 cores.',
   ),
   mediaMaxPixels: media(
     integer(1_000_000, 1_000_000_000),
     50_000_000,
-    'Most pixels of a picture, of all frames together; one with more is refused before it is unpacked. The cameras of phones make 50 million.',
+    'The largest number of pixels of a picture, for all frames together. A larger picture is refused before it is unpacked. The cameras of phones make 50 million.',
   ),
   mediaMaxSide: fixed(
     9_999,
-    'Longest side of a picture in pixels. The cameras of phones make some 9,000; a picture of one row of millions of pixels takes a thread for seconds. As a document it goes out as it is.',
+    'The longest side of a picture in pixels. The cameras of phones make about 9,000. A picture of one row of millions of pixels takes a thread for seconds. A larger picture goes out unchanged if it is sent as a document.',
   ),
   ffmpegPath: media(
     text,
     'ffmpeg',
-    'The program that converts audio and video, with `ffprobe` beside it: a path, or a name that is looked for in PATH. Where it is missing, files that need it are answered with 415.',
+    'The program that converts audio and video, with `ffprobe` beside it. It is a path, or a name in PATH. Without the program, files that need it get 415.',
   ),
 } as const;
 
@@ -147,14 +151,14 @@ export const mediaSettings = {
 export const uploadSettings = {
   mediaUploadMs: fixed(
     300_000,
-    'Longest time for uploading a file to the platform, retries included. Five minutes carry 64 MiB over a line of 2 Mbit/s.',
+    'The longest time for uploading a file to the platform, retries included. Five minutes carry 64 MiB over a line of 2 Mbit/s.',
   ),
   mediaUploadSilenceMs: fixed(
     15_000,
-    'How long a media host may take nothing of an upload before another one is tried. A healthy one takes something every second.',
+    'The time that a media host may take nothing of an upload before another one is tried. A healthy host takes data every second.',
   ),
   mediaUploadsRemembered: fixed(
     200,
-    'Uploads of one session that are used again for the same file within an hour. Each takes half a kilobyte; twice as many may be held.',
+    'The uploads of one session that are reused for the same file within an hour. Each takes half a kilobyte. Up to twice as many may be held.',
   ),
 } as const;

@@ -9,86 +9,90 @@ export const platformSettings = {
   platformUrl: platform(
     webSocket,
     'wss://web.whatsapp.com/ws/chat',
-    'WebSocket of the platform. WhatsApp; `ws:` is taken on loopback only, for the simulated platform, since nothing protects it on a network.',
+    'The WebSocket address of the platform. The default is WhatsApp. `ws:` is accepted on loopback only, for the simulated platform, because it has no protection on a network.',
   ),
   platformSignatures: platform(
     choice('refuse', 'warn'),
     'refuse',
-    'What happens when a certificate of the platform, a pairing or keys of a contact are signed wrongly. `warn` logs `platform.forged` and goes on: for the hours between a change of the platform’s root key and an update of this program.',
+    'The reaction to a wrong signature of a platform certificate, a pairing or the keys of a contact. `refuse` is the default. `warn` logs `platform.forged` and continues. Use it only between a change of the platform’s root key and the update of this program.',
   ),
   phoneDeletions: platform(
     choice('follow', 'ignore'),
     'follow',
-    'What happens here to messages and chats that the owner deletes or clears on the phone. `follow`: they go here too. `ignore`: they stay stored, for archives that outlive the phone.',
+    'The reaction to messages and chats that the owner deletes or clears on the phone. `follow`, the default, deletes them here too. `ignore` keeps them, for archives that outlive the phone.',
   ),
   platformClientVersion: platform(
     version,
     null,
-    'Version of the web client that connections name, such as `2.3000.1043857760`. Absent, it is looked up on the page of the platform: a version that is fixed is refused some months later.',
+    'The version of the web client that connections name, such as `2.3000.1043857760`. Without a value the gateway looks it up on the page of the platform. The platform refuses a fixed version after some months.',
   ),
   platformVersionUrl: platform(
     url('http:', 'https:'),
     null,
-    'Address whose `/sw.js` or `/` names the version of the web client. Absent, the host of PLATFORM_URL, which has both.',
+    'The address whose `/sw.js` or `/` names the version of the web client. Without a value it is the host of PLATFORM_URL, which has both.',
   ),
   platformVersionProxy: platform(
     secretUrl('http:', 'https:', 'socks5:', 'socks5h:', 'socks:'),
     null,
-    'Proxy through which the server looks the version up. Absent, it asks directly, or not at all where ALLOW_DIRECT_CONNECTIONS is off.',
+    'The proxy for the look-up of the version. Without a value the gateway asks directly, or not at all if ALLOW_DIRECT_CONNECTIONS is off.',
   ),
   platformVersionEveryMs: platform(
     age(10_000),
     86_400_000,
-    'Time after which the version is looked up again. Once a day: the platform publishes several a week and refuses them after months. A refusal looks it up at once.',
+    'The time after which the gateway looks the version up again. The default is a day, because the platform publishes several versions a week and refuses them after months. A refusal leads to a look-up at once.',
   ),
   sandboxHost: platform(
     text,
     '127.0.0.1',
-    'Address on which the simulated platform of `npm run sandbox` listens. Loopback, since everybody who reaches it controls its phones; `0.0.0.0` in a container makes it reachable from outside, and the log warns.',
+    'The address on which the simulated platform of `npm run sandbox` listens. The default is loopback, because every caller that reaches it controls its phones. `0.0.0.0` in a container opens it to other machines, and the log warns.',
   ),
-  sandboxPort: platform(integer(0, 65_535), 3001, 'Port of the simulated platform of `npm run sandbox`. The one after the API.'),
+  sandboxPort: platform(
+    integer(0, 65_535),
+    3001,
+    'The port of the simulated platform of `npm run sandbox`. The default is the port after the one of the API.',
+  ),
   maxConnectedInstances: platform(
     integer(1, 100_000),
     200,
-    'Sessions that may be connected at once; a connect above it answers 429. 200 is the number that the bench measures on a machine with 2 cores.',
+    'The sessions that may be connected at once. A further connect gets 429. The benchmark measures 200 sessions on a machine with 2 cores.',
   ),
   openDeadlineMs: platform(
     milliseconds(100),
     20_000,
-    'Time for the upgrade and the handshake of a connection. A healthy one takes under 2 s; 20 s forgives a bad mobile network.',
+    'The time for the upgrade and the handshake of a connection. A healthy connection takes less than 2 s. The default of 20 s tolerates a bad mobile network.',
   ),
   loginDeadlineMs: platform(
     milliseconds(100),
     30_000,
-    'Time from the handshake to the login. The platform answers in 1 to 3 s, and a server that answers pings but never logs in is known to happen.',
+    'The time from the handshake to the login. The platform answers in 1 to 3 s. Servers that answer pings but never log a session in have been seen.',
   ),
   closeDeadlineMs: platform(
     milliseconds(100),
     5_000,
-    'Time for a socket to close and its keys to be flushed before it is cut. Flushing takes milliseconds; 5 s cover a database that restarts.',
+    'The time for a socket to close and for its keys to be flushed, before it is cut. A flush takes milliseconds. The default of 5 s covers a restart of the database.',
   ),
   frameSilenceMs: platform(
     milliseconds(1_000),
     90_000,
-    'A connected session without any frame for this long is ended and opened again. Pings go every 30 s, so that three were missed.',
+    'The time without any frame after which a connected session is closed and opened again. Pings go out every 30 s, so the default stands for three missed pings.',
   ),
   inboundWaitingBytes: platform(
     integer(65_536, 1_073_741_824),
     16_777_216,
-    'Memory, about, for what one session received and the database has not taken yet. Beyond it the session ends until the database is back; the platform keeps the rest. 16 MiB are 14,000 receipts.',
+    'The approximate memory for stanzas that one session received and the database has not stored yet. Beyond it the session ends until the database is back. The platform keeps the rest. 16 MiB are 14,000 receipts.',
   ),
   hibernateAfterMs: platform(
     age(0),
     0,
-    'Time without traffic after which a session hibernates by itself. 0 is never: who hibernates receives nothing until it wakes.',
+    'The time without traffic after which a session hibernates. 0, the default, is never, because a hibernating session receives nothing until it wakes.',
   ),
   hibernateWakeEveryMs: fixed(
     604_800_000,
-    'A hibernated session wakes at least this often. The platform unlinks devices after 14 idle days at the earliest; a week leaves room for one failure.',
+    'The longest sleep of a hibernated session. The platform unlinks devices after 14 idle days at the earliest. A week leaves room for one failure.',
   ),
   hibernateDrainMs: fixed(
     10_000,
-    'How long a session that woke by itself stays without traffic before it sleeps again. 10 s are ample for what the platform kept.',
+    'The time without traffic after which a session that woke by itself sleeps again. 10 s are ample for the messages that the platform kept.',
   ),
 } as const;
 
@@ -97,50 +101,54 @@ export const platformSettings = {
 const pairing = group('Pairing and requests');
 
 export const pairingSettings = {
-  pairingQrMs: pairing(milliseconds(1_000), 120_000, 'Time in which a QR code can be scanned. Clients of this interface expect 2 minutes.'),
+  pairingQrMs: pairing(
+    milliseconds(1_000),
+    120_000,
+    'The time in which a QR code can be scanned. Clients of this interface expect 2 minutes.',
+  ),
   pairingCodeMs: pairing(
     milliseconds(1_000),
     300_000,
-    'Time in which a session can be paired by code. 5 minutes, since typing takes longer than scanning. One code lives 3 minutes on the platform; then another one is shown.',
+    'The time in which a session can be paired by code. The default is 5 minutes, because typing takes longer than scanning. A code lives for 3 minutes on the platform, and then the gateway shows another one.',
   ),
   connectAnswerMs: pairing(
     milliseconds(0, 60_000),
     5_000,
-    'How long `POST /instance/connect` waits for the first QR or code before it answers without. Clients wait 15 s and poll afterwards anyway.',
+    'The time that `POST /instance/connect` waits for the first QR code or pairing code before it answers without one. Clients wait 15 s and poll afterwards.',
   ),
   sendTimeoutMs: pairing(
     milliseconds(100),
     15_000,
-    'How long a send waits for the platform to acknowledge it. Clients give up after 15 s, so that a longer wait would answer nobody.',
+    'The time that a send waits for the acknowledgement of the platform. Clients give up after 15 s, so a longer wait has no reader.',
   ),
   asyncQueueItems: pairing(
     integer(1, 1_000_000),
     10_000,
-    'Messages of one instance that may wait in the asynchronous queue (`async: true`); more are refused with 429. 10,000 go out in under an hour at the pace of a careful account, and wait in the database, not in memory.',
+    'The messages of one instance that may wait in the asynchronous queue (`async: true`). A further message gets 429. At the pace of a careful account 10,000 take less than an hour. They wait in the database, not in memory.',
   ),
   asyncQueueAgeMs: pairing(
     milliseconds(1_000),
     86_400_000,
-    'How long a message may wait in the asynchronous queue before it becomes `Failed`. A day: a reminder that is sent later than that embarrasses its sender.',
+    'The time that a message may wait in the asynchronous queue before it becomes `Failed`. The default is a day, because a later reminder embarrasses its sender.',
   ),
   typingAtOnce: pairing(
     integer(1, 10_000),
     100,
-    'Chats of one instance in which typing or recording is kept up at once (`POST /message/presence` with `delay`); one more is refused with 429. Each costs a frame every 10 s: 100 are ten a second, far more than anybody writes.',
+    'The chats of one instance that may show typing or recording at once (`POST /message/presence` with `delay`). A further one gets 429. Each costs a frame every 10 s. 100 chats cost ten frames a second, and no person writes in that many.',
   ),
   statusRecipients: pairing(
     integer(1, 5_000),
     500,
-    "Recipients of one status post at most; the rest is left out, and the answer says so (`partial_send`). Each device of each recipient costs an encryption, and the platform's own clients send at most 500 at once.",
+    "The largest number of recipients of one status post. The rest is left out, and the answer says so (`partial_send`). Each device of each recipient costs an encryption. The platform's own clients send to 500 at most.",
   ),
   wakeTimeoutMs: pairing(
     milliseconds(100),
     15_000,
-    'How long a request waits for a session that wakes, or that connects in the first minute after a restart or on another node. The same 15 s: the client is gone after that.',
+    'The wait of a request for a session that wakes, or that connects in the first minute after a restart or on another node. The default is 15 s, because clients give up then.',
   ),
   unlinkTimeoutMs: pairing(
     milliseconds(100),
     8_000,
-    'How long a disconnect or delete of an instance that is not connected tries to log in to unlink its device. A login takes 1 to 3 s; 8 s leave of the 15 s of a client what closing and deleting may take.',
+    "The time in which a disconnect or delete of an offline instance tries to log in and unlink its device. A login takes 1 to 3 s. The default of 8 s leaves the rest of a client's 15 s for closing and deleting.",
   ),
 } as const;
