@@ -1,4 +1,4 @@
-/** Settings of connections to the database, and of a gateway that is one node of several. */
+/** Settings of connections to the database, and of a node of a cluster. */
 import { fixed, group, integer, milliseconds, nodeName, secretUrl, text } from './kinds.ts';
 
 // Settings of connections to the database.

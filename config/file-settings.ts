@@ -1,4 +1,4 @@
-/** Settings of files: how they are taken and made, where they are kept and for how long, and how those of messages are fetched and sent. */
+/** Settings of files: intake, conversion, storage and expiry, and the transfer of files of messages. */
 import { fixed, group, integer, milliseconds, secretText, text, url, wordsOf } from './kinds.ts';
 
 // Settings of kept files: where they are, for how long, and how those of messages are fetched.

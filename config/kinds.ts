@@ -237,7 +237,7 @@ export interface Setting<T> {
   readonly about: string;
   /** Heading of its table in `docs/settings.md`. */
   readonly group: string;
-  /** Present: a constant, which the environment does not set and no page lists. */
+  /** True for a constant, which the environment does not set and no page lists. */
   readonly fixed?: true;
 }
 

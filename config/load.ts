@@ -106,7 +106,7 @@ export interface Sources {
   readonly preset?: Environment;
   /** Called for each name in the file that is no setting: its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
-  /** Called with the number of each line in the file that has no `=`: it has no effect. */
+  /** Called with the number of each line in the file that has no `=`. Such a line has no effect. */
   readonly onOddLine?: (line: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Settings of groups, channels, pictures, and of what is kept about chats. */
+/** Settings of groups, channels, pictures and leads. */
 import { fixed, group, integer, milliseconds } from './kinds.ts';
 
 // Constants of channels.
@@ -26,7 +26,7 @@ export const groupSettings = {
   ),
 } as const;
 
-// Settings of what is kept about chats.
+// Settings of leads.
 
 const leads = group('Leads');
 

@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { secretKey } from './kinds.ts';
 
 /**
- * Makes a folder and those above it, with mode 0700. The recursive `mkdir` of Node tries for ever where a file system answers ENOENT for a folder whose
+ * Makes a folder and those above it, with mode 0700. The recursive `mkdir` of Node never ends if a file system answers ENOENT for a folder whose
  * parent exists, as /proc does.
  */
 const makeFolder = (path: string): void => {
@@ -35,7 +35,7 @@ const makeFolder = (path: string): void => {
   }
 };
 
-/** Returns the target of a link to nothing; null if the path is no such link. */
+/** Returns the target of a broken link; null if the path is no broken link. */
 const lostTarget = (path: string): string | null => {
   try {
     return lstatSync(path).isSymbolicLink() && !existsSync(path) ? readlinkSync(path) : null;
@@ -44,7 +44,7 @@ const lostTarget = (path: string): string | null => {
   }
 };
 
-/** Returns what keeps the folder from being used, and what helps. */
+/** Returns the reason why the folder cannot be used, with a remedy. */
 const hindrance = (path: string, code: string): string => {
   const elsewhere = 'set DATA_DIR to another folder';
   const target = lostTarget(path);

@@ -39,7 +39,7 @@ export const table = {
 
 type Table = typeof table;
 
-/** The table without the constants: what the environment, `--help` and docs/settings.md know. */
+/** The table without the constants, for the environment, `--help` and docs/settings.md. */
 export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromEntries(
   Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => !fixed),
 );

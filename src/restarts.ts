@@ -38,7 +38,7 @@ export class Restarts {
   /** Stops what runs; a restart that is under way goes no further. */
   async stop(): Promise<void> {
     this.#answer = 'stopping';
-    // A start that the same end interrupts rejects, and has closed everything by then.
+    // If a stop interrupts the start, the start closes all its parts and then rejects.
     const service = await this.#service?.catch(() => null);
     await service?.stop();
   }

@@ -248,7 +248,7 @@ export interface ServiceOptions {
   readonly restart: RequestRestart;
   /** In sandbox mode. */
   readonly simulatedPhone?: SimulatedPhone | null;
-  /** Ends a start that is under way: it then rejects with the reason of the signal. */
+  /** Ends a start that is under way. The start then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 

@@ -117,7 +117,7 @@ export async function start(args: readonly string[]): Promise<void> {
   });
   const followTaken = (service: Service): void => void service.taken.then(() => stop('taken'));
   const service = await starting.catch(() => null);
-  // A stop that interrupted the start says what is to be said.
+  // A stop that interrupted the start reports the outcome itself.
   if (service === null || signal.aborted) return;
   pidFile.write();
   if (!token.tell()) tellKnownToken(settings);

@@ -70,7 +70,7 @@ export class ClusterStreams {
   readonly #senders = new Map<InstanceId, StreamSender>();
   /** Senders of instances that left this node, while other nodes may still read them. */
   readonly #former = new Map<InstanceId, StreamSender>();
-  /** Ids of the latest missed events of which the owners have not been told. */
+  /** Ids of the latest missed events that the owners do not know yet. */
   readonly #missing = new Map<InstanceId, string>();
 
   constructor(input: StreamsInput) {
@@ -214,7 +214,10 @@ export class ClusterStreams {
     this.#announce(event);
   }
 
-  /** Tells the owner of the instance about a missed event, until the owner confirms it. One event a gap is enough, so the latest one is told. */
+  /**
+   * Tells the owner of the instance about a missed event, until the owner confirms it. One event for each gap is enough, so only the latest one is
+   * sent.
+   */
   #announce({ id: missed, instanceId: id }: GatewayEvent): void {
     const isRunning = this.#missing.has(id);
     this.#missing.set(id, missed);

@@ -44,7 +44,7 @@ const leaving = async (supervisor: Supervisor, wanted: string): Promise<Result<I
   return place.isHere ? done(supervisor.registry.record(record.id) ?? record) : elsewhere(record.id, place, 'export');
 };
 
-/** Stops the session if that is wanted, and notes that it was exported. */
+/** Stops the session if the caller asks for it, and notes the export. */
 async function prepare(supervisor: Supervisor, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
   const { id } = before;
   const now = supervisor.ports.time.now();
@@ -89,7 +89,7 @@ async function* sessionsOf(supervisor: Supervisor, all: readonly InstanceRecord[
   }
 }
 
-/** Every instance is looked at before the first session is stopped. Sessions that run are told before the first byte leaves. */
+/** Checks every instance before it stops the first session. A running session is refused before the first byte of the archive leaves. */
 export const leave = async (supervisor: Supervisor, request: ExportRequest): ReturnType<Gateway['exportSessions']> => {
   const { instances, passphrase, stop: isToStop } = request;
   const paired = [...supervisor.registry.ids].filter((id) => supervisor.registry.record(id)?.jid !== '');

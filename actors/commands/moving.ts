@@ -246,7 +246,7 @@ async function importOne(supervisor: Supervisor, session: ArrivingSession, reque
 const noSession = (only: readonly string[]): Result<never> =>
   refuse('invalid', only.length === 0 ? 'The source has no session' : `The source has no session that is named ${only.join(' or ')}`);
 
-/** Refuses a source in which no session was found. Everything that is wrong after the first session has a row of its own. */
+/** Refuses a source without any session. Faults after the first session get a row each. */
 const importAll = async (
   supervisor: Supervisor,
   arrivals: AsyncIterable<Arrival>,

@@ -11,15 +11,15 @@ type UserCommands = Pick<
   'users' | 'createUser' | 'updateUser' | 'removeUser' | 'authenticateUser' | 'changePassword' | 'offerCode' | 'confirmCode' | 'removeCode'
 >;
 
-/** More users than one gateway has operators. */
+/** The largest number of users. No gateway has that many operators. */
 const most = 1_000;
 
-/** Wrong guesses of one name: 20 at once, then 20 a minute, from whatever addresses they come. */
+/** Wrong passwords for one name: 20 at once, then 20 a minute, from all addresses together. */
 const passwordPace = { burst: 20, every: 3_000 };
 /** Wrong one-time codes of one user: ten at once, then ten an hour. Three of a million codes are valid at a time. */
 const codePace = { burst: 10, every: 360_000 };
 
-/** One sentence for every failure, so that it does not tell which names there are. */
+/** The refusal of every failed sign-in. One sentence for all failures does not reveal which names exist. */
 const wrong = refuse('forbidden', 'the name, the password or the one-time code is wrong');
 const unknownUser = refuse('notFound', 'there is no such user');
 const changedMeanwhile = refuse('conflict', 'another request has just changed the user');
@@ -36,7 +36,7 @@ const checks = (ports: UserPorts) => {
   const guesses = new Guesses(passwordPace);
   const codes = new Guesses(codePace);
   return {
-    /** Checks a password for a name that a user (null: no user) has. */
+    /** Checks a password. `row` is null for a name that no user has. */
     async password(name: string, row: UserRow | null, given: string, refusal: Result<never>): Promise<Result<null>> {
       const wait = guesses.take(name, time.now());
       if (wait > 0) return tooMany(wait);
@@ -46,7 +46,7 @@ const checks = (ports: UserPorts) => {
       guesses.giveBack(name);
       return done(null);
     },
-    /** Returns the time step of a right code. A try of a wrong code is kept. */
+    /** Returns the time step of a right code. A wrong code uses up a try. */
     code({ id, codeSecret }: Pick<UserRow, 'id' | 'codeSecret'>, given: string, refusal: Result<never>): Result<number> {
       const wait = codes.take(id, time.now());
       if (wait > 0) return tooMany(wait);
@@ -64,7 +64,7 @@ const authenticating = (ports: UserPorts, check: Checks): UserCommands['authenti
   const { users, time } = ports;
   return async ({ name: given, password, code }) => {
     const name = userNameOf(given);
-    // A name that cannot exist is checked like any other one, so that the time of the answer does not tell.
+    // An invalid name is checked like any other name, so that the time of the answer does not reveal it.
     const row = nameObjection(name) === null ? await users.byName(name) : null;
     const checked = await check.password(name.slice(0, 64), row, password, wrong);
     if (!checked.ok) return checked;

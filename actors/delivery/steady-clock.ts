@@ -1,4 +1,4 @@
-/** The clock of the times of parked rows. */
+/** The clock for parked rows. */
 import type { Time } from '../ports.ts';
 
 /**

@@ -11,7 +11,7 @@ const writeEveryMs = 1_000;
 /** The time until a retry while storage is away. In milliseconds. */
 const retryMs = 5_000;
 const batchSize = 500;
-/** Waiting notes of instance tokens, and of all other callers: some 2 MB each. Those of tokens cannot push out the others. */
+/** The largest number of waiting notes, for instance tokens and for all other callers each (about 2 MB). Notes of tokens cannot push out the others. */
 const mostWaiting = 10_000;
 /** Longest wait of a stop for the last notes. In milliseconds. */
 const lastWriteMs = 2_000;
@@ -43,7 +43,7 @@ export class AuditLog {
     this.#input = input;
   }
 
-  /** Takes a note. Refused requests changed nothing: a flood of the same one is noted once a minute, so that it cannot push out other entries. */
+  /** Takes a note. A refused request changes nothing, so a flood of the same request is noted once a minute and cannot push out other entries. */
   note(note: AuditNote): void {
     if (note.status >= 400 && this.#isRepeated(note)) return;
     const isToken = isOfToken(note.actor);
@@ -54,12 +54,12 @@ export class AuditLog {
     }
     this.#waiting.push(note);
     if (isToken) this.#ofTokens += 1;
-    // After a stop no timer keeps the process.
+    // A stopped log sets no timer, which would keep the process alive.
     if (this.#stopped) void this.#write();
     else this.#writeIn(writeEveryMs);
   }
 
-  /** Stores what waits, as far as storage answers. A later note is stored too, while storage is open. */
+  /** Stores the waiting notes, if storage answers in time. Later notes are stored too, while storage is open. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await within(this.#input.time, lastWriteMs, this.#write());
@@ -103,7 +103,7 @@ export class AuditLog {
         await store.add(batch);
       } catch (error) {
         log.warn({ error, entries: this.#waiting.length }, 'audit.notStored');
-        // An error that is no outage would come again with the same entries.
+        // Only an outage leads to a retry. Any other error would return with the same entries.
         if (error instanceof StorageFailure) return this.#writeIn(retryMs);
       }
       this.#waiting = this.#waiting.slice(batch.length);

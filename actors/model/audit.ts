@@ -22,7 +22,7 @@ export interface AuditNote {
   readonly instance: InstanceId;
   /** The user, the node or the session that the request is about; '' for none. */
   readonly subject: string;
-  /** The status of the answer; 0 if the client went before it. */
+  /** The status of the answer; 0 if the client disconnected before the answer. */
   readonly status: number;
 }
 

@@ -204,8 +204,8 @@ export type Entry =
   /** The account marked a chat as unread. The chat counts at least one unread message. Makes a `chats` event if the count was 0. */
   | { readonly kind: 'chatUnread'; readonly chatId: string }
   /**
-   * The platform named number and LID of people. A chat under the LID becomes part of the chat under the number, with its messages, counts, labels and
-   * settings. Makes a `chats` event for each such chat. Nothing happens for people without a chat under their LID.
+   * The platform reported the number and the LID of people. A chat under the LID becomes part of the chat under the number, with its messages,
+   * counts, labels and settings. Makes a `chats` event for each such chat. Nothing happens for people without a chat under their LID.
    */
   | { readonly kind: 'samePerson'; readonly people: readonly PersonPair[] }
   /** The operator removed a chat from storage. The messages of the chat stay. No event. The next entry about the chat creates it again. */

@@ -1,11 +1,11 @@
-/** People who operate the gateway: named users with a role. The administrator of the token is no user. */
+/** People who operate the gateway: named users with a role. A holder of the admin token is no user. */
 
 /** Roles from the least to the greatest. A role may do everything that the roles before it may do. */
 export const roles = ['viewer', 'operator', 'administrator'] as const;
 
 export type Role = (typeof roles)[number];
 
-/** Returns true if somebody with this role may do what needs at least the role `least`. */
+/** Returns true if the role has at least the rights of `least`. */
 export const mayAct = (role: Role, least: Role): boolean => roles.indexOf(role) >= roles.indexOf(least);
 
 /** A user as administrators see it. Times in Unix milliseconds. */
@@ -31,14 +31,17 @@ export interface OpenSession {
   readonly id: string;
   /** Null for a session that began with the admin token. */
   readonly user: Pick<User, 'id' | 'name' | 'role'> | null;
-  /** The address from which it began; '' for a session that a node of the last release began. */
+  /** The address of the client at sign-in; '' for a session that a node of the last release began. */
   readonly address: string;
-  /** 0 for a session that a node of the last release began. */
+  /** The time of the sign-in; 0 for a session that a node of the last release began. */
   readonly since: number;
   readonly until: number;
 }
 
-/** Letters in lower case, so that two names never differ in case alone. They begin with a letter or a digit, which no spreadsheet takes for a formula. */
+/**
+ * The form of a name. Letters are in lower case, so that no two names differ in case alone. The first sign is a letter or a digit, so that no
+ * spreadsheet reads a name as a formula.
+ */
 const namePattern = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
 
 /** Returns the name as it is stored. */
@@ -50,7 +53,7 @@ export const nameObjection = (name: string): string | null =>
     ? null
     : 'name must have 1 to 64 letters a to z, digits, dots, hyphens, underscores or @, and begin with a letter or digit';
 
-/** Lengths of a password in characters. The least is the one that OWASP and NIST name for a password alone, rounded down to what people type. */
+/** Lengths of a password in characters. The least is below the length that OWASP and NIST recommend without a second factor, because people type it. */
 export const passwordLengths = { min: 12, max: 256 } as const;
 
 /** Returns why a password is not accepted; null if it is accepted. */

@@ -1,7 +1,7 @@
 /** Limits guesses by name with one token bucket a name. A try is taken before the guess is checked, so that a burst gets no more tries than the limit. */
 import { type Bucket, fullBucket, type Pace, takeToken } from './pacing.ts';
 
-/** Names that are remembered, the latest ones. Each takes some 100 bytes. */
+/** The number of names that are remembered, the latest ones. Each takes about 100 bytes. */
 const remembered = 20_000;
 
 export class Guesses {
@@ -12,7 +12,7 @@ export class Guesses {
     this.#pace = pace;
   }
 
-  /** Takes a try. Returns 0, or the milliseconds until there is another one. */
+  /** Takes a try. Returns 0, or the milliseconds until the next try is allowed. */
   take(name: string, now: number): number {
     const { bucket, wait } = takeToken(this.#buckets.get(name) ?? fullBucket(this.#pace, now), this.#pace, now);
     this.#buckets.delete(name);

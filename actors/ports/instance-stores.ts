@@ -1,7 +1,4 @@
-/**
- * Storage of instances and webhooks, of server-wide settings, and of what belongs to their administration: changes, one-time codes,
- * sign-ins and steps.
- */
+/** Storage of instances and webhooks, of server-wide settings, and of their administration: changes, one-time codes, sign-ins and steps. */
 import type { InstanceId, InstancePatch, InstanceRecord, Webhook } from '../model.ts';
 
 // Storage of instances, webhooks and server-wide settings.

@@ -1,4 +1,4 @@
-/** Queries of what is stored about people and groups: contacts, groups, known numbers, pictures, and definitions such as labels. */
+/** Queries on people and groups: contacts, groups, known numbers, pictures, and definitions such as labels. */
 import type { Claim, Contact, ContactScope, DefinitionKind, Group, InstanceId, Kept, LookedPicture } from '../model.ts';
 
 // Queries of stored contacts. The journal writes contacts.

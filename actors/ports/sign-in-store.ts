@@ -8,7 +8,7 @@ export interface SignIn {
   readonly admin: string;
   /** Null for a sign-in with the admin token. */
   readonly userId: string | null;
-  /** The address from which it began. */
+  /** The address of the client at sign-in. */
   readonly address: string;
 }
 
@@ -22,7 +22,7 @@ export interface FoundSignIn {
 export interface SignInStore {
   /**
    * Adds a sign-in that ends after `ms`. Keeps only the `most` sign-ins that end last, and at most a twentieth of them for one user. Returns false if
-   * the version of the user is another one by now.
+   * the version of the user has changed.
    */
   add(signIn: SignIn, ms: number, most: number): Promise<boolean>;
   /** Returns the valid sign-in of a key, or null. `admin` is the fingerprint of the current admin token, here and below. */

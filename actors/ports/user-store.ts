@@ -7,7 +7,7 @@ export interface UserRow extends User {
   readonly password: string;
   /** The shared secret of one-time codes; '' for none. */
   readonly codeSecret: string;
-  /** A random text that is replaced with the password, the role or the code. */
+  /** A random text. Each change of the password, the role or the code replaces it. */
   readonly version: string;
   /** False if a secret cannot be opened. Such a user cannot sign in until an administrator resets the password and the code. */
   readonly readable: boolean;
@@ -25,7 +25,7 @@ export interface UserStore {
   all(): Promise<readonly User[]>;
   byName(name: string): Promise<UserRow | null>;
   byId(id: string): Promise<UserRow | null>;
-  /** Adds a user without a one-time code. `taken`: the name is. `full`: there are `most` users. */
+  /** Adds a user without a one-time code. Answers `taken` if the name exists, and `full` if there are `most` users. */
   add(user: User & { readonly password: string; readonly version: string }, most: number): Promise<'added' | 'taken' | 'full'>;
   /**
    * Changes a user, gives it the new version and ends its sessions, in one statement. Returns null if there is no such user, or if `expected` is given
@@ -35,8 +35,8 @@ export interface UserStore {
   /** Removes a user and its sessions. Returns null if there is none. */
   remove(id: string): Promise<User | null>;
   /**
-   * Notes a sign-in and uses the one-time code of this time step up. Returns false if the user changed meanwhile, or if a code of this step or of a
-   * later one was used before. `step` is null without a code.
+   * Notes a sign-in, and marks the one-time code of this time step as used. Returns false if the user changed meanwhile, or if a code of this step or
+   * of a later one was used before. `step` is null without a code.
    */
   signedIn(user: Pick<SessionUser, 'id' | 'version'>, at: number, step: number | null): Promise<boolean>;
 }
@@ -45,7 +45,7 @@ export interface UserStore {
 export interface Passwords {
   /** Resolves to a text that holds the algorithm, its parameters and the salt. Returns null if too many hashes wait. */
   hash(password: string): Promise<string | null>;
-  /** Takes as long for the hash null, of a name that nobody has, as for a real one. Returns null if too many hashes wait. */
+  /** Checks a password. The hash null stands for an unknown name, and its check takes as long as a real one. Returns null if too many hashes wait. */
   verify(password: string, hash: string | null): Promise<boolean | null>;
 }
 

@@ -38,7 +38,7 @@ export type LifecycleCommand =
   /** Confirms that the phone shows the same code. */
   | ({ readonly type: 'passkey.confirm' } & Sent)
   | ({ readonly type: 'passkey.cancel' } & Sent)
-  /** Closes the session without a logout. The session stays disconnected until somebody connects it. `reason` is for people. */
+  /** Closes the session without a logout. The session stays disconnected until a caller connects it. The operator reads `reason`. */
   | ({ readonly type: 'instance.rest'; readonly reason: string } & Sent)
   /** Closes the session for a stop of the process, and changes nothing else. The actor takes no connect afterwards. */
   | ({ readonly type: 'instance.stop' } & Sent)

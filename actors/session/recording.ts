@@ -1,7 +1,4 @@
-/**
- * The recorder of an instance: how it is made, and what is looked for in the entries: changes of the connection, opt-outs, and events that
- * cannot be rendered.
- */
+/** The recorder of an instance. It looks for changes of the connection, opt-outs, and events that cannot be rendered. */
 import type { CourierHost } from '../delivery/courier-host.ts';
 import { Recorder, type RecorderInput, refusalNameOf } from '../delivery/recorder.ts';
 import type { Entry, GatewayEvent, InstanceId, InstanceRecord, Message, Status, Webhook } from '../model.ts';

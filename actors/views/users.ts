@@ -10,7 +10,7 @@ export interface NewUser {
 export interface UserPatch {
   readonly role?: Role;
   readonly password?: string;
-  /** Removes the one-time code, for somebody who lost the phone. */
+  /** Removes the one-time code, for a user who lost the phone. */
   readonly resetCode?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Credentials {
   readonly code: string;
 }
 
-/** A one-time code that is being set up. Nothing is stored before the first code of it was entered. */
+/** A one-time code that is being set up. The secret is stored after its first code was entered. */
 export interface CodeOffer {
   /** Base 32, for typing. */
   readonly secret: string;
@@ -44,9 +44,9 @@ export interface UserFace {
   /** Replaces the own password. Ends the sessions of the user. */
   changePassword(id: string, old: string, password: string): Promise<Result<User>>;
   offerCode(id: string, password: string): Promise<Result<CodeOffer>>;
-  /** Asks for one-time codes from now on, if the code belongs to the secret. Ends the sessions of the user. */
+  /** Requires one-time codes from now on, if the code belongs to the secret. Ends the sessions of the user. */
   confirmCode(id: string, secret: string, password: string, code: string): Promise<Result<User>>;
-  /** Asks for no one-time codes any more. Ends the sessions of the user. */
+  /** Stops requiring one-time codes. Ends the sessions of the user. */
   removeCode(id: string, password: string): Promise<Result<User>>;
 }
 

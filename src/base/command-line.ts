@@ -2,8 +2,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /**
- * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints the
- * error with the first line of the usage: all of it would scroll the error away.
+ * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints
+ * the error with the first line of the usage. The whole usage would scroll the error away.
  */
 export const commandLine = <const Config extends ParseArgsConfig>(config: Config, usage: string): ReturnType<typeof parseArgs<Config>> => {
   if (process.argv.slice(2).some((one) => one === '--help' || one === '-h')) {

@@ -1,6 +1,6 @@
 /**
- * Messages as the interface spells them: their content, whole ones in answers (specification 2.5) and in events, posts of channels, and
- * what became of them.
+ * Messages as the interface spells them: their content, whole ones in answers (specification 2.5) and in events, posts of channels, and their
+ * outcomes.
  */
 import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
@@ -153,7 +153,7 @@ export const durationText = (seconds: number): string => {
   return minutes > 0 ? `${minutes}m${rest}` : rest;
 };
 
-// The `messages_update` event: what became of messages (contract/events.md).
+// The `messages_update` event: the outcomes of messages (contract/events.md).
 
 /** Statuses that somebody else confirms. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);

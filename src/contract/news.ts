@@ -1,4 +1,4 @@
-/** Events of which nothing is stored, and batches of older messages, as the interface spells them (contract/events.md). */
+/** Events that are not stored, and batches of older messages, as the interface spells them (contract/events.md). */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';

@@ -1,22 +1,22 @@
-/** Notes every request that changes what operators set. The note is taken when the answer has left, or when the client went before it. */
+/** Notes every request that changes settings of the operators. The note is taken when the answer has left, or when the client has disconnected. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditNote, Gateway } from '#actors/gateway.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Requests of this route are noted. */
+    /** True if requests of this route are noted. */
     audited?: boolean;
   }
   interface FastifyRequest {
-    /** The object of the request, where neither the credential nor the address says it. A route sets it. */
+    /** The object of the request, if neither the credential nor the address names it. The route sets this field. */
     auditSubject: { instance?: string; subject?: string } | null;
   }
 }
 
 /**
- * Tags whose changes are noted. Tags that are false hold the work of an account: messages, chats, contacts, groups. Their requests come by the thousand,
- * and the stored messages tell of them.
+ * True for each tag whose changes are noted. The other tags are the work of an account: messages, chats, contacts, groups. Their requests come by the
+ * thousand, and the stored messages show their effects.
  */
 export const auditedTags: Readonly<Record<string, boolean>> = {
   admin: true,
@@ -42,21 +42,21 @@ export const auditedTags: Readonly<Record<string, boolean>> = {
 
 /** Routes that differ from their tag. */
 const exceptions: Readonly<Record<string, boolean>> = {
-  // They read.
+  // These routes only read.
   'POST /business/get/profile': false,
   'POST /business/catalog/info': false,
   'POST /business/catalog/list': false,
   'POST /sender/listmessages': false,
-  // It says whether the account is shown as online.
+  // This route sets whether the account is shown as online.
   'POST /instance/presence': false,
-  // Each call of a tool is a request to its own route, which is noted there.
+  // Each tool call is a request to the route of its operation, which notes it.
   'POST /mcp': false,
   'DELETE /mcp': false,
   // Chatwoot posts every message of an agent.
   'POST /chatwoot/webhook/:hook': false,
-  // It names the fields of all leads.
+  // This route names the fields of all leads.
   'POST /instance/updateFieldsMap': true,
-  // It shows a secret.
+  // This route shows a secret.
   'GET /admin/session/token': true,
 };
 
@@ -68,7 +68,7 @@ const longest = 100;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '');
 
-/** Names the caller; null for somebody who was not admitted. */
+/** Names the caller; null for a caller that was not admitted. */
 const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'actor' | 'who'> | null => {
   if (caller === null) return null;
   if (caller.actor === 'user') return { actor: 'user', who: caller.user.name };
@@ -106,7 +106,7 @@ export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () =>
       if (made !== null) gateway.audit(made);
     };
     reply.raw.once('finish', () => note(reply.raw.statusCode));
-    // A client that goes away does not undo what it asked for.
+    // A client that disconnects does not undo its request.
     reply.raw.once('close', () => note(reply.raw.headersSent ? reply.raw.statusCode : 0));
     next();
   });

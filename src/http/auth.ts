@@ -83,7 +83,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** An answer without secrets, in the places where answers have them. `payload`: the body that was posted to a receiver. */
+/** Returns an answer without the secrets at the places where answers have them. `payload` is the body that was posted to a receiver. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;

@@ -182,7 +182,7 @@ const usualErrors = [
   ['without a token:', 'UsualOpenErrors'],
 ] as const;
 
-/** Returns possible names for an error of a place such as `sendText 404`: the name of its status, else that with the operation. */
+/** Returns possible names for an error of a place such as `sendText 404`: the name of its status, and if that is taken, the name with the operation. */
 export const errorNames = (place: string, answer: Readonly<Record<string, unknown>>): readonly string[] => {
   const given = namesByPlace[place];
   if (given !== undefined) return [given];

@@ -35,7 +35,10 @@ const insideSchema = (schema: Json, place: string, replace: Replace): Json => {
   );
 };
 
-/** One example is written as `examples` too, which may refer to a component; `example` may not. `openapi-typescript` also copies each `example` into comments. */
+/**
+ * A single example is also written as `examples`, because `examples` may refer to a component and `example` may not. `openapi-typescript` also copies
+ * each `example` into comments.
+ */
 const insideMedia = ({ schema, example, examples, ...rest }: Json, place: string, replace: Replace): Json => ({
   ...rest,
   ...(isObject(schema) ? { schema: replace({ section: 'schemas', value: schema, place }) } : {}),

@@ -74,10 +74,10 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   });
 };
 
-// Sessions of the dashboard: a random name in a cookie stands for the admin token or for a user, so that no page has to keep a secret itself.
-// They are in memory, and in the database as well, so that they outlive a restart and that each node knows those of all.
+// Sessions of the dashboard: a random name in a cookie stands for the admin token or for a user, so that no page keeps a secret. Sessions are in
+// memory and in the database, so that they outlive a restart and every node knows them.
 
-/** More than one person opens; the session that was opened first ends for a new one. */
+/** The largest number of sessions, more than people open. A further session ends the oldest one. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -98,7 +98,7 @@ interface Session extends SessionOwner {
 }
 
 export interface AdminSessions {
-  /** Begins a session; answers with its name, which only the cookie holds from then on. Null: the user changed since it was authenticated. */
+  /** Begins a session. Returns its name, which only the cookie holds from then on. Returns null if the user has changed since the authentication. */
   begin(user: SessionUser | null, address: string): Promise<string | null>;
   /** Returns the owner of a session; null for a name that is no session. */
   find(name: string): Promise<SessionOwner | null>;
@@ -108,9 +108,9 @@ export interface AdminSessions {
   end(name: string): Promise<void>;
   /** Ends the session with this id, as `list` names it. Returns false if there is none. */
   endById(id: string): Promise<boolean>;
-  /** Ends the sessions of the admin token in this process, since the token was replaced. */
+  /** Ends the sessions of the admin token in this process, because the token was replaced. */
   endOfToken(): void;
-  /** Ends the sessions of a user in this process, since the user changed. Other nodes end theirs within a second. */
+  /** Ends the sessions of a user in this process, because the user changed. Other nodes end theirs within a second. */
   endOfUser(id: string): void;
   list(): Promise<readonly OpenSession[]>;
   /** The answer ends with the session at the latest. */
@@ -181,7 +181,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
   const endById = async (key: string): Promise<boolean> => {
     const wasHere = memory.end(key);
     const wasKept = (await shared?.end(key)) ?? false;
-    // Another request may have found it in the database meanwhile.
+    // Another request may have loaded the session meanwhile.
     ended();
     return memory.end(key) || wasHere || wasKept;
   };
@@ -196,7 +196,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       const name = randomBytes(32).toString('base64url');
       const key = keyOf(name);
       const isCurrent = unchanged();
-      // Without a database users have no sessions: nothing could end them.
+      // Without a database users have no sessions, because no change could end them.
       const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
       if (!isKept) return null;
       // After an end meanwhile, the next request asks the database whether the session is one of those that ended.
@@ -243,7 +243,7 @@ export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean
   return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
 };
 
-/** Returns false for a page of somebody else, which could sign its visitor in as another user. A client that is no browser sends neither header. */
+/** Returns false for a page of another site, which could sign its visitor in as another user. Clients that are no browsers send neither header. */
 export const isOwnOrNoPage = (request: FastifyRequest): boolean =>
   (request.headers['sec-fetch-site'] === undefined && request.headers.origin === undefined) || isOwnRequest(request);
 

@@ -1,4 +1,4 @@
-/** The interface describes itself: OpenAPI as JSON and as a page, made of the same table as the routes. */
+/** The description of the interface: OpenAPI as JSON and as a page, made of the table of routes. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

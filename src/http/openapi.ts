@@ -150,7 +150,7 @@ const commonErrors = (credential: Credential | null): readonly ErrorCase[] => [
   ...refusalCases('unavailable'),
 ];
 
-/** Errors beside these of operations that send requests to the platform. */
+/** Further errors of operations that send requests to the platform. */
 const platformErrors: readonly ErrorCase[] = refusalCases('notSent', 'capped', 'refused', 'notSupported', 'unknown');
 
 const defaultAnswer = (title: string, cases: readonly ErrorCase[], schema: TSchema) => {

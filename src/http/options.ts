@@ -97,7 +97,7 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[];
   /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
   readonly allowQueryTokens: boolean;
-  /** Tools that `/mcp` offers; empty: there is no `/mcp`. */
+  /** Tools that `/mcp` offers. Without any there is no `/mcp`. */
   readonly mcpTools: readonly McpGroup[];
   readonly log: HttpLog;
   readonly version: string;

@@ -21,7 +21,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',
-  // One's own sign-in.
+  // The user's own sign-in.
   'DELETE /admin/session': 'viewer',
   'GET /admin/sessions': 'viewer',
   'POST /admin/sessions/end': 'viewer',
@@ -30,7 +30,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /admin/me/code/confirm': 'viewer',
   'POST /admin/me/code/remove': 'viewer',
 
-  // Running sessions: link, connect, disconnect, restart, send again, try.
+  // Operation of sessions: link, connect, disconnect, restart, replay, test.
   'POST /instance/connect': 'operator',
   'POST /instance/disconnect': 'operator',
   'POST /instance/reset': 'operator',
@@ -61,7 +61,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /send/text': 'operator',
   'GET /sse': 'operator',
 
-  // Settings, secrets, deletion and people. The rows say that somebody has decided.
+  // Settings, secrets, deletion and people. These rows record a decision, although the default is the same.
   'POST /instance/create': 'administrator',
   'POST /instance/updateAdminFields': 'administrator',
   'DELETE /admin/refused/:instance/:id': 'administrator',

@@ -25,7 +25,7 @@ export interface Credential {
 
 /** A page of somebody else made the browser send the dashboard's cookie. */
 export const forged: Denial = { status: 403, text: 'the session counts for requests of the dashboard only' };
-/** A user called what only a greater role may call. */
+/** A user called a route that needs a higher role. */
 export const roleText = (role: string, least: string): string => `the role ${role} does not allow this: it needs the role ${least}`;
 /** Named by a page that does not know yet that it is gone. */
 export const noSuchInstance: Denial = { status: 404, text: 'instance not found' };

@@ -1,4 +1,4 @@
-/** Work with an end: a time limit, a caller who may go away, a bound of concurrent work, and the refusal of such work. */
+/** Bounded work: a time limit, cancellation by the caller, a bound of concurrent work, and the refusal of further work. */
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
 import { deadline } from '#src/webhooks/address-guard.ts';
 

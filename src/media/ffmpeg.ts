@@ -237,8 +237,8 @@ export class Ffmpeg {
 // Programs that a killed gateway left behind: they work on for nobody, and write into files that are gone.
 
 /**
- * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. For a start, before the folder is used. Answers how many. On systems that do not
- * show their processes as files it ends none: there the limit on processor time ends a conversion.
+ * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. A start calls this function before it uses the folder. Returns the number
+ * of ended processes. Systems that do not show processes as files give 0. The limit on processor time ends a conversion there.
  */
 export const endLeftoverChildren = async (folder: string): Promise<number> => {
   const real = await realpath(folder).catch(() => folder);

@@ -1,4 +1,4 @@
-/** Files from where clients have them: data URLs and base64, addresses that a user gave, and the names of files. */
+/** Sources of files: data URLs and base64, addresses that a user gave, and the names of files. */
 import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { MediaFailure, tooManyBytes } from './bounded-work.ts';

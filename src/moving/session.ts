@@ -98,7 +98,7 @@ export interface SourceOptions {
 /** The form of an upload for a reader. A folder comes as a tar archive. */
 export interface UploadForm {
   readonly kind: 'file' | 'folder' | 'either';
-  /** The object of the sentence that says what the caller has to send. */
+  /** The noun of the expected upload, for an error text. */
   readonly takes: string;
 }
 

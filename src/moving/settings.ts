@@ -41,13 +41,13 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
 /** Bytes of a key in the Standard Webhooks specification. */
 const [least, most] = [24, 64] as const;
 
-/** Makes the secret of a webhook of the key with which the source signs; '' for a key that is no secret of Standard Webhooks. */
+/** Returns the secret of a webhook for the signing key of the source; '' for a key that is no secret of Standard Webhooks. */
 export const secretOf = (key: string): string => {
   const bytes = Buffer.from(key);
   return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';
 };
 
-/** Says what became of that key. `secret`: the answer of `secretOf`. */
+/** Returns a sentence on the outcome for that key. `secret` is the answer of `secretOf`. */
 export const signatureNotes = (key: string, secret: string): readonly string[] => {
   if (key === '') return [];
   return secret === ''

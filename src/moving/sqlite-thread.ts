@@ -1,4 +1,4 @@
-/** The side of the event loop of the thread that reads an SQLite file: asks it for rows, and ends it. */
+/** The main thread's side of the thread that reads an SQLite file. It asks for rows, and ends the thread. */
 import { Worker } from 'node:worker_threads';
 import { SourceFault } from './session.ts';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-worker.ts';
@@ -16,7 +16,7 @@ type Pages = AsyncGenerator<readonly Readonly<Record<string, unknown>>[]>;
 
 export interface SqliteThreadOptions {
   readonly path: string;
-  /** Name of the file in sentences. */
+  /** Name of the file in error texts. */
   readonly name: string;
   /** Gives up a query under way, and ends the thread. */
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export class SqliteThread {
   readonly #name: string;
   readonly #signal: AbortSignal;
   readonly #stepMs: number;
-  /** In the order of the requests, which is that of the answers. */
+  /** Open requests, in the order of the answers. */
   readonly #waiting: Waiting[] = [];
   #fault: { readonly error: unknown } | null = null;
   #queries = 0;
@@ -84,7 +84,7 @@ export class SqliteThread {
     this.#fail(new SourceFault(`${this.#name} is closed`));
   }
 
-  /** Sends a request, and waits for its answer. `null`: the thread answers without one when it has opened the file. */
+  /** Sends a request, and waits for its answer. The request null waits for the first answer of the thread, which comes when the file is open. */
   async #ask(request: SqliteRequest | null): Promise<SqliteAnswer> {
     if (this.#fault !== null) throw this.#fault.error;
     // The opening includes the start of the thread.

@@ -1,7 +1,4 @@
-/**
- * The thread that reads one SQLite file. A query over the tables of a stranger may take any time, and `DatabaseSync` would hold the event loop
- * for all of it.
- */
+/** The thread that reads one SQLite file. A query over a foreign database may take any time, and `DatabaseSync` would block the event loop meanwhile. */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -16,14 +13,14 @@ export type SqliteAnswer =
   | { readonly ok: true; readonly rows: readonly Readonly<Record<string, unknown>>[]; readonly isLast: boolean }
   | { readonly ok: false; readonly message: string };
 
-/** A page of rows ends at either bound, so that the other side takes it within a few milliseconds. */
+/** A page of rows ends at either bound, so that the main thread handles it within a few milliseconds. */
 const [mostRows, mostBytes] = [200, 256 * 1024] as const;
 /** Bytes of one value. The largest records, sender keys of large groups, have some hundred kilobytes. */
 const longestValue = 4 << 20;
 
 /**
- * Moves everything into the one file, after which SQLite opens no other. Drops the views of the copy: a recursive view in the place of a table has rows
- * without end.
+ * Moves the log into the main file, so that SQLite opens no other file. Drops the views of the copy, because a recursive view in the place of a table
+ * has endless rows.
  */
 const settle = (database: DatabaseSync): void => {
   database.exec('pragma locking_mode = exclusive; pragma temp_store = memory; pragma trusted_schema = off');
@@ -33,7 +30,7 @@ const settle = (database: DatabaseSync): void => {
   database.exec('pragma query_only = on');
 };
 
-/** Makes text of numbers that JavaScript cannot hold, as `pg` does. */
+/** Turns numbers that JavaScript cannot hold into text, as `pg` does. */
 const valueOf = (value: unknown): unknown => {
   if (typeof value !== 'bigint') return value;
   const number = Number(value);

@@ -54,7 +54,7 @@ const copyParts = async (path: string, folder: string): Promise<string> => {
   return join(folder, basename(path));
 };
 
-/** Makes Buffers of bytes, which libsignal demands. */
+/** Turns bytes into Buffers, which libsignal demands. */
 const rowOf = <Row extends object>(row: object): Row =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -80,9 +80,9 @@ const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDat
 };
 
 /**
- * Copies the file with its log to a folder that only this user can enter, and opens the copy in a thread of its own. The copy holds private keys: its name
- * is removed as soon as it is open, so that a killed process leaves nothing behind. Where the system keeps the names of open files, `close` removes it.
- * Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
+ * Copies the file with its log to a folder that only this user can enter, and opens the copy in a thread of its own. The copy holds private keys. Its
+ * name is removed as soon as the copy is open, so that a killed process leaves nothing behind. If the system does not allow that, `close` removes the
+ * name. Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
  */
 export const openSqlite = async (path: string, signal = new AbortController().signal, stepMs?: number): Promise<SourceDatabase> => {
   await checkHeader(path);

@@ -128,7 +128,7 @@ const unpackAll = async (pieces: Pieces, folder: string, signal: AbortSignal): P
   }
 };
 
-/** Unpacks the file. Throws `SourceFault` for what is no whole tar archive, and for names that no file can have. */
+/** Unpacks the file. Throws `SourceFault` for an incomplete archive, and for names that no file can have. */
 export const unpackTar = async (file: string, folder: string, signal: AbortSignal): Promise<void> => {
   const pieces = new Pieces(createReadStream(file));
   try {

@@ -75,8 +75,8 @@ export interface UploadFacts {
 }
 
 /**
- * Unpacks an upload and returns the path for its reader: the file, or the folder of an archive. Readers name a file by the last part of its path, so that
- * the file is called what their sentences call it. Throws `SourceFault` and `TooLarge`.
+ * Unpacks an upload and returns the path for its reader: the file, or the folder of an archive. Readers name a file by the last part of its path, so
+ * the file gets the name that error texts should show. Throws `SourceFault` and `TooLarge`.
  */
 export const unpackUpload = async ({ folder, from, reader, maxBytes, signal }: UploadFacts): Promise<string> => {
   const [sent, path] = [`${folder}/sent`, `${folder}/The upload`];

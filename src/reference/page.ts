@@ -109,7 +109,7 @@ export const addReference = (app: FastifyInstance, options: ReferenceOptions): v
   app.get(prefix, { schema }, (_request, reply) => reply.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`));
   for (const [name, file] of Object.entries(files)) {
     app.get(`${prefix}/${name}`, { schema }, async (request, reply) => {
-      // The browser asks for the script next, so its making begins with the page. A failure is told to the request for the script.
+      // The browser asks for the script next, so its making begins with the page. The request for the script reports a failure.
       if (name === '') void script().catch(() => undefined);
       return send(request, reply, await file());
     });

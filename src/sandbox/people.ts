@@ -49,7 +49,7 @@ export interface Picture {
 export interface Person {
   readonly number: Digits;
   lid: Digits;
-  /** LIDs of accounts that the number had before. They name nobody. */
+  /** LIDs of accounts that the number had before. They belong to no person. */
   formerLids?: readonly Digits[];
   /** The name that was entered, else the one that the first client registered with, else ''. What others see is `People.pushName`. */
   name: string;

@@ -60,7 +60,7 @@ const queueOf = () => {
   return async <T>(work: () => Promise<T>): Promise<T | null> => {
     if (busy >= atOnce) {
       if (waiting.length >= mostWaiting) return null;
-      // The place of the work that ended is handed over.
+      // The work that ended passes its place to the next one.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else busy += 1;
     try {
@@ -75,7 +75,7 @@ const queueOf = () => {
 
 export const createPasswords = (cost: HashCost = owaspCost): Passwords => {
   const inTurn = queueOf();
-  /** Stands for the hash of a name that nobody has. No password has it, because the result is not looked at. */
+  /** Stands for the hash of an unknown name. No password matches, because the result of the check is ignored. */
   const nobody: Parsed = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   return {
     hash: (password) =>

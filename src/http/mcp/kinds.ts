@@ -19,7 +19,7 @@ const kind = (group: McpGroup, hints: readonly ('reads' | 'destroys' | 'repeats'
   },
 });
 
-/** Pairs of a kind and the operationIds that are of it. */
+/** Pairs of a kind and its operationIds. */
 const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
   [
     kind('reading', ['reads', 'repeats']),
@@ -34,7 +34,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     `sendText sendMedia sendContact sendLocation sendGroupInvite sendEvent sendMenu sendCarousel sendLocationButton sendRequestPayment sendPixButton
     sendStatus showTyping inviteChannelAdmin`,
   ],
-  // Replaces what people have read.
+  // Replaces messages that people have read.
   [kind('sending', ['destroys', 'repeats']), 'editMessage editPost reactToMessage reactToPost'],
   // Writes to many people at once.
   [kind('sending', ['asks']), 'sendSimpleCampaign sendAdvancedCampaign'],

@@ -24,10 +24,10 @@ const common = {
   refusals: { forbidden: { example: 'MCP takes the token of the instance' }, notFound: { example: unknownSession } },
 } as const;
 
-/** The dashboard's session stands for no token, so that a request of a tool could not be made with it. */
+/** A session of the dashboard has no instance token, so the request of a tool could not be made. */
 const noToken = refuse('forbidden', 'MCP takes the token of the instance');
 
-/** Executes a request of a tool as its client would: with its token, through every check, limit and log of the route. */
+/** Executes the request of a tool like a request of the client: with its token, and through every check, limit and log of the route. */
 const runFor =
   ({ server, id, instanceToken: token, ip, headers: { host = '', traceparent } }: FastifyRequest): RunTool =>
   async (request) => {
@@ -37,7 +37,7 @@ const runFor =
       remoteAddress: ip,
       headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
     });
-    // A model that knows the token could be talked into sending it to somebody.
+    // A stranger could persuade a model that knows the token to send it.
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 

@@ -16,7 +16,7 @@ export interface ToolAnswer {
   readonly status: number;
   /** JSON. */
   readonly text: string;
-  /** The field that is wrong, where the answer does not say so; '' for none. */
+  /** The wrong field, if the answer does not name it; '' for none. */
   readonly hint: string;
 }
 
@@ -48,7 +48,7 @@ const question = {
   required: ['confirm'],
 };
 
-/** One library for all servers: making one takes milliseconds. */
+/** All servers share one validator, because making one takes milliseconds. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
@@ -60,7 +60,7 @@ const resultOf = ({ status, text, hint }: ToolAnswer): CallToolResult => ({
 
 const shorten = (text: string): string => (text.length > shownArguments ? `${text.slice(0, shownArguments)}…` : text);
 
-/** Asks the user of the client. Returns null if the user confirms the call, and otherwise why it is not done. */
+/** Asks the user of the client. Returns null if the user confirms the call, and otherwise the reason why it is not executed. */
 const objectionOf = async (
   server: Server,
   { listing, address }: Tool,

@@ -1,14 +1,14 @@
-/** Sessions of MCP clients whose user can confirm calls. Other clients have none: each of their requests stands for itself. */
+/** Sessions of MCP clients whose user can confirm calls. Other clients have no session, and their requests are independent. */
 import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { InstanceId } from '#actors/gateway.ts';
 
-/** Sessions of one instance; beyond it the one that was used least recently ends. */
+/** The largest number of sessions of one instance. A further session ends the least recently used one. */
 const perInstance = 20;
 /** Sessions of all instances. Each holds some 6 KB. */
 const inAll = 1_000;
-/** Milliseconds after which a session that nobody uses ends. The client begins another one by itself. */
+/** Milliseconds after which a session that nobody uses ends. The client then begins a new session. */
 const idleMs = 30 * 60_000;
 
 interface Session {
@@ -22,7 +22,7 @@ export interface McpSessions {
   open(instance: InstanceId, server: Server): Promise<WebStandardStreamableHTTPServerTransport>;
   /** Returns null if the instance has no session of this name. */
   find(instance: InstanceId, name: string): WebStandardStreamableHTTPServerTransport | null;
-  /** Ends all sessions, and the answers that they still owe. */
+  /** Ends all sessions and their open answers. */
   close(): void;
 }
 

@@ -20,7 +20,7 @@ export interface ToolRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: the request has no body. */
+  /** Absent if the request has no body. */
   readonly payload?: Json;
 }
 
@@ -33,7 +33,7 @@ export interface Tool {
   request(input: Json): ToolRequest;
 }
 
-/** Returns a plain copy of a schema with shared shapes in place of references, since clients resolve none. */
+/** Returns a plain copy of a schema with shared shapes in place of references, because clients do not resolve references. */
 const resolved = (value: unknown, shared: SharedSchemas): unknown => {
   if (Array.isArray(value)) return value.map((item) => resolved(item, shared));
   if (typeof value !== 'object' || value === null) return value;

@@ -13,13 +13,13 @@ const exportPage = 1_000;
 
 const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'instance', 'subject', 'status'] as const;
 
-/** Quotes a cell (RFC 4180). A spreadsheet takes a text that begins with one of these signs for a formula, so that a quote goes before it. */
+/** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with one of these signs as a formula, so a quote goes before it. */
 const cell = (value: string | number): string => {
   const text = typeof value === 'number' ? String(value) : value.replace(/^[=+\-@\t\r]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Times are text that people and spreadsheets read. */
+/** Times are written in a form that people and spreadsheets read. */
 const csvLine = (entry: AuditEntry): string =>
   `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 
@@ -43,7 +43,7 @@ async function* linesOf({ auditPage }: Gateway, query: AuditQuery, { head, line 
 const sendExport = async (reply: FastifyReply, gateway: Gateway, query: AuditQuery, format: 'ndjson' | 'csv'): Promise<null> => {
   const { type } = formats[format];
   const lines = linesOf(gateway, query, formats[format]);
-  // A database that is away is answered as ever: nothing has left by then.
+  // If the database is away, the client gets the usual error, because no byte of the export has left yet.
   const first = await lines.next();
   reply.hijack();
   reply.raw.writeHead(200, {
@@ -56,7 +56,7 @@ const sendExport = async (reply: FastifyReply, gateway: Gateway, query: AuditQue
     if (first.done !== true) yield first.value;
     yield* lines;
   };
-  // An export that ends early is known by its cut connection.
+  // The cut connection tells the client that the export is incomplete.
   await pipeline(Readable.from(all()), reply.raw).catch(() => reply.raw.destroy());
   return null;
 };

@@ -51,7 +51,7 @@ const ownerView = ({ user }: SessionOwner) => ({
 
 type Shown = (owner: SessionOwner, gateway: Gateway) => AnswerOf<typeof SessionAnswer>;
 
-/** The one sentence for every wrong sign-in. */
+/** The text of every refused sign-in. */
 const wrongSignIn = 'the name, the password or the one-time code is wrong';
 
 const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 'log'>, sessions: AdminSessions, shown: Shown): Route =>
@@ -76,7 +76,7 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 
         throw error;
       });
       if (!signedIn.ok) {
-        // Without the name: people type passwords into the wrong field.
+        // The name is not logged, because people type passwords into the wrong field.
         options.log.warn({ request: request.id, address: request.ip, reason: signedIn.refusal.reason }, 'http.signInRefused');
         return signedIn;
       }

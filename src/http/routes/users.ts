@@ -17,8 +17,8 @@ const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.acto
 const noUser = refuse('invalid', 'the admin token has no password of its own: sign in by a name');
 
 /**
- * Changes a user. The sessions of the user in this process end with it, also after a failure: the database may have changed the user before its answer was
- * lost, and knows which sessions are still valid.
+ * Changes a user, and ends the user's sessions in this process. They end after a failure too, because the database may have changed the user before
+ * its answer was lost. The database knows which sessions are still valid.
  */
 const ending = async (
   sessions: AdminSessions,
@@ -139,7 +139,7 @@ const ownRows = (sessions: AdminSessions): readonly Route[] => [
   }),
 ];
 
-/** Administrators see and end every session, and everybody else the own ones. */
+/** Administrators see and end every session. Other users see and end their own. */
 const visibleTo = (request: FastifyRequest, all: readonly OpenSession[]): readonly OpenSession[] => {
   const user = userOf(request);
   return user === null || mayAct(user.role, 'administrator') ? all : all.filter((session) => session.user?.id === user.id);

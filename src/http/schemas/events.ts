@@ -283,7 +283,7 @@ export const eventShapes = {
   test: TestEvent,
 } as const satisfies Readonly<Record<EventType | 'test', TSchema>>;
 
-/** Any event. `EventType` tells one from another. */
+/** Any event. `EventType` distinguishes the types. */
 const WebhookEvent = { ...Type.Union(Object.values(eventShapes).map((shape) => ref(shape))), $id: 'WebhookEvent' };
 
 export const eventSchemas: readonly TSchema[] = [

@@ -54,7 +54,7 @@ export const setAction = (name: ActionName, about: readonly string[], value: pro
 export const removeAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(REMOVE, name, about, value);
 
-/** Under which id phones index a chat: a person by LID where it is known. `directory` must hold its mapping already. */
+/** The id under which phones index a chat. For a person, it is the LID if it is known. `directory` must hold the mapping already. */
 export const indexOfChat = (directory: Directory, chatId: string): string => (isPerson(chatId) && directory.lid(chatId)) || chatId;
 
 // The records that a phone writes when its owner changes a chat.

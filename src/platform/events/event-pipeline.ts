@@ -185,8 +185,8 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
   };
 
   /**
-   * Looks up the names of groups and the addresses of an event, and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
-   * is away, with all events behind this one, because they have an order; resolves with null when that was given up. Never rejects.
+   * Looks up the names of groups and the addresses of an event, and reads its answers. Returns null if no look-up is needed, which is usual. Waits
+   * while storage is away, and so do all later events, because events keep their order. Resolves with null if the wait was given up. Never rejects.
    */
   const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
     try {

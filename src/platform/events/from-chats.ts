@@ -1,6 +1,6 @@
 /**
- * Chats and what the phone shares of them: names, marks and counters, labels, deleted and starred messages, and records that the library
- * has no event for.
+ * Chats and their state that the phone shares: names, marks and counters, labels, deleted and starred messages, and records that the library has no
+ * event for.
  */
 import type { BaileysEventMap, Chat, ChatUpdate, Contact, proto } from '@whiskeysockets/baileys';
 import { type ChatPatch, type Entry, identityChangedAt, type Label } from '#actors/model.ts';

@@ -109,11 +109,10 @@ export interface FollowedAcks {
 }
 
 /**
- * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists go, so that
- * the next message to the chat asks for them; a group is asked for again, at most once a minute.
- *
- * An ack with `refresh_lid` says that the LID may belong to a former account of the number, which reads nothing any more (oxidezap/whatsapp-rust 1313). If the
- * number has another LID, the message counts as refused. It is not sent to the new account by itself, whose owner may be somebody else.
+ * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists are
+ * deleted, so that the next message to the chat fetches them. A group is fetched again at most once a minute. An ack with `refresh_lid` says that the
+ * LID may belong to a former account of the number, which reads nothing any more (oxidezap/whatsapp-rust 1313). If the number has another LID, the
+ * message counts as refused. The message is not sent to the new account, because that account may belong to another person.
  */
 export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
   const refreshed = createLruMap<number>(groupsKept);

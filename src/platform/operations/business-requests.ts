@@ -1,6 +1,4 @@
-/**
- * Requests about businesses: whose profile or catalog they are about, and profiles, products and collections in the platform's own words.
- */
+/** Requests about businesses: the business that is meant, and profiles, products and collections in the platform's own form. */
 import {
   type BinaryNode,
   getBinaryNodeChild,

@@ -27,7 +27,7 @@ const ofInvited: Meanings = { 401: noInvitation, 404: noInvitation, 410: refuse(
 
 type EntriesOf = (answer: unknown) => readonly Entry[];
 
-/** A query that changes something; it answers with nothing but what is entriesOf. */
+/** Sends a query that changes a channel. The outcome has no value, and the entries of `entriesOf`. */
 const changing = async (
   connection: LiveConnection,
   name: QueryName,

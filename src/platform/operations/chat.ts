@@ -146,7 +146,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
 const noNumber = refuse('invalid', 'a contact is saved by its number');
 
 export const contactHandlers: Handlers<ContactOperations> = {
-  // Contacts are indexed by number; the LID stands beside it, so that devices loadMappings the pair.
+  // Contacts are indexed by number. The LID is beside the number, so that devices learn the pair.
   'contact.save': async (connection, { chatId, name }) => {
     if (!isPerson(chatId)) return noNumber;
     const lidJid = await lidOf(connection, chatId);

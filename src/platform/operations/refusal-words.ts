@@ -1,6 +1,6 @@
 /**
- * Says in words what the platform refused, and why. The platform names most refusals by a code alone, and a code means different things in
- * different requests. Handlers translate the codes that change the outcome (`refusal-words.ts`); this table names what is left.
+ * Says in words what the platform refused, and why. The platform names most refusals by a code alone, and a code means different things in different
+ * requests. Handlers translate the codes that change the outcome. This table names all others.
  */
 import { type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { OperationName, Outcome } from '#actors/ports.ts';

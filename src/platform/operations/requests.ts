@@ -1,6 +1,4 @@
-/**
- * Shared parts of operations: the type of a handler, and requests in the platform's own words, where the library drops what it answered.
- */
+/** Shared parts of operations: the type of a handler, and requests in the platform's own form, for answers that the library drops. */
 import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
 import { type Group, type GroupSettings, includesPerson, type ReadKey } from '#actors/model.ts';
 import type { GroupWish, MembersAction, OperationControl, Outcome } from '#actors/ports.ts';
@@ -41,8 +39,8 @@ export const firstSettings: readonly BinaryNode[] = [
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /**
- * `topicId`: of the description that is replaced, '' when there is none; the platform refuses the request with 409 when there is another one by now. A
- * deletion has an id of its own too (tulir/whatsmeow `group.go`, SetGroupTopic).
+ * `topicId` is the id of the present description, or ''. The platform refuses the request with 409 if the description has changed. A deletion has an
+ * id too (tulir/whatsmeow `group.go`, SetGroupTopic).
  */
 export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
   switch (wish.of) {

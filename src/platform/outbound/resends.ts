@@ -194,7 +194,7 @@ const countOf = ({ content }: BinaryNode): string => {
 
 /** One device of a room, or of a chat; for an own device the message also says whose chat it is. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
-  // The asker is named as the group names its members (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
+  // The requester is named in the form in which the group names its members (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
   if (isGroup(jid)) return { to: jid, participant: asker, addressing_mode: isLid(asker) ? 'lid' : 'pn' };
   if (isRoom(jid)) return { to: jid, participant: asker };
   return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };

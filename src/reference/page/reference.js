@@ -55,7 +55,7 @@ const choiceOf = (instances) => {
   return choice;
 };
 
-/** Shows the bar: who is signed in may try calls without a token. @param {string} dashboard */
+/** Shows the bar. A signed-in user may try calls without a token. @param {string} dashboard */
 const showBar = async (dashboard) => {
   const bar = Object.assign(document.createElement('div'), { className: 'bar' });
   const home = linkTo('Dashboard', dashboard);

@@ -1,4 +1,4 @@
-/** Messages, their receipts, calls, and who is online and typing. */
+/** Messages, their receipts, calls, presence and typing. */
 import type { MediaFacts } from '../content.ts';
 import type { InteractiveView } from '../interactive.ts';
 import type { Digits } from './common.ts';

@@ -101,7 +101,7 @@ export interface PeopleFace {
     /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
     readonly reinstalled?: boolean;
     /**
-     * True: the account was deleted, and the number has a new one with another LID and other keys. Messages to the LID before reach nobody, and are
+     * True: the account was deleted, and the number has a new one with another LID and other keys. Messages to the former LID are lost, and are
      * acknowledged with `refresh_lid` (WhiskeySockets/Baileys 2661, oxidezap/whatsapp-rust 1313).
      */
     readonly registeredAnew?: boolean;

@@ -228,7 +228,7 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
       await database.close();
     }
   } finally {
-    // A server that was started for the copy alone is stopped, also when it cannot say who uses it.
+    // A server that was started for the copy alone is stopped, also if the query for its clients fails.
     await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
   // After the database: the bytes of a file are stored before its row.

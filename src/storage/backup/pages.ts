@@ -76,7 +76,7 @@ const isSound = (page: Buffer, block: number, began: bigint): boolean =>
 /** Files of tables and indexes in the server's folder, with the number of the file. */
 const relationFile = /^(?:base\/\d+|global)\/\d+(?:_(?:fsm|vm|init))?(?:\.(\d+))?$/;
 
-/** Times that a page is read again, and the milliseconds between: the server may have been writing it. */
+/** Retries of a read, and the milliseconds between them. The server may have been writing the page. */
 const [rereads, rereadMs] = [10, 20] as const;
 
 const becomesSound = async (source: string, at: number, block: number, began: bigint): Promise<boolean> => {
@@ -96,7 +96,7 @@ async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, numbe
   const buffer = Buffer.alloc(pagesAtOnce * pageBytes);
   for (let first = 0; ; first += pagesAtOnce) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, first * pageBytes);
-    // A last page that is not whole was being added, and comes with the log.
+    // An incomplete last page was being added, and the log contains it.
     for (let at = 0; (at + 1) * pageBytes <= bytesRead; at += 1)
       yield [buffer.subarray(at * pageBytes, (at + 1) * pageBytes), first + at] as const;
     if (bytesRead < buffer.length) return;
@@ -108,12 +108,12 @@ export interface PageCheck {
   readonly path: string;
   readonly copy: string;
   readonly source: string;
-  /** Position in the log at which the backup began. A page that was changed since comes with the log. */
+  /** Position in the log at which the backup began. The log contains each page that has changed since. */
   readonly began: bigint;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws a sentence for the operator when the copy has a page that neither it nor its source holds as the server wrote it. */
+/** Throws a sentence for the operator if a page is damaged in the copy and in its source. */
 export const checkPages = async ({ path, copy, source, began, signal }: PageCheck): Promise<void> => {
   const [found, number = '0'] = relationFile.exec(path) ?? [];
   if (found === undefined) return;

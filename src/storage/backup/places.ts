@@ -34,7 +34,7 @@ const make = async (path: string): Promise<void> => {
 };
 
 /**
- * Makes a folder and those around it, with mode 0700. Throws a sentence for the operator. The recursive `mkdir` of Node tries for ever where a file system
+ * Makes a folder and its parents, with mode 0700. Throws a sentence for the operator. The recursive `mkdir` of Node never ends if a file system
  * answers ENOENT for a folder whose parent exists, as /proc does.
  */
 export const makeFolder = async (path: string): Promise<void> => {
@@ -45,6 +45,6 @@ export const makeFolder = async (path: string): Promise<void> => {
   }
 };
 
-/** Returns the path with the links of those of its folders that exist followed. */
+/** Returns the path with the links in its existing folders resolved. */
 export const realPlace = async (path: string): Promise<string> =>
   realpath(path).catch(async () => (dirname(path) === path ? path : join(await realPlace(dirname(path)), basename(path))));

@@ -59,12 +59,12 @@ export const SignInEntity = defineEntity({
   properties: {
     /** A hash of what the cookie holds. */
     key: p.text().primary(),
-    /** The stored hash of the admin token that it was made with, or the version of the user; it counts while that one does. */
+    /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in is valid as long as that value. */
     admin: p.text(),
     until: time(),
-    /** Null for the admin token. Without a foreign key: the version says whether the user is the same. */
+    /** Null for the admin token. There is no foreign key, because the version identifies the user. */
     userId: p.text().nullable(),
-    /** Null: a node of the last release began it. */
+    /** Null if a node of the last release began the sign-in. */
     address: p.text().nullable(),
     since: p.bigint('number').nullable(),
   },

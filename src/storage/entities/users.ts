@@ -22,7 +22,7 @@ export const GatewayUserEntity = defineEntity({
   },
 });
 
-/** Without foreign keys: entries outlive what they name. */
+/** There are no foreign keys, because entries outlive the rows that they name. */
 export const AuditEntryEntity = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',

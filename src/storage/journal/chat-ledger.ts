@@ -143,8 +143,8 @@ export class ChatLedger {
   }
 
   /**
-   * Takes the chat under the LID of a person into the chat under the number, which gets the short id of the former if it is new. Null when there is no chat
-   * under the LID.
+   * Merges the chat under the LID of a person into the chat under the number. A new chat gets the short id of the former one. Returns null if there
+   * is no chat under the LID.
    */
   merge({ chatId: number, chatLid: lid }: PersonPair): Chat | null {
     const [chatId, chatLid] = [keyText(number), keyText(lid)];

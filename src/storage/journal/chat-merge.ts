@@ -2,7 +2,7 @@
 import type { Chat, ChatPatch } from '#actors/model.ts';
 import { chatColumns, leadNotesField, phoneOf } from '#src/contract/views.ts';
 
-/** Fields of the last message, and settings that the owner may have taken back: those of the chat with the newer message count. */
+/** Fields of the last message, and settings that the owner may have taken back. The chat with the newer message wins. */
 const ofNewer = [
   'lastMessageText',
   'lastMessageType',

@@ -65,7 +65,7 @@ export class ContactLedger {
     return before.name !== after.name;
   }
 
-  /** Takes the contact under the LID of a person into the contact under the number. */
+  /** Merges the contact under the LID of a person into the contact under the number. */
   merge({ chatId, chatLid }: PersonPair): void {
     const twin = this.#kept.get(chatLid);
     if (twin === undefined) return;

@@ -293,7 +293,7 @@ const written = async (
   recent.keep(instance.id, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
-  // Chats lost a label, or messages went or moved, without being looked at.
+  // The counts are out of date if chats lost a label, or if messages were deleted or moved, without a read of their rows.
   if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
 };

@@ -10,12 +10,12 @@ import { keyText } from '../postgres/parameters.ts';
 import { concernedBy } from './known-rows.ts';
 import { pieceRows } from './pieces.ts';
 
-/** $3 the LID, $4 the number. A message that stands under both addresses stays under the number. */
+/** $3: the LID. $4: the number. A message that is stored under both addresses stays under the number. */
 const isUnderNumber = `exists (select from message as other
           where other.instance_id = $1 and other.message_id = message.message_id and other.chat_id = $4)`;
 
 export const mergeStatements = {
-  /** $2 LIDs. Answers with those under which something is stored. */
+  /** $2: LIDs. Returns the LIDs under which rows are stored. */
   present: {
     name: 'journal-merge-present',
     text: `select lid from unnest($2::text[]) as lid
@@ -23,7 +23,7 @@ export const mergeStatements = {
         or exists (select from contact where instance_id = $1 and contact_id = lid)
         or exists (select from message where instance_id = $1 and chat_id = lid)`,
   },
-  /** $5 rows. */
+  /** $5: the number of rows. */
   messages: {
     name: 'journal-merge-messages',
     text: `with ${owned},
@@ -35,7 +35,7 @@ export const mergeStatements = {
         where ctid = any(array(select ctid from page)) and not ${isUnderNumber} and exists (select from owned))
       select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count`,
   },
-  /** A conversation in Chatwoot, and the wish to get no campaigns. The number keeps its own. */
+  /** Moves the conversation in Chatwoot and the opt-out of campaigns, unless the number has its own. */
   others: {
     name: 'journal-merge-others',
     text: `with ${owned},
@@ -61,7 +61,7 @@ const peopleOf = (entry: Entry): readonly PersonPair[] => (entry.kind === 'sameP
 
 const withShortKeys = ({ chatId, chatLid }: PersonPair): PersonPair => ({ chatId: keyText(chatId), chatLid: keyText(chatLid) });
 
-/** Leaves out people without anything under their LID, which are nearly all. */
+/** Leaves out people without rows under their LID, which are nearly all. */
 export const withPresentPeople = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<readonly Entry[]> => {
   const lids = entries.flatMap(peopleOf).map(({ chatLid }) => keyText(chatLid));
   if (lids.length === 0) return entries;
@@ -75,7 +75,7 @@ export const withPresentPeople = async (runner: Runner, instance: string, entrie
   });
 };
 
-/** Moves the rows of these people. False when the instance has another owner, or is gone. */
+/** Moves the rows of these people. Returns false if the instance has another owner, or is gone. */
 export const mergeRows = async (
   runner: Runner,
   { id, epoch }: Pick<Parameters<Journal['commit']>[0], 'id' | 'epoch'>,

@@ -30,7 +30,7 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly removedChats: readonly string[];
   /** Chats whose stored messages go, before anything else is written. */
   readonly erasures: readonly Erasure[];
-  /** People whose stored messages under the LID go under the number, before anything else is written. */
+  /** People whose stored messages move from the LID to the number, before all other writes. */
   readonly merged: readonly PersonPair[];
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];

@@ -42,7 +42,7 @@ export const auditStatements = {
   },
   page: pageStatement([]),
   pageOfInstance: pageStatement(['instance', 'before']),
-  /** $1: Unix milliseconds. $2: entries of each kind that are kept. $3: how many go at once. */
+  /** $1: Unix milliseconds. $2: entries of each kind that are kept. $3: how many are removed at once. */
   expire: {
     name: 'audit-expire',
     text: `with old as (

@@ -11,7 +11,7 @@ export const userStatements = {
   all: { name: 'user-all', text: `select ${fields} from gateway_user order by name` },
   byName: { name: 'user-by-name', text: `select ${secretFields} from gateway_user where name = $1` },
   byId: { name: 'user-by-id', text: `select ${secretFields} from gateway_user where id = $1` },
-  /** $7: how many users there may be. */
+  /** $7: the largest number of users. */
   add: {
     name: 'user-add',
     text: `with room as (select 1 from gateway_user having count(*) < $7::int),

@@ -1,7 +1,4 @@
-/**
- * The transmission of a file to a media host: the hosts with their token, and one upload with the question how much of the file is there
- * already.
- */
+/** The transmission of a file to a media host: the hosts with their token, and one resumable upload, which first asks for the stored part of the file. */
 import { Readable } from 'node:stream';
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASocket } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';

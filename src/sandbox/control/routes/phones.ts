@@ -1,4 +1,4 @@
-/** Routes for phones: link a client, rename a person, remove linked devices; what an account shows of itself; and passkeys. */
+/** Routes for phones: link a client, rename a person, remove linked devices, the profile that an account shows, and passkeys. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type AccountView, type Assertion, type RequestOptions, type Sandbox, SandboxError } from '../../face.ts';

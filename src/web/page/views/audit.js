@@ -24,7 +24,7 @@ import { Shell } from '../ui/shell.js';
 
 /** @typedef {{ entries: readonly Entry[], next: number | null }} Page */
 
-/** The query of the filter, without what is empty. The browser's own time zone counts. @param {FormData} form */
+/** Returns the query of the filter without empty fields. Times are in the time zone of the browser. @param {FormData} form */
 const queryOf = (form) => {
   const query = new URLSearchParams();
   for (const name of ['who', 'instance']) {

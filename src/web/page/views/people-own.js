@@ -1,4 +1,4 @@
-/** One's own account: the password, and one-time codes. */
+/** The own account: the password, and one-time codes. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';

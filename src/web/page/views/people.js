@@ -34,7 +34,7 @@ import { OwnAccount } from './people-own.js';
 
 const roles = /** @type {const} */ (['viewer', 'operator', 'administrator']);
 
-/** A change may have been of oneself, which ends the session. @param {() => Promise<void>} load */
+/** A change of the own user ends the session. @param {() => Promise<void>} load */
 const reload = async (load) => {
   await load();
   await loadSession().catch(() => undefined);

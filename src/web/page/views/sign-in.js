@@ -27,7 +27,7 @@ const keepWay = (way) => {
   try {
     localStorage.setItem(wayKey, way);
   } catch {
-    // The next sign-in begins with the token then.
+    // The next sign-in then begins with the token.
   }
 };
 
