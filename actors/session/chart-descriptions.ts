@@ -66,7 +66,7 @@ export const eventDescriptions: Readonly<Record<string, string>> = {
   'instance.disconnect': 'A caller asks for a logout.',
   'instance.reset': 'A caller asks to close the connection and to open it again.',
   'instance.hibernate': 'A caller or the schedule asks the session to sleep.',
-  'instance.rest': 'A caller asks to close the session without a logout, until somebody connects it.',
+  'instance.rest': 'A caller asks to close the session without a logout, until a caller connects it.',
   'instance.stop': 'The gateway stops.',
   'instance.request': 'A caller sends a request to the platform. Only a live session takes it.',
   'platform.qr': 'The platform gave a QR code to show.',

@@ -122,17 +122,17 @@ const errorSchema = (cases: readonly ErrorCase[]): TSchema => {
 export const errorStatuses: Readonly<Record<number, readonly [name: string, sentence: string]>> = {
   400: ['BadRequest', 'The request is not valid'],
   401: ['Unauthorized', 'The credential is missing or wrong'],
-  403: ['Forbidden', 'The account or the caller has no right to do it'],
-  404: ['NotFound', 'What the request names does not exist'],
-  409: ['Conflict', 'The state of the instance, or of what the request names, does not allow it'],
+  403: ['Forbidden', 'The account or the caller has no right to make the request'],
+  404: ['NotFound', 'An object that the request names does not exist'],
+  409: ['Conflict', 'The state of the instance, or of an object that the request names, does not allow the request'],
   413: ['TooLarge', 'The body or the file is too large'],
   415: ['UnsupportedMedia', 'The body or the file has a type that is not supported'],
   416: ['RangeNotSatisfiable', 'The file has no such part'],
   429: ['TooMany', 'A limit is reached'],
   500: ['Failure', 'The gateway failed, or the platform refused the request'],
-  501: ['NotSupported', 'The platform or the gateway cannot do it'],
+  501: ['NotSupported', 'The platform or the gateway does not support the request'],
   503: ['Unavailable', 'The storage or a service is not available now. Nothing was done'],
-  504: ['TimedOut', 'The platform did not answer in time. The request may have had its effect'],
+  504: ['TimedOut', 'The platform did not answer in time. The request may have been executed'],
 };
 
 const lineOf = ({ status, text }: Pick<ErrorCase, 'status' | 'text'>): string => `${status} \`${text.replaceAll('`', "'")}\``;

@@ -70,7 +70,7 @@ const campaign = { messageCount: 120, sentCount: 118, failedCount: 2, skippedCou
 
 /** Events by type: a sentence, and the fields of the example beside those of every event. */
 export const eventDocs: Readonly<Record<Name, readonly [summary: string, example: Fields]>> = {
-  messages: ['Something is written in a chat', { chatSource: 'updated', chat, message: received }],
+  messages: ['A message arrives in a chat, or the account sends one', { chatSource: 'updated', chat, message: received }],
   messages_update: [
     'Messages are delivered, read, played, deleted or starred, or could not be sent',
     {
@@ -90,29 +90,32 @@ export const eventDocs: Readonly<Record<Name, readonly [summary: string, example
     },
   ],
   connection: ['The session connects, or its connection ends', { instance: { name: 'shop', status: 'connected' } }],
-  presence: ['Somebody types, records, comes or goes', { event: { ...presence, ...person } }],
+  presence: ['A contact types, records, comes online or goes offline', { event: { ...presence, ...person } }],
   chats: ['A chat is archived, pinned, muted, read or changed in another way', { chat: { ...chat, wa_archived: true } }],
   contacts: [
-    'The address book of the phone changed',
+    'The address book of the phone changes',
     { contact: { jid: contact, lid, phone: '+55 11 99999-9999', contact_name: 'Ana Silva', wa_name: 'Ana' } },
   ],
   labels: [
     'A label is made, changed or deleted on the phone',
     { type: 'LabelEdit', event: { LabelID: '8', Action: { name: 'New customer', color: 3, deleted: false } } },
   ],
-  chat_labels: ['The labels of a chat changed', { chat: { wa_chatid: contact, phone: '+55 11 99999-9999', wa_label: [`${owner}:8`] } }],
-  groups: [
-    'A group changed, or the account came into one',
-    { type: 'Group', event: { ...groupAct, ...person, Name: renamed, ...unchanged } },
+  chat_labels: ['The labels of a chat change', { chat: { wa_chatid: contact, phone: '+55 11 99999-9999', wa_label: [`${owner}:8`] } }],
+  groups: ['A group changes, or the account joins one', { type: 'Group', event: { ...groupAct, ...person, Name: renamed, ...unchanged } }],
+  call: ['A call arrives or ends', { call: { ...call, offline: false, timestamp: at } }],
+  history: ['The phone sends a part of its message history', { event: 'messages', batchNumber: 1, batchTotal: 4, messages: [received] }],
+  sender: [
+    'A campaign begins, pauses, continues or ends',
+    { folder_id: 'r1a2b3c4d5e6f70', info: 'May offers', status: 'done', ...campaign },
   ],
-  call: ['Somebody calls, or a call ends', { call: { ...call, offline: false, timestamp: at } }],
-  history: ['The phone hands over a part of its past', { event: 'messages', batchNumber: 1, batchTotal: 4, messages: [received] }],
-  sender: ['A campaign begins, rests, goes on or ends', { folder_id: 'r1a2b3c4d5e6f70', info: 'May offers', status: 'done', ...campaign }],
   newsletter_messages: [
-    'A channel posts. Only for webhooks that name this event',
+    'A channel publishes a post. Only webhooks that name this event get it',
     { chatSource: 'updated', chat: { ...chat, wa_chatid: channel, name: 'Daily' }, message: post },
   ],
-  test: ['The answer to `POST /webhook/test`. A test of another event type has these fields too, and none of that type', { test: true }],
+  test: [
+    'The event of `POST /webhook/test`. A test of another event type has these fields too, and no fields of that type',
+    { test: true },
+  ],
 };
 
 const exampleOf = (type: Name): Fields => ({
@@ -132,9 +135,9 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 });
 const headers = [
-  header('webhook-id', 'The same for every attempt of one event. Use it to drop repetitions'),
+  header('webhook-id', 'The id of the event, the same for every attempt. Use it to drop duplicates'),
   header('webhook-timestamp', 'Unix seconds of the attempt'),
-  header('webhook-signature', 'Only with a secret: `v1,` and the signature, as in Standard Webhooks'),
+  header('webhook-signature', '`v1,` and the signature, as in Standard Webhooks. Present if the webhook has a secret'),
 ];
 
 const operationId = (type: string): string =>

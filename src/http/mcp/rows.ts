@@ -11,10 +11,10 @@ import type { McpSessions } from './sessions.ts';
 import { toolsOf } from './tools.ts';
 
 const headers = Type.Object({
-  'mcp-session-id': Type.Optional(Text(64, 'The session that an earlier answer named')),
+  'mcp-session-id': Type.Optional(Text(64, 'The session from an earlier answer')),
 });
 
-const unknownSession = 'the session has ended, or is one of another node: begin a new one';
+const unknownSession = 'the session has ended, or belongs to another node: begin a new one';
 
 const common = {
   credential: 'mcp',
@@ -54,7 +54,7 @@ const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
 const send = async (reply: FastifyReply, response: Response): Promise<void> => {
   if (response.status < 400) return void (await reply.send(response));
   const { error } = (await response.json()) as { readonly error?: { readonly message?: string } };
-  await reply.code(response.status).send({ error: error?.message ?? 'the message is not one of MCP' });
+  await reply.code(response.status).send({ error: error?.message ?? 'the body is no message of MCP' });
 };
 
 /** Returns true if a message begins a session with a client whose user can confirm calls. */

@@ -44,7 +44,7 @@ const shownArguments = 1_000;
 /** One object for all questions, so that the library compiles it once. */
 const question = {
   type: 'object' as const,
-  properties: { confirm: { type: 'boolean' as const, title: 'Do this', description: 'Nothing is done without it' } },
+  properties: { confirm: { type: 'boolean' as const, title: 'Do this', description: 'Without the confirmation nothing is done' } },
   required: ['confirm'],
 };
 

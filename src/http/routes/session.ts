@@ -60,7 +60,7 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 
     operationId: 'signIn',
     credential: 'none',
     tag,
-    summary: 'Sign in to the dashboard by name and password, with a one-time code where the user has one',
+    summary: 'Sign in to the dashboard by name and password, and by one-time code if the user has one',
     body: SignInBody,
     answer: SessionAnswer,
     headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },

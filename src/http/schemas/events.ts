@@ -22,7 +22,7 @@ export const EventEnvelope = Type.Object(
     token: say('The token of the instance'),
     instanceName: say('The name of the instance'),
   },
-  { $id: 'EventEnvelope', description: 'The fields of every event, beside `EventType`' },
+  { $id: 'EventEnvelope', description: 'The fields that every event has besides `EventType`' },
 );
 
 const event = (name: string, type: EventType | 'test', properties: TProperties): TSchema => ({
@@ -32,19 +32,19 @@ const event = (name: string, type: EventType | 'test', properties: TProperties):
 
 /** The ids of a person in an event. */
 const sender = {
-  sender_pn: say('The number of the person with its suffix; empty when it is not known'),
-  sender_lid: say('The LID of the person; empty when it is not known'),
+  sender_pn: say('The number of the person with its suffix; empty if it is not known'),
+  sender_lid: say('The LID of the person; empty if it is not known'),
 };
 
 export const EventMessage = {
   ...Type.Intersect([
     ref(Message),
     Type.Object({
-      chatlid: say('The LID of the chat; empty when it has none'),
+      chatlid: say('The LID of the chat; empty if it has none'),
       groupName: say('The name of the group; `Unknown` in other chats'),
       type: say('`text`, `media` or another group of kinds'),
       mediaType: say('The kind of file, such as `image` or `ptt`; empty without a file'),
-      sender_image_preview_url: optional(say('The picture of the author, when the gateway knows it')),
+      sender_image_preview_url: optional(say('The picture of the author, if the gateway knows it')),
     }),
   ]),
   $id: 'EventMessage',
@@ -74,49 +74,47 @@ const updateStates = [
 
 const MessagesUpdateEvent = event('MessagesUpdateEvent', 'messages_update', {
   type: OneOf(['ReadReceipt', 'GroupReceipts', 'MessageStatus', 'DeletedMessage', 'StarredMessage', 'FileDownloadedMessage']),
-  state: OneOf(updateStates, { description: 'What became of the messages' }),
+  state: OneOf(updateStates, { description: 'The new state of the messages' }),
   event: Type.Object({
     MessageIDs: Type.Array(Type.String(), { description: 'The `messageid` of each message' }),
     Chat: say('The same as `chatid`'),
     chatid: say('The conversation'),
-    Sender: say('Whose act it was, as the platform names them'),
+    Sender: say('The person who caused the event, as the platform names them'),
     ...sender,
-    IsFromMe: Type.Boolean({ description: 'True if the account itself did it' }),
+    IsFromMe: Type.Boolean({ description: 'True if the account itself caused the event' }),
     IsGroup: isGroup,
-    Timestamp: isoTime('When it happened'),
-    Type: say('`state` in another spelling when the account itself did it. Use `state`'),
-    Error: optional(say('Why a message failed')),
+    Timestamp: isoTime('The time of the event'),
+    Type: say('`state` in another spelling if the account itself caused the event. Use `state`'),
+    Error: optional(say('The reason why a message failed')),
     FileURL: optional(say('The address of the file, for `FileDownloaded`')),
     MimeType: optional(say('The type of the file, for `FileDownloaded`')),
   }),
 });
 
 const ConnectionEvent = event('ConnectionEvent', 'connection', {
-  type: optional(
-    OneOf(['LoggedOut', 'AccountChanged'], { description: 'Present when the session was logged out, or has another account' }),
-  ),
-  formerOwner: optional(say('The number of the account before, for `AccountChanged`')),
+  type: optional(OneOf(['LoggedOut', 'AccountChanged'], { description: 'Present if the session was logged out, or has another account' })),
+  formerOwner: optional(say('The number of the former account, for `AccountChanged`')),
   instance: Type.Object({
     name: say('The name of the instance'),
     status: OneOf(statuses),
     qrcode: optional(say('The first picture of a pairing, as a data URL')),
     passkey: optional(PasskeyNotice),
-    lastDisconnect: optional(say('When the connection ended')),
-    lastDisconnectReason: optional(say('Why the connection ended')),
+    lastDisconnect: optional(say('The time at which the connection ended')),
+    lastDisconnectReason: optional(say('The reason why the connection ended')),
   }),
 });
 
 const PresenceEvent = event('PresenceEvent', 'presence', {
   event: Type.Object({
     State: OneOf(['composing', 'paused', 'available', 'unavailable']),
-    Media: OneOf(['', 'audio'], { description: '`audio` while somebody records' }),
+    Media: OneOf(['', 'audio'], { description: '`audio` while the contact records' }),
     IsFromMe: Type.Boolean(),
     IsGroup: isGroup,
     Chat: say('The same as `chatid`'),
     chatid: say('The conversation'),
     Sender: say('The person, as the platform names them'),
     ...sender,
-    LastSeen: optional(isoTime('When the person was last seen')),
+    LastSeen: optional(isoTime('The time at which the person was last seen')),
   }),
 });
 
@@ -125,25 +123,28 @@ const callFields = {
   id: say('The id of the call'),
   from: say('The caller, as the platform names them'),
   ...sender,
-  status: say('`offer`, `accept`, `reject`, `timeout` or `terminate`; of a past call its outcome'),
+  status: say('`offer`, `accept`, `reject`, `timeout` or `terminate`. For a past call, its outcome'),
   isVideo: Type.Boolean(),
   isGroup,
-  timestamp: milliseconds('When it happened'),
+  timestamp: milliseconds('The time of the event'),
 };
 const CallEvent = event('CallEvent', 'call', {
-  call: Type.Object({ ...callFields, offline: optional(Type.Boolean({ description: 'True if it came while the session was away' })) }),
+  call: Type.Object({
+    ...callFields,
+    offline: optional(Type.Boolean({ description: 'True if the call arrived while the session was offline' })),
+  }),
 });
 const PastCall = Type.Object({
   ...callFields,
   fromMe: optional(Type.Boolean()),
-  seconds: optional(Type.Integer({ description: 'How long it took, in seconds' })),
+  seconds: optional(Type.Integer({ description: 'The duration of the call, in seconds' })),
 });
 
 const Contact = Type.Object({
   jid: say('The chat id'),
   lid: say('The LID'),
   phone: say('The number in international form'),
-  contact_name: say('The name in the address book; empty when it is not there'),
+  contact_name: say('The name in the address book; empty if there is none'),
   wa_name: say('The name that the person chose'),
 });
 const ContactsEvent = event('ContactsEvent', 'contacts', { contact: Contact });
@@ -179,10 +180,10 @@ const trueOrNull = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] });
 /** The act behind an event of a group: its author, its place and its time. */
 const groupAct = {
   JID: say('The group'),
-  Notify: TextOrNull({ description: 'What the person calls themselves' }),
-  Sender: TextOrNull({ description: 'Who did it, as the platform names them' }),
+  Notify: TextOrNull({ description: 'The name that the person chose' }),
+  Sender: TextOrNull({ description: 'The person who caused the change, as the platform names them' }),
   SenderPN: TextOrNull(),
-  Timestamp: isoTime('When it happened'),
+  Timestamp: isoTime('The time of the event'),
   ...sender,
 };
 
@@ -205,19 +206,19 @@ const changes = {
   UnknownChanges: Type.Unsafe<unknown[] | null>({
     type: ['array', 'null'],
     items: Type.Object({ Tag: Type.String(), Attrs: Type.Record(Type.String(), Type.String()), Content: Type.Unknown() }),
-    description: 'Changes that have no field here, in the words of the platform',
+    description: 'Changes without a field of their own, in the form of the platform',
   }),
-  Join: idsOrNull('Who came in'),
-  Leave: idsOrNull('Who left'),
-  Promote: idsOrNull('Who became an admin'),
-  Demote: idsOrNull('Who is no admin any more'),
-  JoinLid: idsOrNull('LIDs of those who came in'),
-  LeaveLid: idsOrNull('LIDs of those who left'),
+  Join: idsOrNull('People who joined'),
+  Leave: idsOrNull('People who left'),
+  Promote: idsOrNull('People who became admins'),
+  Demote: idsOrNull('People who are no longer admins'),
+  JoinLid: idsOrNull('LIDs of the people who joined'),
+  LeaveLid: idsOrNull('LIDs of the people who left'),
 };
 
 export const GroupChangedEvent = event('GroupChangedEvent', 'groups', {
   type: Type.Literal('Group'),
-  event: Type.Object({ ...groupAct, ...changes }, { description: 'What did not change is null' }),
+  event: Type.Object({ ...groupAct, ...changes }, { description: 'Fields without a change are null' }),
 });
 
 const groupFields = (Group as unknown as { readonly properties: TProperties }).properties;
@@ -242,7 +243,7 @@ const HistoryEvent = event('HistoryEvent', 'history', {
   event: OneOf(['messages', 'chats', 'calls', 'status', 'labels', 'chat_labels'], { description: 'The array that is present' }),
   batchNumber: Type.Integer({ description: 'From 1' }),
   batchTotal: Type.Integer(),
-  messages: optional(Type.Array(ref(EventMessage), { description: 'The contents of a very large message are left out' })),
+  messages: optional(Type.Array(ref(EventMessage), { description: 'The messages. The content of a very large message is left out' })),
   chats: optional(Type.Array(ref(Chat))),
   calls: optional(Type.Array(PastCall)),
   status: optional(Type.Array(ref(EventMessage), { description: 'Status posts' })),
@@ -254,13 +255,13 @@ const SenderEvent = event('SenderEvent', 'sender', {
   folder_id: say('The campaign'),
   info: say('The note of the campaign'),
   status: say('`queued`, `sending`, `paused` or `done`'),
-  reason: optional(say('Why the campaign rests')),
+  reason: optional(say('The reason why the campaign is paused')),
   messageCount: Type.Integer({ description: 'All recipients' }),
   sentCount: Type.Integer(),
-  failedCount: Type.Integer({ description: 'All who got no message, with those of the next two fields' }),
+  failedCount: Type.Integer({ description: 'Recipients who got no message, including those of the next two fields' }),
   skippedCount: Type.Integer(),
-  unknownCount: Type.Integer({ description: 'Nobody knows whether the message was sent' }),
-  scheduled_for: milliseconds('When the campaign begins'),
+  unknownCount: Type.Integer({ description: 'Recipients whose message may or may not have been sent' }),
+  scheduled_for: milliseconds('The start of the campaign'),
 });
 
 const TestEvent = event('TestEvent', 'test', { test: Type.Literal(true) });

@@ -36,7 +36,7 @@ export const PasskeyAnswer = Type.Object({
 export const PasskeyCodeAnswer = Type.Object({
   code: like(Type.String({ description: 'Counts once, for ten minutes. A new one replaces it' }), 'ABCD-2345'),
   link: like(
-    Type.String({ description: 'Address of this server and the code. It is no page: the owner pastes it into the extension' }),
+    Type.String({ description: 'The address of this server with the code. The owner pastes it into the extension, and it opens no page' }),
     'https://gateway.example.com#ABCD-2345',
   ),
   expires: Type.String({ description: 'When the code ends' }),

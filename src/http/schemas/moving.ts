@@ -30,7 +30,7 @@ export const Upload = Type.Unsafe<unknown>({
 
 export const ImportedSession = Type.Object(
   {
-    name: Type.String({ description: 'Name of the session in the source; empty where the rest of the source cannot be read' }),
+    name: Type.String({ description: 'The name of the session in the source; empty if the rest of the source cannot be read' }),
     outcome: OneOf(importOutcomes, {
       description: '`ready`: a dry run found nothing wrong. `here`: an instance has this session already',
     }),
@@ -67,7 +67,10 @@ export const ImportAnswer = Type.Object({ dryRun: Type.Boolean(), sessions: Type
 
 export const ExportBody = Type.Object({
   instances: optional(
-    Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10_000, description: 'Ids or names; all paired instances without it' }),
+    Type.Array(Type.String({ maxLength: 100 }), {
+      maxItems: 10_000,
+      description: 'Ids or names of instances. Without it, all paired instances',
+    }),
   ),
   passphrase: Type.String({
     minLength: 12,

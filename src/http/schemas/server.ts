@@ -149,9 +149,9 @@ export const NumbersAnswer = Type.Object({
 
 export const SessionAnswer = Type.Object({
   signedIn: Flag('A session of the dashboard came with the request'),
-  user: Type.Optional(Type.String({ description: 'Name of the user; empty for the admin token. Only for a session' })),
-  role: Type.Optional(OneOf(roles, { description: 'The role of the session; only for a session' })),
-  hasCode: Type.Optional(Flag('The user signs in with a one-time code; only for a session')),
+  user: Type.Optional(Type.String({ description: 'The name of the user; empty for the admin token. Present for a session only' })),
+  role: Type.Optional(OneOf(roles, { description: 'The role of the session. Present for a session only' })),
+  hasCode: Type.Optional(Flag('True if the user signs in with a one-time code. Present for a session only')),
   demo: Flag('The server is a public demo, where nobody can sign in'),
   sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
   sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),

@@ -5,7 +5,7 @@ import { Flag, like, OneOf, optional, Text } from './common.ts';
 
 const RoleName = OneOf(roles, {
   description:
-    'viewer: reads the state of sessions and of the server. operator: also connects, disconnects, restarts and sends again. administrator: everything',
+    'viewer: reads the state of sessions and of the server. operator: also connects, disconnects and restarts sessions, and replays events. administrator: everything',
 });
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the user', examples: ['u3f9a0c81d2e4b5'] });
@@ -24,9 +24,9 @@ export const UserAnswer = Type.Object({
   id: Type.String(),
   name: Type.String(),
   role: RoleName,
-  hasCode: Flag('A sign-in needs a one-time code'),
-  createdAt: Millis('When the user was made'),
-  lastSignInAt: Millis('The last sign-in; 0 before the first'),
+  hasCode: Flag('True if a sign-in needs a one-time code'),
+  createdAt: Millis('The time at which the user was added'),
+  lastSignInAt: Millis('The time of the last sign-in; 0 before the first'),
 });
 
 export const UsersAnswer = Type.Object({ users: Type.Array(UserAnswer) });
@@ -46,7 +46,7 @@ export const UpdateUserBody = Type.Object({
   id: UserId,
   role: optional(RoleName),
   password: optional(NewPassword),
-  resetCode: optional(Flag('Remove the one-time code, for somebody who lost the phone')),
+  resetCode: optional(Flag('Remove the one-time code, for a user who lost the phone')),
 });
 
 export const UserBody = Type.Object({ id: UserId });
@@ -57,16 +57,16 @@ export const SignInBody = Type.Object({
   code: optional(Code),
 });
 
-export const OwnPasswordBody = Type.Object({ password: Password('The password until now'), newPassword: NewPassword });
+export const OwnPasswordBody = Type.Object({ password: Password('The present password'), newPassword: NewPassword });
 
 export const CodeOffered = Type.Object({
-  secret: Type.String({ description: 'For typing into an authenticator app, in base 32' }),
-  uri: Type.String({ description: 'The address that the QR code holds' }),
+  secret: Type.String({ description: 'The secret in base 32, for typing into an authenticator app' }),
+  uri: Type.String({ description: 'The address in the QR code' }),
   picture: Type.String({ description: 'The QR code: PNG as a data URL' }),
 });
 
 export const ConfirmCodeBody = Type.Object({
-  secret: like(Text(64, 'As `POST /admin/me/code` gave it'), 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'),
+  secret: like(Text(64, 'The secret from `POST /admin/me/code`'), 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'),
   password: Password('Of the user'),
   code: Code,
 });
@@ -78,21 +78,21 @@ export const RemoveCodeBody = OfferCodeBody;
 export const SessionsAnswer = Type.Object({
   sessions: Type.Array(
     Type.Object({
-      id: Type.String({ description: 'A hash of the cookie, which opens nothing' }),
+      id: Type.String({ description: 'A hash of the cookie. It gives no access' }),
       user: Type.String({ description: 'Name of the user; empty for the admin token' }),
       userId: Type.String(),
       role: RoleName,
-      address: Type.String({ description: 'From where it began; empty where that is not known' }),
-      since: Millis('Begin; 0 where that is not known'),
+      address: Type.String({ description: 'The address of the client at sign-in; empty if it is not known' }),
+      since: Millis('The time of the sign-in; 0 if it is not known'),
       until: Millis('End'),
-      own: Flag('The session of this request'),
+      own: Flag('True for the session of this request'),
     }),
   ),
 });
 
 export const EndSessionBody = Type.Object({
   id: optional(Text(64, 'Of one session')),
-  userId: optional(Text(64, 'Of a user, all of whose sessions end')),
+  userId: optional(Text(64, 'The id of a user whose sessions all end')),
 });
 
-export const SessionsEnded = Type.Object({ ended: Type.Integer({ description: 'How many sessions ended' }) });
+export const SessionsEnded = Type.Object({ ended: Type.Integer({ description: 'The number of sessions that ended' }) });

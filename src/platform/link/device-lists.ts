@@ -49,7 +49,7 @@ interface Device {
 }
 
 const otherAccount =
-  'the number has a new WhatsApp account since the last message, and this message reached nobody. Send it again to write to the new account';
+  'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
 
 const minute = 60_000;
 const usersKept = 5_000;

@@ -56,7 +56,7 @@ const PersonBody = Type.Object({
   reinstalled: Type.Optional(Type.Boolean({ description: 'True: the app was set up anew on the phone, which has other keys from now on' })),
   registeredAnew: Type.Optional(
     Type.Boolean({
-      description: 'True: the number has a new account, with another LID and other keys; messages to the LID before reach nobody',
+      description: 'True if the number has a new account, with another LID and other keys. Messages to the former LID are lost',
     }),
   ),
   asleep: Type.Optional(Type.Boolean({ description: 'True: the phone answers no request of its linked devices' })),
