@@ -79,7 +79,7 @@ export const repairs = (
   return damageOf(webhook).every((part) => given[part] !== undefined);
 };
 
-/** A webhook of an instance, or the global one (`instanceId` null) (specification 2.2). */
+/** A webhook of an instance, or the global webhook (`instanceId` null). */
 export interface Webhook {
   readonly id: string;
   readonly instanceId: InstanceId | null;

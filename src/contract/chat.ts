@@ -1,7 +1,4 @@
-/**
- * Chats and the people in them as the interface spells them (specification 2.4): chats, their details and ids, the address book, checked
- * numbers.
- */
+/** Chats and the people in them as the interface spells them: chats, their details and ids, the address book, checked numbers. */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import {
   type Chat,
@@ -18,7 +15,7 @@ import type { ChatDetails, CheckedNumber } from '#actors/views.ts';
 import { chatFields, type ChatKey, emptyChat, emptyValueOf } from './chat-fields.ts';
 import { bareLabelId } from './definitions.ts';
 
-// Ids of chats in every form in which the interface gives them back (specification 2.8, contract/behaviour.md "Ids").
+// Ids of chats in every form that answers of the interface have.
 
 /** `<owner>:<number>`, which is `wa_fastid`; the number of a group is its id without the suffix. */
 export const fastChatId = (owner: string, chatId: string): string =>
@@ -54,7 +51,7 @@ export const chatIdsOf = (name: string): readonly string[] => {
 /** Returns true if a text names one chat, and is not a part of an id to search for. Digits alone may be either. */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 
-// A chat as the interface spells it (specification 2.4).
+// A chat as the interface spells it (`Chat` of the OpenAPI document).
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -158,7 +155,7 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
   wa_name: chat.pushName,
 });
 
-// Telephone numbers as the interface shows them: international and grouped (contract/behaviour.md, "Ids").
+// Telephone numbers as the interface shows them: international and grouped.
 
 const suffix = '@s.whatsapp.net';
 

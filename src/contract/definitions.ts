@@ -1,4 +1,4 @@
-/** Labels, tags of leads and quick replies as the interface spells them (specification 2.6). */
+/** Labels, tags of leads and quick replies as the interface spells them. */
 import type { Chat, Kept, Label } from '#actors/model.ts';
 import { timeText } from './formats.ts';
 
@@ -33,7 +33,7 @@ export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: s
   return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };
 };
 
-// Labels as the interface spells them (specification 2.6).
+// Labels as the interface spells them.
 
 /** Colours by their index. */
 export const labelColors = [

@@ -1,13 +1,11 @@
-/**
- * Instances as the interface spells them (specification 2.1): their records, limits and proxies, linking with a passkey, and the server.
- */
+/** Instances as the interface spells them: their records, limits and proxies, linking with a passkey, and the server. */
 import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView } from '#actors/gateway.ts';
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
 import type { InstanceView, StatusCounts } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// An instance as the interface spells it (specification 2.1).
+// An instance as the interface spells it (`Instance` of the OpenAPI document).
 
 /** `now` becomes `currentTime`; `fieldsMap` appears only when it was set. Of the key for the chatbot only whether there is one. */
 export const instanceView = ({ record, status, qrcode, paircode, presence }: InstanceView, now: number) => ({

@@ -1,13 +1,10 @@
-/**
- * Messages as the interface spells them: their content, whole ones in answers (specification 2.5) and in events, posts of channels, and their
- * outcomes.
- */
+/** Messages as the interface spells them: their content, whole messages in answers and in events, posts of channels, and their outcomes. */
 import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
 import { isoTime } from './formats.ts';
 
-// The content of a message in the spelling that clients of the interface read (contract/events.md): `URL`, `fileSHA256`, `stanzaID`.
+// The content of a message in the spelling that clients of the interface read: `URL`, `fileSHA256`, `stanzaID`.
 
 /** Words of field names that the interface writes in capitals. */
 const capitals = new Set(['url', 'sha256', 'jid', 'id', 'ms', 'ptt', 'iv', 'jpeg', 'png', 'json']);
@@ -43,7 +40,7 @@ export const contentView = (content: unknown): unknown => {
   return view;
 };
 
-// A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else.
+// A message as the interface spells it, in answers and in events. The code runs once a message, so it makes one object only.
 
 const noMetadata = Object.freeze({});
 
@@ -153,7 +150,7 @@ export const durationText = (seconds: number): string => {
   return minutes > 0 ? `${minutes}m${rest}` : rest;
 };
 
-// The `messages_update` event: the outcomes of messages (contract/events.md).
+// The `messages_update` event: the outcomes of messages.
 
 /** Statuses that somebody else confirms. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);

@@ -1,12 +1,11 @@
-/** Events that are not stored, and batches of older messages, as the interface spells them (contract/events.md). */
+/** Events that are not stored, and batches of older messages, as the interface spells them (docs/event-bodies.md). */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';
 import { passkeyNotice } from './instance.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// Events of which nothing is stored, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`,
-// `labels`.
+// Events that are not stored, as the interface spells them: `connection`, `presence`, `call`, `groups`, `labels`.
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -76,7 +75,7 @@ export const newsView = (news: News): Payload => {
   }
 };
 
-// The `history` event (contract/events.md): a batch whose body keeps to its limit, whatever the platform sent.
+// The `history` event: a batch whose body keeps to its limit, whatever the platform sent.
 
 /** Bytes of the items of one body; the rest of 256 KiB is for the batch's numbers and the envelope with the instance's name and the server's address. */
 const limit = 250 * 1024;

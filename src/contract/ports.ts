@@ -14,7 +14,7 @@ export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type:
   instanceName: name,
 });
 
-// Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}` (contract/behaviour.md, "Sends").
+// Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}`.
 
 /** Returns the name of a person. The number, which replaces a missing name in other places, is no name in a greeting. */
 const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);

@@ -1,4 +1,4 @@
-/** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
+/** Webhooks and their delivery errors as the interface spells them. */
 import { damageText, type DeliveryError, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 import { isoTime } from './formats.ts';

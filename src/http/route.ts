@@ -36,7 +36,7 @@ export const wrongCodeText = 'this code does not count: it was used, has expired
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
 const missingToken: Denial = { status: 401, text: 'missing token' };
 
-/** Texts: specification 7, behaviour.md. The credential of a route is a name of this table. */
+/** Credentials and the texts of their refusals, which the interface fixes. The credential of a route is a name of this table. */
 export const credentials = {
   none: null,
   instance: {

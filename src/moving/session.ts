@@ -14,7 +14,7 @@ export interface SessionKey {
   readonly value: unknown;
 }
 
-/** A webhook of the source in the words of this gateway (specification 2.2). */
+/** A webhook of the source in the form of this gateway. */
 export interface CarriedWebhook {
   readonly url: string;
   readonly enabled: boolean;

@@ -1,4 +1,4 @@
-/** The spellings of events of which nothing is stored, written out: contract/events.md is their source. */
+/** The spellings of events that are not stored, written out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Group, GroupChange, News } from '#actors/model.ts';

@@ -1,4 +1,4 @@
-/** The history of failed deliveries (specification 4.3 and 4.6) of the whole service, with real receivers that fail. */
+/** The history of failed deliveries of the whole service, with real receivers that fail. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testDatabase, writerOf } from '#test/support/database.ts';

@@ -44,7 +44,7 @@ const filterable: Readonly<Record<string, ChatField>> = {
   owner: { type: 'text', key: null },
 };
 
-/** Without an operator: contains for texts, a whole entry for lists, equality for the rest (behaviour.md). */
+/** Without an operator, a filter means contains for texts, a whole entry for lists, equality for the rest. */
 const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '=', number: '=', boolean: '=' };
 
 const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {

@@ -27,7 +27,7 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
   ...pick(rest),
 });
 
-/** A delete goes by the id alone, or by the address as some clients do it; whatever else comes with it is ignored (specification 4.1 rule 4). */
+/** A delete takes the id, or the address as some clients send it. All other fields of a delete are ignored. */
 const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { action, id, url } = body;
   if (action !== 'delete') return body;

@@ -1,4 +1,4 @@
-/** The kinds of message content: what each is called in the interface and where its text, answers and options are (contract/events.md). */
+/** The kinds of message content: the name of each in the interface, and the place of its text, answers and options. */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 import { numberOf } from './library-values.ts';
 import { answeredId, labelsOf } from './taps.ts';

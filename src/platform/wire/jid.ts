@@ -1,4 +1,4 @@
-/** Addresses of the platform: what kinds there are, and what a client may write for one (specification 2.8). */
+/** Addresses of the platform: their kinds, and the forms that a client may write. */
 import { isChannelId } from '#actors/model.ts';
 
 export const personServer = 's.whatsapp.net';

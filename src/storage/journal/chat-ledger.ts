@@ -41,7 +41,7 @@ const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra']
   return changed.length === 0 ? null : Object.fromEntries(changed);
 };
 
-/** The best name there is (specification 2.4, `name`): a group's subject, what the owner saved, what the person chose, the number. */
+/** The best known name of a chat: a group's subject, what the owner saved, what the person chose, the number. */
 const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactName || chat.pushName || chat.name || chat.phone);
 
 /** The fields from which the shown name follows. */

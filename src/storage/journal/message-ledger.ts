@@ -217,7 +217,7 @@ export class ReceiptLedger {
   }
 }
 
-// Calls as messages of their chat (specification 2.5, `messageType` of `call`): one message a call, which keeps how the call ended.
+// Calls as messages of their chat (`messageType: call`). Each call is one message, which keeps the outcome of the call.
 
 /** The weight of each step of a call: a later step overrides the outcome of a lighter one. The phone's memory of a past call weighs most. */
 const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, timeout: 2, reject: 2, accept: 2 };
