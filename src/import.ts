@@ -105,7 +105,7 @@ class Portions {
 }
 
 /**
- * Sends one session with its chats and messages, in as many requests as these need. The gateway finds the session already there from the second one on.
+ * Sends one session with its chats and messages, in as many requests as these need. From the second request on, the gateway already has the session.
  * One piece of rows is in memory at a time.
  */
 const sendWithRows = async (
@@ -124,7 +124,7 @@ const sendWithRows = async (
     }
     const options = { passphrase, dryRun: values['dry-run'], into: values.into, signal };
     const answers = await client.importArchive(sealLines(text(), passphrase, 2), options).catch((error: unknown) => {
-      // A source that breaks off ends the request, whose error says less.
+      // A source that breaks off ends the request. The error of the source says more than that of the request.
       throw portions.fault ?? error;
     });
     all = addedUp(all, answers);

@@ -1,5 +1,5 @@
-// The entry. Plain JavaScript behind the name main.ts (a link), so that a Node that cannot run TypeScript says what is missing
-// instead of failing over the file's ending.
+// The entry. Plain JavaScript behind the name main.ts (a link). A Node that cannot run TypeScript then names the missing version, and does not fail
+// over the file's ending.
 'use strict';
 
 const needed = 24;

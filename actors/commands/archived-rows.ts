@@ -46,7 +46,7 @@ export async function addRows(supervisor: Supervisor, id: InstanceId, session: A
   try {
     problem = await supervisor.during(id, addAll);
   } catch (error) {
-    // The upload is not read to its end without its caller.
+    // The upload is not read further after its caller has gone.
     problem = signal.aborted ? callerGone : problemOf(error);
     if (problem === null) throw error;
   }

@@ -135,7 +135,7 @@ const parse = (text: string | null): Stored | null => {
     const value: unknown = JSON.parse(text);
     if (isStored(value)) return value;
   } catch {
-    // The sentence below says what a parser error would not: which row it is.
+    // The error below names the row, which a parser error would not do.
   }
   throw new Error(`The row "${key}" of the table "setting" is damaged: delete the row, and start with ADMIN_TOKEN set.`);
 };

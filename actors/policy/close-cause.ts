@@ -94,7 +94,7 @@ interface Meaning {
 const lost: Meaning = { cause: 'connectionLost', reaction: 'backOff', text: 'connection lost' };
 const rejected: Meaning = { cause: 'rejected', reaction: 'refuse', text: 'the platform refused the session' };
 /**
- * Since 2026-08 the platform removes devices of what it takes for an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
+ * Since 2026-08 the platform removes devices that look like an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
  * 2693, devlikeapro/waha 2136). The stanza is that of a removal by hand, so that only the time tells the two apart.
  */
 const removedEarly: Meaning = {

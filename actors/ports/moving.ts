@@ -41,8 +41,8 @@ export interface ArrivingSession {
   /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
   /**
-   * Reads the chats and messages of the session, once at most and before the next session is asked for. Absent if the source brings none. The iteration may
-   * throw a `SourceProblem`.
+   * Reads the chats and messages of the session, once at most and before the next session is asked for. Absent if the source has none. The iteration
+   * may throw a `SourceProblem`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }

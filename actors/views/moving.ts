@@ -68,8 +68,8 @@ export interface ExportRequest {
 
 export interface MovingFace {
   /**
-   * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. What is wrong with one does not
-   * stop the others.
+   * Imports sessions one after the other, disconnected, and then the chats and messages of each if the source has them. A fault of one session does
+   * not stop the others.
    */
   importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
   /** The bytes of an archive. Refused before the first byte: `notFound`, `conflict` for sessions that run. */

@@ -21,8 +21,8 @@ export interface Receipt {
   /** It was published a while ago, and its age says nothing. */
   readonly kept?: boolean;
   /**
-   * Milliseconds for which this node has listened to the subject; absent: for ever. Nodes remember only their own nonces, so that a request from before
-   * may have been executed by another node, or by this one before its start.
+   * Milliseconds for which this node has listened to the subject; absent: for ever. Nodes remember only their own nonces. An older request may have
+   * been executed by another node, or by this node before its start.
    */
   readonly listenedMs?: number;
 }

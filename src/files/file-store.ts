@@ -1,10 +1,9 @@
 /**
- * Files of instances: rows say who keeps what under which name, blobs hold the bytes, once for each hash.
- *
- * A blob is stored before its row, and a row goes before its blob, so that a kill in between leaves a blob without a row and never the
- * reverse. Blobs and rows whose hashes begin alike change one after the other: the last row of a blob cannot go while another instance
- * keeps the same bytes. One process has the database and the blobs, or several nodes share both. Nodes without a bucket share the rows
- * alone, and each looks after its own folder: the bytes of rows that another node removed go with the next audit.
+ * Files of instances: rows say who keeps what under which name, blobs hold the bytes, once for each hash. A blob is stored before its row, and a row
+ * is removed before its blob. A kill in between leaves a blob without a row, and never the reverse. Blobs and rows whose hashes begin alike change
+ * one after the other: the last row of a blob cannot go while another instance keeps the same bytes. One process has the database and the blobs, or
+ * several nodes share both. Nodes without a bucket share the rows alone, and each looks after its own folder: the bytes of rows that another node
+ * removed go with the next audit.
  */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import {

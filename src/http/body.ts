@@ -70,7 +70,7 @@ export const readBodies = (app: FastifyInstance): void => {
     const notJson = new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
     let text = '';
     try {
-      // A form or a file is refused for its type, whatever its bytes are.
+      // A form or a file is refused for its type, before a check of its bytes.
       text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
     } catch (problem) {
       return done(problem as BodyError);

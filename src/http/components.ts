@@ -89,7 +89,7 @@ const isWorthNaming = (part: Part, times: number): boolean => {
   return part.section !== 'schemas' || (times - 1) * (JSON.stringify(part.value).length - referenceLength) > referenceLength;
 };
 
-/** Counts each distinct part once for each distinct part around it, so that what is said twice only since the part around it is said twice does not count. */
+/** Counts each distinct part once for each distinct part around it. A part that is repeated only with the part around it does not count. */
 const counted = (all: (replace: Replace) => unknown): ReadonlyMap<string, number> => {
   const times = new Map<string, number>();
   const count = (part: Part): Json => {

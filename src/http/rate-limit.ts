@@ -162,8 +162,9 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
 };
 
 /**
- * Must be called before `guardRoutes`, which takes tries. Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of
- * instances are 40 random characters, so a right one may always come in, and a forgotten client locks out nobody behind the same proxy.
+ * Must be called before `guardRoutes`, which takes tries. Over the limit no admin token is looked at: one that a person chose could be guessed.
+ * Tokens of instances are 40 random characters, so a right token is always accepted. A forgotten client then locks out no other client behind the
+ * same proxy.
  */
 export const limitAuthentication = async (
   app: FastifyInstance,

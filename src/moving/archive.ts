@@ -113,7 +113,7 @@ async function* openFrames(bytes: AsyncIterable<Uint8Array>, passphrase: string)
       isLast = usual === null;
       if (text === null)
         throw new SourceFault(count === 0 ? 'The passphrase is not the one of this archive' : 'The archive was changed or damaged');
-      // Bytes after the last frame have no seal, so somebody else may have added them.
+      // Bytes after the last frame have no seal, so an attacker may have added them.
       if (isLast && (await pieces.take(1)) !== null)
         throw new SourceFault('The archive goes on after its end: it was changed, or two were joined');
       yield text;

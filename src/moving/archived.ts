@@ -57,8 +57,8 @@ export async function* linesOfFound({ name, creds, keys, settings, state, notes,
 }
 
 /**
- * Keys as the client library knows them: what only this gateway keeps is left out, and the list of people with a token, which is stored in pages, is one
- * key again. Chains that may be behind what was sent are moved forward, as a start of the session would do.
+ * Keys as the client library knows them: values that only this gateway keeps are left out. The list of people with a token is stored in pages, and
+ * becomes one key again. Chains that may be behind what was sent are moved forward, as a start of the session would do.
  */
 async function* libraryKeys(stored: AsyncIterable<MovedKey>): AsyncIterable<MovedKey> {
   let runs = new Runs(null, () => undefined);

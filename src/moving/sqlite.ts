@@ -80,7 +80,7 @@ const sourceOf = (thread: SqliteThread, removed: () => Promise<void>): SourceDat
 };
 
 /**
- * Copies the file with its log to a folder that only this user can enter, and opens the copy in a thread of its own. The copy holds private keys. Its
+ * Copies the file with its log to a folder that only this user can enter. Opens the copy in a thread of its own. The copy holds private keys. Its
  * name is removed as soon as the copy is open, so that a killed process leaves nothing behind. If the system does not allow that, `close` removes the
  * name. Throws `SourceFault`. The signal ends the thread; `stepMs` bounds the time of a page of rows.
  */

@@ -38,8 +38,9 @@ export type { Deadlines } from './link/session-options.ts';
 const slab = 8 * 1024;
 
 /**
- * A frame costs a tenth of a millisecond until its message is on its way into the log, and a message about one from there to its entry. With one
- * message a turn another instance's status took 2.8 ms in a flood (median) and a message 1.6 ms of processor, with five 6 ms and 1.3 ms.
+ * A frame costs 0.1 ms until its message is on its way into the log. A message costs about 1 ms from there to its entry. With one message a turn,
+ * another instance's status took 2.8 ms in a flood (median), and a message 1.6 ms of processor time. With five messages a turn, they took 6 ms and
+ * 1.3 ms.
  */
 const makeTurns = (): SharedTurns => ({ frames: new Turns({ least: 5, cost: 0.1 }), messages: new Turns({ least: 2, cost: 1 }) });
 

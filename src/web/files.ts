@@ -79,7 +79,7 @@ const policyOf = (importMap: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Modules are named in the document, so that the browser asks for all of them at once and not for one depth after the other. */
+/** The document names the modules, so that the browser requests all of them at once, and not level by level. */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter((address) => !address.endsWith('/theme.js'));

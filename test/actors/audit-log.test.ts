@@ -1,4 +1,4 @@
-/** The audit log behind the answers: what is stored when, what waits, and what a flood cannot push out. */
+/** The audit log behind the answers: times of writes, waiting notes, and the bounds against a flood. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AuditLog } from '#actors/inspection/audit-log.ts';

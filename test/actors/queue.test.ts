@@ -1,4 +1,4 @@
-/** The asynchronous queue: what it takes while the session is away, in which order and when it sends, and what it gives up. */
+/** The asynchronous queue: intake while the session is offline, order and time of sends, and dropped messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, type Message } from '#actors/model.ts';

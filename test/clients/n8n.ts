@@ -1,4 +1,4 @@
-/** Runs the HTTP requests of an n8n workflow: the expressions of its nodes are evaluated as n8n does, and the requests leave for real. */
+/** Runs the HTTP requests of an n8n workflow: evaluates the expressions of its nodes as n8n does, and sends the requests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-/** The programs of docs/quickstart.md: each sends a text, receives what the contact writes, and replies to it. */
+/** The programs of docs/quickstart.md: each sends a text, receives the message of the contact, and replies. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';

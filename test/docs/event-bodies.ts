@@ -1,4 +1,4 @@
-/** Writes `docs/event-bodies.md` from the document that the interface gives of itself (`node test/docs/event-bodies.ts`): each event with a complete body. */
+/** Writes `docs/event-bodies.md` from the OpenAPI document (`node test/docs/event-bodies.ts`): each event with a complete body. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildApp } from '#src/http/app.ts';

@@ -33,7 +33,7 @@ after(async () => {
 
 type Answer = (message: string) => ElicitResult;
 
-/** Connects a client. `answer`: the user's answer to a question; absent, the client cannot ask. */
+/** Connects a client. `answer`: the user's answer to a question; without an answer, the client cannot ask. */
 const connect = async (token: string, answer?: Answer): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1' }, { capabilities: answer === undefined ? {} : { elicitation: { form: {} } } });
   if (answer !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params.message));

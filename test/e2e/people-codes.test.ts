@@ -13,7 +13,7 @@ interface Status {
   readonly instance: { readonly qrcode: string; readonly paircode: string; readonly token: string };
 }
 
-/** Makes a user, and returns how its page asks for an instance. */
+/** Makes a user, and returns a function that requests an instance as its page does. */
 const pageOf = async (role: string) => {
   assert.equal((await gateway.call('POST', '/admin/users', { body: { name: role, role, password } })).status, 200);
   const signedIn = await gateway.call('POST', '/admin/session/user', { body: { name: role, password } });

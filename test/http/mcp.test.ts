@@ -1,4 +1,4 @@
-/** Tools for clients of the Model Context Protocol: which there are, what they say of themselves, and what the protocol refuses. */
+/** Tools for clients of the Model Context Protocol: their list, their descriptions, and the refusals of the protocol. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

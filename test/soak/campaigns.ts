@@ -1,4 +1,4 @@
-/** 2,000 recipients and 20 kills (`npm run soak:campaigns`): everybody has the text once, or the recipient says that this is not known. */
+/** 2,000 recipients and 20 kills (`npm run soak:campaigns`): every recipient has the text once, or is listed as unknown. */
 import { test } from 'node:test';
 import { killCampaign } from '#test/support/campaign-kills.ts';
 import { randomOf } from '#test/support/random.ts';

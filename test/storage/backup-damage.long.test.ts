@@ -1,4 +1,4 @@
-/** Backups of databases that are damaged, and places where no backup can be: refused in words, and no server is left running. */
+/** Backups of databases that are damaged, and places where no backup can be: the command refuses with a reason, and leaves no server running. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises';

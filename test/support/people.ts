@@ -33,7 +33,7 @@ export const peopleOf = (service: TestService) => {
   const signIn = (body: object, headers: Readonly<Record<string, string>> = elsewhere()) =>
     service.call('POST', '/admin/session/user', headers, body);
 
-  /** Signs a user in; answers with how the browser asks from then on. */
+  /** Signs a user in; returns the headers of later requests of the browser. */
   const signedIn = async (name: string, more: object = {}) => {
     const reply = await signIn({ name, password, ...more });
     assert.equal(reply.status, 200, JSON.stringify(reply.body));

@@ -39,7 +39,7 @@ export const movingRoutes: readonly Route[] = [
       reply.raw.once('close', () => gone.abort());
       const input = { from, secret, dryRun, into: into.trim(), only: listOf(only), signal: gone.signal };
       const imported = await gateway.importSessions(body, input);
-      // The rest of the body stands before the next request of the connection, and nobody reads it.
+      // The unread rest of the body would block the next request of the connection.
       if (!request.raw.complete) void reply.header('connection', 'close');
       return mapResult(imported, (sessions) => ({ dryRun, sessions }));
     },

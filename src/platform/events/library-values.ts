@@ -29,8 +29,9 @@ export const unreadActionOf = (fields: unknown, message: string | undefined): Sh
 // The events of the library, as one type.
 
 /**
- * One event with its name, as a union for a switch. The last members are not events of the library. Three of them are a contact whose phone has new keys, pairs of number and LID, and a
- * record of the shared state without an event. The others are channel posts, and notifications of groups and channels that the library reads in part.
+ * One event with its name, as a union for a switch. The last members are not events of the library. Three of them are new keys of a contact, pairs of
+ * number and LID, and a record of the shared state without an event. The others are channel posts, and notifications of groups and channels that the
+ * library reads in part.
  */
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]

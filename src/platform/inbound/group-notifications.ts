@@ -1,6 +1,6 @@
 /**
- * Notifications about groups and channels, and requests to list groups again, taken from the library: of several changes of a group it reads the first
- * only, it loses parts of a list, and it reads older shapes of what happens in channels.
+ * Notifications about groups and channels, and requests to list groups again, taken from the library: it reads only the first of several changes of a
+ * group, and loses parts of a list. It reads older forms of notifications of channels.
  */
 import { getBinaryNodeChild, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';

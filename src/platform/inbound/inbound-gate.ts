@@ -1,9 +1,8 @@
 /**
- * Stands between the socket and the library's handlers of messages, receipts, notifications and calls, so that the platform forgets none of them
- * before it is stored.
- *
- * A message is in the durable log before the library gets it (`inbound-log.ts`). The other kinds are not logged; their acknowledgements are held until
- * what they led to is stored (`held-acks.ts`). Stanzas keep their order: each message is handled to its end before the next stanza is passed on.
+ * Stands between the socket and the library's handlers of messages, receipts, notifications and calls. The platform forgets a stanza only after it is
+ * stored. A message is in the durable log before the library gets it (`inbound-log.ts`). The other kinds are not logged; their acknowledgements are
+ * held until what they led to is stored (`held-acks.ts`). Stanzas keep their order: each message is handled to its end before the next stanza is
+ * passed on.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';

@@ -17,8 +17,8 @@ import type { Identities } from './identity-notices.ts';
 import type { Handlers } from './inbound-gate.ts';
 import { withPreKeyNotices } from './pre-key-notices.ts';
 
-// Stanzas of channels, taken from the library: it reads neither the number of a post nor whether it is new, changed or deleted, and of
-// notifications it knows forms that the platform does not send.
+// Stanzas of channels, taken from the library: it does not read the number of a post, and not whether the post is new, changed or deleted. It knows
+// forms of notifications that the platform does not send.
 
 interface Readers {
   readonly tell: (event: BaileysEvent) => void;

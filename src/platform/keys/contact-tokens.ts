@@ -45,7 +45,7 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
   if (known === undefined) await list(keys, lid);
 };
 
-// The list of people with a privacy token, which the library keeps under one key and writes whole for each new token (160 KB with 5,000
+// The list of people with a privacy token. The library keeps the list under one key and writes all of it for each new token (160 KB with 5,000
 // contacts). Here it stands in pages, of which only those that changed are written.
 
 /** The library's key, among the tokens. */

@@ -1,9 +1,8 @@
 /**
- * Names of the stanzas that were finished last, stored so that a repetition after a kill is recognised and only acknowledged.
- *
- * The platform repeats a stanza whose acknowledgement it did not get. A kill can lose acknowledgements that had left: the kernel answers
- * bytes that the process had not read with a reset, and the platform's kernel then drops what it had received from us. A repeated message cannot be
- * decrypted a second time, because its ratchet has moved on.
+ * Names of the stanzas that were finished last, stored so that a repetition after a kill is recognised and only acknowledged. The platform repeats a
+ * stanza whose acknowledgement it did not get. A kill can lose acknowledgements that had left: the kernel answers unread bytes with a reset. The
+ * platform's kernel then drops the bytes that it has received from this process. A repeated message cannot be decrypted a second time, because its
+ * ratchet has moved on.
  */
 
 /** The key type under which the names of finished stanzas are stored. */

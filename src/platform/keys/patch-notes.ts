@@ -1,6 +1,6 @@
 /**
- * Notes of patches to the shared state that were sent and whose outcome is not known yet. A note is stored before its patch leaves: the platform tells
- * this device nothing of its own patches, so that after a lost answer or a kill the collection has to be read again.
+ * Notes of patches to the shared state that were sent and whose outcome is not known yet. A note is stored before its patch leaves: the platform does
+ * not report this device's own patches to it. After a lost answer or a kill, the collection must be read again.
  */
 import type { KeyWriter } from './key-writer.ts';
 

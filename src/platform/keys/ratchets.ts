@@ -38,10 +38,8 @@ const makeCache = () => {
 };
 
 /**
- * Answers what was answered before; every new pair makes it forget.
- *
- * `getLIDsForPNs` names a number without a LID by the number itself. The library asks it for the addresses whose keys it fetches, and fetched none for
- * such a number, so that nothing could be encrypted for it.
+ * Answers what was answered before; every new pair makes it forget. `getLIDsForPNs` names a number without a LID by the number itself. The library
+ * asks it for the addresses whose keys it fetches. For such a number the library fetched no keys, so it could encrypt no message.
  */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: makeCache() });
@@ -68,8 +66,8 @@ export const rememberLids = (mapping: Mapping): void => {
   mapping.storeLIDPNMappings = (pairs) => store(pairs).finally(forget);
 };
 
-// The library moves a contact's sessions from its number to its LID once it knows that they are one person, and writes over those that
-// stand under the LID. The contact goes on in whichever it knows: a message in one that was written over can never be read. Here both stay.
+// The library moves a contact's sessions from the number to the LID when it learns that both are one person. It overwrites sessions under the LID.
+// The contact goes on in whichever it knows: a message in one that was written over can never be read. Here both stay.
 
 interface StoredSession {
   readonly indexInfo: { readonly used: number; readonly closed: number };
@@ -147,8 +145,8 @@ const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise
 };
 
 /**
- * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with two
- * locks and an asynchronous context for every look at a key, which is too slow for the path of every message.
+ * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with
+ * two locks and an asynchronous context for every read of a key. That is too slow for the path of every message.
  */
 const makeSteps = (host: RatchetHost, identityReplaced: (address: string) => void) => {
   let last: Promise<unknown> = Promise.resolve();

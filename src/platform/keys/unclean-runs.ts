@@ -1,10 +1,9 @@
 /**
- * Keeps a kill of the process from using a message key twice, which would be unreadable for the receiver.
- *
- * A frame leaves before the sending chain that made its key is stored, so after a kill the stored chain may be behind by a bounded number of
- * messages. A run lasts from the opening of a session's keys to their end. A note that the run is open is stored before its first message leaves,
- * and a note that it has ended when everything is stored. When the next start finds an open note, it moves each stored sending chain forward by
- * that bound before using it. Receivers accept the gap.
+ * Keeps a kill of the process from using a message key twice, which would be unreadable for the receiver. A frame leaves before the sending chain
+ * that made its key is stored. After a kill, the stored chain may be behind by a bounded number of messages. A run lasts from the opening of a
+ * session's keys to their end. A note that the run is open is stored before its first message leaves. A note that the run has ended is stored after
+ * all chains. When the next start finds an open note, it moves each stored sending chain forward by that bound before using it. Receivers accept the
+ * gap.
  */
 import { createHmac } from 'node:crypto';
 import { BufferJSON } from '@whiskeysockets/baileys';

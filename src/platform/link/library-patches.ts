@@ -38,9 +38,8 @@ export const repairStanzaWords = (): void => {
   Object.setPrototypeOf(TOKEN_MAP, null);
 };
 
-// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers, but revives buffers only
-// from base64. A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is
-// used.
+// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers. It revives buffers only from base64.
+// A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is used.
 
 let areSenderKeysRepaired = false;
 
@@ -94,9 +93,9 @@ export const boundSessionChains = (): void => {
   };
 };
 
-// libsignal tries a message on one session of a contact after the other. A try on the wrong one turns its ratchet before the message proves
-// not to be its own, and that is stored together with the session which fitted: the next message of the wrong one is then lost. Every new
-// connection begins new sessions with its contacts, so that a contact's last words in the old one come often. Here a try is on a copy.
+// libsignal tries a message on one session of a contact after the other. A try on the wrong session turns its ratchet before the message fails. The
+// turned ratchet is stored together with the session that fitted: the next message of the wrong one is then lost. Every new connection begins new
+// sessions with its contacts, so that a contact's last words in the old one come often. Here a try is on a copy.
 
 interface Session {
   readonly indexInfo: { used: number };

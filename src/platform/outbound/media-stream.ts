@@ -1,8 +1,6 @@
 /**
- * The stream of a file from the media host, opened on the way.
- *
- * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error
- * that nobody catches, which ends the process.
+ * The stream of a file from the media host, opened on the way. The library's own stream is not used: it checks neither the authentication code nor
+ * any hash. An answer that breaks off is an uncaught error, which ends the process.
  */
 import { createDecipheriv, createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { getMediaKeys } from '@whiskeysockets/baileys';

@@ -1,6 +1,6 @@
 /**
- * Posts of channels on their way out, and what is done to them. The library is not used: it writes changes as in chats, which the platform refuses here,
- * and leaves out the name of an uploaded file, without which nobody sees it.
+ * Posts of channels on their way out, and what is done to them. The library is not used: it writes changes as in chats, which the platform refuses in
+ * channels. It also leaves out the name of an uploaded file, and phones then do not show the file.
  */
 import { notCarried } from '../wire/stanza-codec.ts';
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';

@@ -1,7 +1,7 @@
 /**
- * Resends of messages that a receiver could not decrypt. The library resends them without the attributes beside the encrypted content, so that phones hide
- * them or show an edit as a message of its own. It also resends to everybody if a phone asks. So the library only prepares the Signal session, within its
- * own bounds (five times a message and receiver). `answer` writes the message for the device that asked, as it was written first.
+ * Resends of messages that a receiver could not decrypt. The library resends them without the attributes beside the encrypted content. Phones then
+ * hide them, or show an edit as a new message. It also resends to everybody if a phone asks. So the library only prepares the Signal session, within
+ * its own bounds (five times a message and receiver). `answer` writes the message for the device that asked, as it was written first.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
@@ -124,7 +124,7 @@ export class Resends {
     }
   }
 
-  /** Null when there is no such message, it was deleted since, or it went to another chat, or to other readers, than the one that asks. */
+  /** Returns null if there is no such message, if it was deleted, or if its chat or readers are not those of the requester. */
   async #find({ remoteJid, fromMe, participant }: WAMessageKey, id: string): Promise<Left | null> {
     const { directory, stored, loadMappings } = this.#options;
     const chat = remoteJid ?? '';

@@ -1,7 +1,4 @@
-/**
- * Attributes and nodes of a stanza beside its encrypted content that the library does not add, and contents in another form than the
- * library takes.
- */
+/** Attributes and nodes of a stanza that the library does not add to the encrypted content. Contents in another form than the library takes. */
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import type { Audience } from '#actors/model.ts';
 
@@ -104,7 +101,7 @@ export const stanzaOf = (content: Content, audience: Audience | null = null): St
   return { attributes: parts?.attributes ?? {}, nodes: [...(parts?.nodes ?? []), ...audienceNodes(inner, audience)] };
 };
 
-// The words beside a message for its kind, as the library writes them at the first sending and not when a message is sent again.
+// The attributes of a message for its kind. The library writes them for the first send, and not for a resend.
 
 export interface StanzaKind {
   /** Attribute of the stanza. */

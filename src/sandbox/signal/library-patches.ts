@@ -2,9 +2,8 @@
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 
-// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers, but revives buffers only
-// from base64. A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is
-// used.
+// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers. It revives buffers only from base64.
+// A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is used.
 
 let repaired = false;
 

@@ -1,6 +1,6 @@
 /**
- * The Signal device of every simulated phone. Work on one phone is serial. The keys that it changes are stored in one transaction with its
- * effects, so that a ratchet is stored before a message that it encrypted is sent.
+ * The Signal device of every simulated phone. Work on one phone is serial. The changed keys are stored in one transaction with the effects. A ratchet
+ * is therefore stored before its message is sent.
  */
 import {
   Curve,

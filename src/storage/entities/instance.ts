@@ -99,8 +99,8 @@ export const PasskeyCodeEntity = defineEntity({
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
 /**
- * Every text is quoted: the library leaves the quotes out where white space, a line break or the word NULL would need them. The library converts what
- * it has read as well, and a damaged row may hold NULL or a list among the texts: `String` keeps the conversion total.
+ * Every text is quoted: the library omits quotes that white space, a line break or the word NULL would need. The library converts what it has read as
+ * well, and a damaged row may hold NULL or a list among the texts: `String` keeps the conversion total.
  */
 class TextList extends ArrayType<string> {
   override convertToDatabaseValue(texts: string[] | null): string | null {

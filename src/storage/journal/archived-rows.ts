@@ -101,7 +101,7 @@ export async function* readArchived(database: Database, instance: InstanceId): A
   for await (const rows of messagePages(database, instance)) yield { of: 'messages', rows };
 }
 
-// The way back.
+// Pages of an import.
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -76,7 +76,7 @@ export const composedColumns = {
   deletedAt: 'bigint',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
-/** Columns of a stored message that change when it is edited, deleted, pinned, starred or read, when a call goes on, or a post is seen. */
+/** Columns of a stored message that later events change: edits, deletions, pins, stars and receipts, steps of a call, views of a post. */
 export const revisedColumns = {
   text: 'text',
   content: 'jsonb',
@@ -187,9 +187,9 @@ const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType
 };
 
 /**
- * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same
- * values in JSON. Most columns of most rows hold nothing, so that a column without any value is not written at all (a third of what a commit
- * costs on this side).
+ * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same values in
+ * JSON. Most columns of most rows are empty. A column without any value is not written at all, which saves a third of the cost of a commit on this
+ * side.
  */
 export const makeRowSet = (columns: Columns, first: number) => {
   const value = (field: string): string => {

@@ -58,7 +58,7 @@ const steps: ReadonlySet<Entry['kind']> = new Set([
 ]);
 /** News that store rows which the cache does not keep. */
 const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
-/** A step of a call, a change of a group or a label, or what a message does to an earlier one, changes what is not kept here. */
+/** Returns true if the cache holds all rows that the entry changes. The cache has no rows of calls, groups, labels and earlier messages. */
 const isStep = (entry: Entry): boolean => {
   if (entry.kind === 'news') return !storedNews.has(entry.news.type);
   return steps.has(entry.kind) && !('revises' in entry);

@@ -130,8 +130,8 @@ const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions)
 const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits, isAsynchronous = false }: DatabaseOptions) => ({
   max: poolSize,
   application_name: application,
-  // No statement of ours profits from a plan for its values. A plan is kept until the table's next statistics, so a plan from the time of a small table must
-  // be good for a large one. A sequential scan is the last resort (measured: the past of a phone took ten times as long).
+  // No statement of ours profits from a plan for its values. A plan is kept until the table's next statistics. A plan for a small table must
+  // therefore be good for a large one. A sequential scan is the last resort (measured: the past of a phone took ten times as long).
   options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${isAsynchronous ? ' -c synchronous_commit=off' : ''}`,
   connectionTimeoutMillis: limits.connection,
   query_timeout: limits.statement + answerGrace,

@@ -115,8 +115,8 @@ const findServer = async (place: Place): Promise<Found> => {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const state = lines[7]?.trim() ?? '';
   if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
-  // The id belongs to someone else now, so the server would refuse to start. An id that no process can have lets it decide
-  // by the shared memory named in the same file, which also finds backends that outlived their server.
+  // The id belongs to someone else now, so the server would refuse to start. With an id that no process can have, the server checks the shared memory
+  // that the same file names. This check also finds backends that outlived their server.
   if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
   return null;
 };

@@ -67,8 +67,8 @@ const isGuarded = (access: string | null): boolean => {
 };
 
 /**
- * With a password that is none. The driver answers a server that asks for one with nothing when it has none, so that the server waits for a minute, and
- * no database can be dropped meanwhile.
+ * With a password that is none. A driver without a password does not answer a server that asks for one. The server then waits for a minute, and no
+ * database can be dropped meanwhile.
  */
 const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Promise<void> => {
   const pool = await poolOf(await makeOrm(urlOf(socket, 'none'), log, { max: 1 }));

@@ -7,10 +7,9 @@ const firstCount = 1_000;
 const lastCount = 1_000_000;
 
 /**
- * The server takes statistics of its own accord once a minute. A phone hands over 50,000 messages in three seconds, and the plans that were made for a
- * few rows read all rows of the instance until then (measured: 2,000 instead of 17,000 messages a second).
- *
- * Returns a function to be called with the number of rows written. It neither waits nor fails: what did not work is done at the next count.
+ * The server takes statistics of its own accord once a minute. A phone hands over 50,000 messages in three seconds. Until then, plans that were made
+ * for a few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a second). Returns a function to be called with the number
+ * of rows written. It neither waits nor fails: what did not work is done at the next count.
  */
 export const growthOf = (database: Pick<Database, 'rows'>, table: string, columns: readonly string[]) => {
   const statement = { name: '', text: `analyze ${table} (${columns.join(', ')})` };

@@ -214,8 +214,8 @@ const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   });
 
 /**
- * Asks again now and then, and at once when the connection is lost, so that the lock is taken up before anybody else has started. A database
- * that is away has given it to nobody.
+ * Asks again at intervals, and at once when the connection is lost. The lock is then taken before another gateway has started. A database that is
+ * away has given it to nobody.
  */
 const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterval = usualInterval }: TenancyOptions): (() => void) => {
   const state: { ended: boolean; timer?: NodeJS.Timeout; rivalSince: number } = { ended: false, rivalSince: Infinity };

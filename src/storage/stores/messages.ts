@@ -33,7 +33,7 @@ export const findStatement = (asked: readonly Condition[]): Statement => {
   const where = ['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ');
   const page = `${newest} limit $2 offset $3`;
   const ofOne = `select * from message where ${where} ${newest}`;
-  // The messages of a chat that has two addresses are read in the order of the index for each of them, as far as the page goes, and merged.
+  // Messages of a chat with two addresses are read in index order for each address, up to the size of a page, and then merged.
   const from = asked.includes('chatId')
     ? `from (${sameChatIds(asked.indexOf('chatId') + 4)}) as same, lateral (${ofOne} limit $2::bigint + $3::bigint) as message`
     : `from message where ${where}`;

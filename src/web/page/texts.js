@@ -11,7 +11,7 @@ document.documentElement.lang = language;
 const table = tables[language] ?? en;
 
 /**
- * A text, with `{name}` replaced by the values. Characters of a value that would turn the text around are visible.
+ * A text, with `{name}` replaced by the values. Characters of a value that would reverse the text are shown as codes.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */

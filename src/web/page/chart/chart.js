@@ -1,6 +1,6 @@
 /**
- * A statechart, drawn: the state that is current, the transition that led to it, and what may come next from a state that is pointed at or focused.
- * Positions come from a layout that was made in development; nothing is laid out in the browser but curves between two states.
+ * A statechart, drawn: the current state, the transition that led to it, and the next transitions of a state under the pointer or in focus. Positions
+ * come from a layout that was made in development; nothing is laid out in the browser but curves between two states.
  */
 import { html } from 'htm/preact';
 import { useId, useMemo, useRef } from 'preact/hooks';

@@ -1,6 +1,5 @@
 /**
- * Makes the words of a chart's arrows from the machine's own names, and joins transitions into arrows. The page and the program that lays the charts
- * out share this file, so that a word fits the room that was made for it.
+ * Makes the words of a chart's arrows from the machine's own names, and joins transitions into arrows. The page and the layout program of the charts share this file, so that each word fits its place.
  *
  * @typedef {object} Transition As `GET /admin/machines` gives it.
  * @property {string} id `from>to`.
