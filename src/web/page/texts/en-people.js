@@ -43,7 +43,7 @@ export const ofPeople = {
 
   // Users
   users: 'Users',
-  usersNone: 'There are no users yet. Everybody with the admin token is an administrator.',
+  usersNone: 'There are no users yet. Every person with the admin token is an administrator.',
   userName: 'Name',
   userRole: 'Role',
   userRoleOf: 'Role of {name}',
