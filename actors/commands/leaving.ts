@@ -19,7 +19,7 @@ export const named = (supervisor: Supervisor, wanted: string): readonly Instance
 const exportedText = (now: number): string =>
   `exported on ${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC: connect it here only if it runs nowhere else`;
 
-/** Closes the session without a logout. The instance stays disconnected until somebody connects it. */
+/** Closes the session without a logout. The instance stays disconnected until a caller connects it. */
 const stop = (supervisor: Supervisor, id: InstanceId, reason: string): Promise<Result<null>> =>
   onSettled(supervisor, id, async (cell) => {
     if (cell.record.wanted === 'unlinked' || cell.undiscarded) return notDiscarded;

@@ -1,4 +1,4 @@
-/** Sessions come from other gateways, and leave. An imported session rests until somebody connects it. */
+/** Sessions come from other gateways, and leave. An imported session rests until a caller connects it. */
 import type { Gateway, ImportedSession, ImportRequest } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../keyed-mutex.ts';
