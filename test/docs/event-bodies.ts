@@ -11,8 +11,8 @@ export const bodiesPath = join(root, 'docs/event-bodies.md');
 
 const head = `# Bodies of events
 
-Each event as a webhook delivers it. The shapes are in \`/openapi.json\` of a running gateway: the section \`webhooks\`, and the schema that each heading names. \`WebhookEvent\` is any of them, so that
-[generated clients](quickstart.md#generated-clients) have a type for a receiver. [Events](events.md) says when each comes and how it is delivered.`;
+This page shows each event as a webhook delivers it. The shapes are in \`/openapi.json\` of a running gateway, in the section \`webhooks\` and in the schema that each heading names. \`WebhookEvent\` is the union of all events, so that
+[generated clients](quickstart.md#generated-clients) have a type for a receiver. [Events](events.md) says when each event comes and how it is delivered.`;
 
 export const bodiesPage = async (): Promise<string> => {
   const app = await buildApp(createFakeGateway(), optionsWith({}));

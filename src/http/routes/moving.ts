@@ -21,7 +21,7 @@ export const movingRoutes: readonly Route[] = [
     operationId: 'importSessions',
     ...common,
     summary:
-      'Import sessions of another gateway. The body is its store. The sessions stay disconnected. The answer has a row for each session, and a fault of one session does not stop the others. A source without any session is 400. A repeated import changes nothing',
+      'Import sessions of another gateway. The body is its store. The sessions stay disconnected. The answer has a row for each session, and a fault of one session does not stop the others. A source without any session is 400. Chats and messages of an archive follow their session, without events. A repeated import only adds messages that are missing',
     query: shape.ImportQuery,
     requestHeaders: shape.ImportHeaders,
     body: shape.Upload,
