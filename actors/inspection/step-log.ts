@@ -78,7 +78,8 @@ export class StepLog {
       if (error instanceof StorageFailure) return [];
       throw error;
     });
-    const known = steps.filter(isKnown).filter(({ at }) => at < first);
+    // A damaged row may hold anything.
+    const known = (Array.isArray(steps) ? steps : []).filter(isKnown).filter(({ at }) => at < first);
     return known.map((step, index) => {
       const edge = edgeOf(step.chart, step.from, step.to, step.event)?.id ?? `${step.from}>${step.to}`;
       return { ...step, edge, n: index + 1 - known.length };

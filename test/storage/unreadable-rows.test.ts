@@ -155,6 +155,7 @@ test('unreadable rows: labels of a chat, members of a group and definitions are 
       chats.map((one) => one.labels),
       [['x']],
     );
+    assert.deepEqual([...(await storage.chats.stats('r1')).labels.keys()], ['x']);
   }
   for (const [members, left] of [
     ['"x"', 0],

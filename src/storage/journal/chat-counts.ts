@@ -78,7 +78,7 @@ const tallyBy = (text: string, from: string): string =>
 export const chatStatsStatement: Statement = {
   name: 'chat-stats',
   text: `select json_build_object(${chatKinds.map((kind) => `'${kind}', ${tally(kinds[kind].sql)}`).join(', ')}) as kinds,
-    ${tallyBy('label', `chat, unnest(labels) as label where instance_id = $1 and labels <> '{}'`)} as labels,
+    ${tallyBy('label', `chat, unnest(labels) as label where instance_id = $1 and labels <> '{}' and label is not null`)} as labels,
     ${tallyBy(`extra->>'${attendantField}'`, `chat where instance_id = $1 and extra->>'${attendantField}' <> ''`)} as attendants
     from chat where instance_id = $1`,
 };
