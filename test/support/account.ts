@@ -58,7 +58,7 @@ export class Account {
   }
 
   async seen(): Promise<InstanceSeen> {
-    const { status, body } = await this.call('GET', '/instance/status');
+    const { status, body } = await this.#asked(() => this.call('GET', '/instance/status'));
     assert.equal(status, 200, JSON.stringify(body));
     return body['instance'] as InstanceSeen;
   }
@@ -78,7 +78,7 @@ export class Account {
 
   /** Asks for a picture and scans it; the session is not connected yet. */
   async scan(platform: Phone, owner: Omit<Parameters<Phone['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
-    const { status, body } = await this.call('POST', '/instance/connect', {});
+    const { status, body } = await this.#asked(() => this.connect());
     assert.equal(status, 200, JSON.stringify(body));
     const qrcode = await until(async () => (await this.seen()).qrcode || undefined, `a picture for ${this.number}`);
     await platform.scan({ qrcode, number: this.number, name: `Person ${this.number}`, ...owner });
@@ -114,12 +114,24 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Stored messages of a chat, newest first. A database that is busy says so with 503: it is asked again. */
-  async messages(number: string): Promise<readonly MessageSeen[]> {
-    const { status, body } = await until(async () => {
-      const answer = await this.call('POST', '/message/find', { chatid: `${number}@s.whatsapp.net`, limit: 1000 });
+  /** Asks again while a busy database refuses with 503: nothing was done then. */
+  #asked(ask: () => Promise<Answer>): Promise<Answer> {
+    return until(async () => {
+      const answer = await ask();
       return answer.status !== 503 && answer;
-    }, 'messages are found');
+    }, 'the database answers');
+  }
+
+  /** Sends a text on a machine that may be busy. Asserts that it left. */
+  async sends(number: string, text: string): Promise<void> {
+    const { status, body } = await this.#asked(() => this.send(number, text));
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+
+  /** Stored messages of a chat, newest first. */
+  async messages(number: string): Promise<readonly MessageSeen[]> {
+    const find = { chatid: `${number}@s.whatsapp.net`, limit: 1000 };
+    const { status, body } = await this.#asked(() => this.call('POST', '/message/find', find));
     assert.equal(status, 200, JSON.stringify(body));
     return body['messages'] as readonly MessageSeen[];
   }

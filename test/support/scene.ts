@@ -95,8 +95,7 @@ export class Scene {
   /** Texts go both ways, and the contact can read what it gets. */
   async works(account: Account): Promise<void> {
     const out = `out of ${account.number} ${Math.random()}`;
-    const sent = await account.send(contact, out);
-    assert.equal(sent.status, 200, JSON.stringify(sent.body));
+    await account.sends(contact, out);
     await until(() => this.readBy(contact).has(out), 'the contact reads the text');
     await this.stored(account, [await this.write(account, `back to ${account.number}`)]);
   }
