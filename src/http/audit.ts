@@ -81,13 +81,16 @@ const noteOf = (request: FastifyRequest, status: number, now: number): AuditNote
   const { instance: named = '', id = '', name = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
   const route = request.routeOptions.url ?? '';
   const { instance = '', subject = '' } = request.auditSubject ?? {};
+  const ofPath = named || (route.startsWith('/admin/actors/') ? id : '');
+  // A request that is refused for its role was not looked up, so the header alone names its instance.
+  const chosen = caller.actor === 'user' ? request.headers['x-instance'] : '';
   return {
     at: now,
     ...caller,
     address: request.ip,
     method: request.method,
     route,
-    instance: textOf(request.instanceId || instance || named || (route.startsWith('/admin/actors/') ? id : '')),
+    instance: textOf(request.instanceId || instance || ofPath || chosen),
     subject: textOf(subject || name),
     status,
   };

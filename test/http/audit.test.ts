@@ -76,6 +76,18 @@ test('audit: what a role does not allow is noted with 403, and a flood of it onc
   );
 });
 
+test('audit: a request that a role does not allow names the instance that it was for', async () => {
+  const { name } = await newUser('operator');
+  const { ask } = await signedIn(name);
+  const { id } = await service.instance('kept');
+  assert.equal((await ask('DELETE', '/instance', undefined, { 'x-instance': id })).status, 403);
+  await until(async () => (await audit(`who=${name}`)).some(({ status }) => status === 403), 'the entry is stored');
+  assert.deepEqual(
+    (await audit(`instance=${id}&who=${name}`)).map(({ route, status }) => [route, status]),
+    [['/instance', 403]],
+  );
+});
+
 test('audit: a client that goes before the answer is noted too', async () => {
   const { id, token } = await service.instance('impatient');
   const gone = new AbortController();
