@@ -106,9 +106,9 @@ test('cluster: a session that one node imported connects by another one, and is 
   const again = await runCommand(nodes.first, 'import.ts', ['--from', 'folder', '--path', source]);
   assert.match(again.output, /already here/);
   assert.equal((await account.seen()).status, 'disconnected');
-  await account.connect();
+  await account.connects();
   await account.reaches('connected');
-  await account.send(contact, 'from the cluster');
+  await account.sends(contact, 'from the cluster');
   await until(() => nodes.scene.readBy(contact).has('from the cluster'), 'the contact reads the text');
   const { logins, messages } = nodes.scene.platform.sandbox.stats();
   assert.deepEqual([logins.double, messages.undecryptable], [0, 0]);

@@ -184,6 +184,22 @@ for (const [title, entries, sentence] of badArchives)
   test(`upload: a tar archive with ${title} is refused with a sentence`, async () =>
     assert.equal(await refusal(tarBlocks(...entries)), `invalid: The tar archive has ${sentence}`));
 
+test('upload: a tar archive with more files and folders than a store has is refused with a sentence', async () => {
+  const link = Buffer.from(tarBlocks(['a', '5', '']).subarray(1_024, 1_536));
+  link.write('2', 156);
+  const many = createSources({ newPath: () => join(uploads, 'many'), maxBytes: 64_000_000 });
+  const result = await many.receive(pieces(Buffer.concat(Array.from({ length: 60_002 }, () => link))), {
+    from: 'folder',
+    secret: '',
+    signal,
+  });
+  assert.match(
+    result.ok ? '' : result.refusal.message,
+    /^The tar archive has more than 60000 files and folders: upload fewer sessions at once/,
+  );
+  assert.deepEqual(await readdir(uploads), []);
+});
+
 test('upload: a folder in the place of a database is told by its name', async () => {
   const result = await receive(tarBlocks(['dbdata/main.db', '5', ''], ['dbdata/users.db', '5', ''], ['other', '5', '']), 'wuzapi');
   assert.ok(result.ok);

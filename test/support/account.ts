@@ -78,8 +78,7 @@ export class Account {
 
   /** Asks for a picture and scans it; the session is not connected yet. */
   async scan(platform: Phone, owner: Omit<Parameters<Phone['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
-    const { status, body } = await this.#asked(() => this.connect());
-    assert.equal(status, 200, JSON.stringify(body));
+    await this.connects();
     const qrcode = await until(async () => (await this.seen()).qrcode || undefined, `a picture for ${this.number}`);
     await platform.scan({ qrcode, number: this.number, name: `Person ${this.number}`, ...owner });
   }
@@ -120,6 +119,12 @@ export class Account {
       const answer = await ask();
       return answer.status !== 503 && answer;
     }, 'the database answers');
+  }
+
+  /** Connects on a machine that may be busy. Asserts that the request was accepted. */
+  async connects(): Promise<void> {
+    const { status, body } = await this.#asked(() => this.connect());
+    assert.equal(status, 200, JSON.stringify(body));
   }
 
   /** Sends a text on a machine that may be busy. Asserts that it left. */
