@@ -81,11 +81,11 @@ inBrowser('arrow keys move over the chart, and what may come next is said at its
   assert.equal(at, 'hibernated.asleep');
   await page.locator('.chart .tag').first().waitFor();
   const tags = await page.locator('.chart .tag').allTextContents();
-  assert.deepEqual(tags.map((tag) => tag.trim()).toSorted(), ['connect', 'disconnect']);
+  assert.deepEqual(tags.map((tag) => tag.trim()).toSorted(), ['connect', 'disconnect', 'rest']);
   assert.match(String(await page.locator('.legend').textContent()), /asleep/);
   await page.keyboard.press('Enter');
   await page.getByRole('slider').focus();
-  assert.equal(await page.locator('.chart .tag').count(), 2, 'a state that was pressed stays pointed at');
+  assert.equal(await page.locator('.chart .tag').count(), 3, 'a state that was pressed stays pointed at');
   await page.locator('.chart [tabindex="0"]').focus();
   await page.keyboard.press('Escape');
 });

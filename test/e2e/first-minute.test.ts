@@ -85,5 +85,5 @@ test('start: --help prints the commands and every setting, and starts nothing', 
   });
   assert.deepEqual([status, stderr], [0, '']);
   assert.match(stdout, /^ {2}npm run sandbox +starts the gateway with a simulated platform/m);
-  assert.match(stdout, /^ {2}PORT \(3000\)\n {6}Port of the HTTP API; 0 takes a free one\.$/m);
+  assert.match(stdout, /^ {2}PORT \(3000\)\n {6}The port of the HTTP API\.$/m);
 });
