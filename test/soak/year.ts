@@ -130,6 +130,9 @@ class Year {
     const { traffic } = this.#options;
     await this.#timed(database, 'traffic', null, async () => {
       for (let n = 0; n < traffic; n += 1) await Promise.all([send(-n), scene.write(account, `arrival ${n}`)]);
+      // A row of the log of arrivals goes when its message is recorded. Those of r1 were filled in.
+      const logged = { name: '', text: `select from inbound where instance_id <> 'r1'` };
+      await until(async () => (await database.rows(logged, [])).length === 0, 'every arrival is recorded');
       return `${traffic} messages sent and as many received`;
     });
     const jumped = performance.now();

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { journalStatements } from '#src/storage/journal/journal.ts';
+import { mergeStatements } from '#src/storage/journal/merges.ts';
 import { instance, message } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
@@ -12,9 +13,13 @@ import { until } from '#test/support/until.ts';
 
 /** Chats that have labels have an index of their own, which has nothing else. */
 const statements = Object.values(journalStatements).filter((one) => one !== journalStatements.unlabel);
+const merges: ReadonlySet<unknown> = new Set(Object.values(mergeStatements));
+
 /** A message is found by its id, its short id or its post. All that are unread and those of a chat that is cleared are found by their chat, from where the last piece ended. */
 const askedOf = (statement: unknown, table: string): RegExp => {
   if (statement === journalStatements.erase) return /message_id|chat_id.*ROW/;
+  // Two chats of one person become one: messages are found by their chat, a piece at a time.
+  if (merges.has(statement)) return /chat_id|message_id/;
   return table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId|\bid = (?:ANY|drawn\.id)/;
 };
 

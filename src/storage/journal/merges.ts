@@ -18,10 +18,10 @@ export const mergeStatements = {
   /** $2: LIDs. Returns the LIDs under which rows are stored. */
   present: {
     name: 'journal-merge-present',
-    text: `select lid from unnest($2::text[]) as lid
-      where exists (select from chat where instance_id = $1 and chat_id = lid)
-        or exists (select from contact where instance_id = $1 and contact_id = lid)
-        or exists (select from message where instance_id = $1 and chat_id = lid)`,
+    text: `select chat_id as lid from chat where instance_id = $1 and chat_id = any($2::text[])
+      union select contact_id from contact where instance_id = $1 and contact_id = any($2::text[])
+      union select stored.chat_id from unnest($2::text[]) as lid
+        cross join lateral (select chat_id from message where instance_id = $1 and chat_id = lid limit 1) as stored`,
   },
   /** $5: the number of rows. */
   messages: {
