@@ -124,6 +124,8 @@ export class NodeLease {
     await this.#running;
     if (!this.#joined) return;
     this.#forget();
+    // The next process of this name is live from the moment at which the row goes.
+    this.#goodUntil = -Infinity;
     await store.leave(this.#incarnation).catch((error: unknown) => log.warn({ error }, 'node.notLeft'));
   }
 
