@@ -52,8 +52,8 @@ export const signInAs = async (credentials) => {
   expired.value = false;
 };
 
-/** @type {readonly Role[]} */
-const roles = ['viewer', 'operator', 'administrator'];
+/** From the least to the greatest. @type {readonly Role[]} */
+export const roles = ['viewer', 'operator', 'administrator'];
 
 /**
  * Returns true if the session may do what needs this role. The server decides; the page only hides what would be refused.

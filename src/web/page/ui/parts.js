@@ -132,3 +132,24 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
     ${onRetry !== undefined && html`<${Button} onClick=${onRetry}>${t('retry')}<//>`}
   </div>
 `;
+
+/**
+ * A table that scrolls in its box on a narrow screen. `children`: its rows.
+ * @param {{ label: string, heads: readonly string[], children?: ComponentChildren }} props
+ */
+export const Table = ({ label, heads, children }) => html`
+  <div class="nodes">
+    <div class="scroll" tabindex="0" role="group" aria-label=${label}>
+      <table>
+        <thead>
+          <tr>
+            ${heads.map((head) => html`<th key=${head} scope="col">${head}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${children}
+        </tbody>
+      </table>
+    </div>
+  </div>
+`;

@@ -5,7 +5,7 @@ import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
-import { Button, Empty, Field } from '../ui/parts.js';
+import { Button, Empty, Field, Table } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
 /**
@@ -51,24 +51,12 @@ const Row = ({ entry: { at, actor, who, address, method, route, instance, subjec
 `;
 
 /** @param {{ entries: readonly Entry[] }} props */
-const Entries = ({ entries }) => html`
-  <div class="nodes">
-    <div class="scroll" tabindex="0" role="group" aria-label=${t('audit')}>
-      <table>
-        <thead>
-          <tr>
-            ${['auditTime', 'auditWho', 'auditAddress', 'auditWhat', 'auditAbout', 'auditOutcome'].map(
-              (name) => html`<th key=${name} scope="col">${t(/** @type {'auditTime'} */ (name))}</th>`,
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          ${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}
-        </tbody>
-      </table>
-    </div>
-  </div>
-`;
+const Entries = ({ entries }) => {
+  const heads = [t('auditTime'), t('auditWho'), t('auditAddress'), t('auditWhat'), t('auditAbout'), t('auditOutcome')];
+  return html`
+    <${Table} label=${t('audit')} heads=${heads}>${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}<//>
+  `;
+};
 
 /** @param {{ onFilter: (query: string) => void }} props */
 const Filter = ({ onFilter }) => {

@@ -5,6 +5,7 @@ import { post } from '../core/api.js';
 import { loadSession, session } from '../core/session.js';
 import { t } from '../texts.js';
 import { toast } from '../ui/asking.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
 
 /** @typedef {{ secret: string, uri: string, picture: string }} Offer */
@@ -14,23 +15,11 @@ import { Button, Field } from '../ui/parts.js';
  * @param {{ path: string, body?: object, done: string, submit: string, children?: import('preact').ComponentChildren }} props
  */
 const EndingForm = ({ path, body = {}, done, submit, children }) => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const fields = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
-    setBusy(true);
-    setError('');
-    try {
-      await post(path, { ...body, ...fields });
-      toast(done);
-      await loadSession();
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-      setBusy(false);
-    }
-  };
+  const { busy, error, onSubmit } = useForm(async (fields) => {
+    await post(path, { ...body, ...Object.fromEntries(fields) });
+    toast(done);
+    await loadSession();
+  });
   return html`
     <form class="person-form" onSubmit=${onSubmit}>
       ${children} ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
@@ -56,21 +45,10 @@ const Offered = ({ offer: { secret, picture }, password }) => html`
 
 const SetUp = () => {
   const [offered, setOffered] = useState(/** @type {{ offer: Offer, password: string } | null} */ (null));
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const password = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('password'));
-    setBusy(true);
-    setError('');
-    try {
-      setOffered({ offer: await post('/admin/me/code', { password }), password });
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-    }
-    setBusy(false);
-  };
+  const { busy, error, onSubmit } = useForm(async (fields) => {
+    const password = String(fields.get('password'));
+    setOffered({ offer: await post('/admin/me/code', { password }), password });
+  });
   if (offered !== null) return html`<${Offered} ...${offered} />`;
   return html`
     <form class="person-form" onSubmit=${onSubmit}>

@@ -2,11 +2,12 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
-import { loadSession, may } from '../core/session.js';
+import { loadSession, may, roles } from '../core/session.js';
 import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
 import { ask, attempt } from '../ui/asking.js';
-import { Button, Dialog, Field } from '../ui/parts.js';
+import { useForm } from '../ui/forms.js';
+import { Button, Dialog, Field, Table } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 import { OwnAccount } from './people-own.js';
 
@@ -32,8 +33,6 @@ import { OwnAccount } from './people-own.js';
  * @property {boolean} own
  */
 
-const roles = /** @type {const} */ (['viewer', 'operator', 'administrator']);
-
 /** A change of the own user ends the session. @param {() => Promise<void>} load */
 const reload = async (load) => {
   await load();
@@ -42,26 +41,18 @@ const reload = async (load) => {
 
 /** @param {{ user: User, onDone: () => Promise<void>, onClose: () => void }} props */
 const ResetDialog = ({ user: { id, name, hasCode }, onDone, onClose }) => {
-  const [error, setError] = useState('');
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-    try {
-      await post('/admin/users/update', { id, password: String(form.get('password')), resetCode: form.get('resetCode') === 'on' });
-      onClose();
-      await onDone();
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-    }
-  };
+  const { busy, error, onSubmit } = useForm(async (form) => {
+    await post('/admin/users/update', { id, password: String(form.get('password')), resetCode: form.get('resetCode') === 'on' });
+    onClose();
+    await onDone();
+  });
   return html`
     <${Dialog} title=${t('userResetOf', { name })} onClose=${onClose}>
       <form class="person-form" onSubmit=${onSubmit}>
         <p>${t('userResetText', { name })}</p>
         <${Field} label=${t('ownNew')} error=${error} name="password" type="password" required minlength="12" autocomplete="new-password" />
         ${hasCode && html`<label class="check"><input type="checkbox" name="resetCode" /> ${t('userResetCode')}</label>`}
-        <div class="actions"><${Button} kind="main" type="submit">${t('userReset')}<//></div>
+        <div class="actions"><${Button} kind="main" type="submit" busy=${busy}>${t('userReset')}<//></div>
       </form>
     <//>
   `;
@@ -105,23 +96,11 @@ const UserRow = ({ user, onChange }) => {
 
 /** @param {{ onAdded: () => Promise<void> }} props */
 const AddForm = ({ onAdded }) => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const form = /** @type {HTMLFormElement} */ (event.target);
-    setBusy(true);
-    setError('');
-    try {
-      await post('/admin/users', Object.fromEntries(new FormData(form)));
-      form.reset();
-      await onAdded();
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-    }
-    setBusy(false);
-  };
+  const { busy, error, onSubmit } = useForm(async (fields, form) => {
+    await post('/admin/users', Object.fromEntries(fields));
+    form.reset();
+    await onAdded();
+  });
   return html`
     <form class="person-form" onSubmit=${onSubmit}>
       <${Field} label=${t('userName')} error=${error} name="name" required maxlength="64" autocomplete="off" spellcheck="false" />
@@ -141,27 +120,6 @@ const AddForm = ({ onAdded }) => {
     </form>
   `;
 };
-
-/**
- * A table that scrolls in its box on a narrow screen.
- * @param {{ label: string, heads: readonly string[], children?: import('preact').ComponentChildren }} props
- */
-const Table = ({ label, heads, children }) => html`
-  <div class="nodes">
-    <div class="scroll" tabindex="0" role="group" aria-label=${label}>
-      <table>
-        <thead>
-          <tr>
-            ${heads.map((head) => html`<th key=${head} scope="col">${head}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${children}
-        </tbody>
-      </table>
-    </div>
-  </div>
-`;
 
 const Users = () => {
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<{ users: readonly User[] }>} */ (get('/admin/users')), []);

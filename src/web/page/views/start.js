@@ -9,6 +9,7 @@ import { Pairing } from '../sessions/pairing.js';
 import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Failed, Field, Icon, Loading } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
@@ -42,25 +43,13 @@ const Card = ({ n, at, title, lead, children }) => {
 
 /** @param {{ id: string, onSent: (sent: Sent) => void }} props */
 const MessageForm = ({ id, onSent }) => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
+  const { busy, error, onSubmit } = useForm(async (fields) => {
+    const body = { number: String(fields.get('number')), text: String(fields.get('text')) };
+    await post('/send/text', body, { instance: id });
+    onSent(body);
+  });
   const sandbox = session.value?.sandbox === true;
   const isOfNumber = isAboutNumber(error);
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-    const body = { number: String(form.get('number')), text: String(form.get('text')) };
-    setBusy(true);
-    setError('');
-    try {
-      await post('/send/text', body, { instance: id });
-      onSent(body);
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-      setBusy(false);
-    }
-  };
   return html`
     <form class="message-form" onSubmit=${onSubmit}>
       <${Field}

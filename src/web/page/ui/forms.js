@@ -1,0 +1,25 @@
+/** The state of forms that send one request. */
+import { useState } from 'preact/hooks';
+
+/**
+ * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure.
+ * @param {(fields: FormData, form: HTMLFormElement) => Promise<void>} send
+ */
+export const useForm = (send) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    setBusy(true);
+    setError('');
+    try {
+      await send(new FormData(form), form);
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+    }
+    setBusy(false);
+  };
+  return { busy, error, onSubmit };
+};
