@@ -6,34 +6,16 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   readlinkSync,
   rmdirSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { makeFolder } from '#src/base/make-folder.ts';
 import { secretKey } from './kinds.ts';
-
-/**
- * Makes a folder and those above it, with mode 0700. The recursive `mkdir` of Node never ends if a file system answers ENOENT for a folder whose
- * parent exists, as /proc does.
- */
-const makeFolder = (path: string): void => {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
-    const above = dirname(path);
-    if (code !== 'ENOENT' || above === path || existsSync(above)) throw error;
-    makeFolder(above);
-    makeFolder(path);
-  }
-};
 
 /** Returns the target of a broken link; null if the path is no broken link. */
 const lostTarget = (path: string): string | null => {

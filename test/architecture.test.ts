@@ -15,7 +15,7 @@ const helpers = ['actors/keyed-mutex.ts', 'actors/waiting.ts', 'src/base/'];
 /** Allowed imports of each folder from the project. The longest name that fits a file counts. */
 const reach: Readonly<Record<string, readonly string[]>> = {
   actors: ['actors/'],
-  config: ['config/'],
+  config: ['config/', 'src/base/'],
   'src/base': ['src/base/', 'actors/ports.ts'],
   'src/chatwoot': ['src/chatwoot/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/chatbot': ['src/chatbot/', 'src/contract/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],

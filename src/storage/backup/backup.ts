@@ -11,7 +11,7 @@ import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
 import { FolderCopy, sizeOf, walk, type Entry, type Progress } from './copying.ts';
 import { checkPages, type PageCheck } from './pages.ts';
-import { isWithin, makeFolder } from './places.ts';
+import { isWithin, makePlace } from './places.ts';
 
 /** The list of a whole backup. While it is missing, the backup is unfinished. */
 export interface BackupList {
@@ -195,7 +195,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   }
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
-  await makeFolder(to);
+  makePlace(to);
   // Links count as what they lead to. A copy over its own source would empty every file.
   const source = await realpath(dataDir);
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));

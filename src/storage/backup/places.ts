@@ -1,6 +1,7 @@
 /** Folders that an operator names for a backup or a restore. */
-import { mkdir, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { makeFolder } from '#src/base/make-folder.ts';
 
 /** True if `path` is the folder or lies in it. */
 export const isWithin = (folder: string, path: string): boolean => {
@@ -21,25 +22,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-const make = async (path: string): Promise<void> => {
+/** Makes a folder and its parents, with mode 0700. Throws a sentence for the operator. */
+export const makePlace = (path: string): void => {
   try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST' && (await stat(path)).isDirectory()) return;
-    const isThere = await stat(dirname(path)).catch(() => null);
-    if (codeOf(error) !== 'ENOENT' || isThere !== null || dirname(path) === path) throw error;
-    await make(dirname(path));
-    await mkdir(path, { mode: 0o700 });
-  }
-};
-
-/**
- * Makes a folder and its parents, with mode 0700. Throws a sentence for the operator. The recursive `mkdir` of Node never ends if a file system
- * answers ENOENT for a folder whose parent exists, as /proc does.
- */
-export const makeFolder = async (path: string): Promise<void> => {
-  try {
-    await make(path);
+    makeFolder(path);
   } catch (error) {
     throw new Error(`${path} cannot be made: ${reasons[codeOf(error)] ?? codeOf(error)}. Name another folder with --to.`, { cause: error });
   }

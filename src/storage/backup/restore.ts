@@ -7,7 +7,7 @@ import { startEmbedded } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
 import { copyFile, hashOf, type Entry, type Progress } from './copying.ts';
-import { isWithin, makeFolder, realPlace } from './places.ts';
+import { isWithin, makePlace, realPlace } from './places.ts';
 
 export interface RestoreOptions {
   readonly from: string;
@@ -72,7 +72,7 @@ export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const { from, dataDir, log, signal, onProgress } = options;
   const list = await readBackupList(from);
   await checkPlace(list, options);
-  await makeFolder(dataDir);
+  makePlace(dataDir);
   for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
   const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
   let [files, bytes] = [0, 0];
