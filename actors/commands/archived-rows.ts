@@ -2,7 +2,7 @@
 import { EpochLost, SourceProblem, type ArchivedTable, type ArrivingSession } from '../ports.ts';
 import type { InstanceId } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { elsewhere, ownHere } from './owning.ts';
+import { ownershipObjection } from './owning.ts';
 
 export interface AddedRows {
   readonly chats: number;
@@ -26,11 +26,8 @@ const problemOf = (error: unknown): string | null => {
 export async function addRows(supervisor: Supervisor, id: InstanceId, session: ArrivingSession, signal: AbortSignal): Promise<AddedRows> {
   const { rows, identity } = session;
   if (rows === undefined) return noRows;
-  const place = await ownHere(supervisor, id);
-  if (!place.isHere) {
-    const refused = elsewhere(id, place, 'import');
-    return { ...noRows, problem: refused.ok ? null : refused.refusal.message };
-  }
+  const objection = await ownershipObjection(supervisor, id, 'import');
+  if (objection !== null) return { ...noRows, problem: objection };
   const added: Record<ArchivedTable, number> = { contacts: 0, chats: 0, messages: 0 };
   const addAll = async (): Promise<string | null> => {
     for await (const piece of rows()) {

@@ -3,7 +3,7 @@ import type { ExportRequest, Gateway } from '../views.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { elsewhere, ownHere } from './owning.ts';
+import { ownershipObjection } from './owning.ts';
 import { notDiscarded, onSettled, settled } from './settling.ts';
 
 export const records = ({ registry }: Supervisor): readonly InstanceRecord[] =>
@@ -40,8 +40,8 @@ const leaving = async (supervisor: Supervisor, wanted: string): Promise<Result<I
   if (record === undefined) return refuse('notFound', `there is no instance ${wanted}`);
   if (another !== undefined) return refuse('conflict', `several instances are named ${wanted}: say which one by its id`);
   if (record.jid === '') return refuse('conflict', `the instance ${record.id} has no session`);
-  const place = await ownHere(supervisor, record.id);
-  return place.isHere ? done(supervisor.registry.record(record.id) ?? record) : elsewhere(record.id, place, 'export');
+  const objection = await ownershipObjection(supervisor, record.id, 'export');
+  return objection === null ? done(supervisor.registry.record(record.id) ?? record) : refuse('conflict', objection);
 };
 
 /** Stops the session if the caller asks for it, and notes the export. */

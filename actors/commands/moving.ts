@@ -9,7 +9,7 @@ import type { Supervisor } from '../supervisor.ts';
 import { addRows } from './archived-rows.ts';
 import { newRecord, tokenLength } from './instances.ts';
 import { leave, named, records } from './leaving.ts';
-import { elsewhere, ownHere } from './owning.ts';
+import { ownershipObjection } from './owning.ts';
 import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
 
@@ -174,8 +174,8 @@ async function landInNew(
 const landed = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
   try {
     if (isNew) return await landInNew(supervisor, record, session, settings);
-    const place = await ownHere(supervisor, record.id);
-    if (!place.isHere) return elsewhere(record.id, place, 'import');
+    const objection = await ownershipObjection(supervisor, record.id, 'import');
+    if (objection !== null) return refuse('conflict', objection);
     return await supervisor.during(record.id, () => onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings)));
   } catch (error) {
     if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');

@@ -42,11 +42,11 @@ export const mergeStatements = {
       conversation as (
         update chatwoot_chat set chat_id = $4 where instance_id = $1 and chat_id = $3 and exists (select from owned)
           and not exists (select from chatwoot_chat as other where other.instance_id = $1 and other.chat_id = $4)),
-      wish as (
+      opted_out as (
         insert into opt_out (instance_id, chat_id, at, source)
           select instance_id, $4, at, source from opt_out where instance_id = $1 and chat_id = $3 and exists (select from owned)
         on conflict (instance_id, chat_id) do nothing),
-      unwished as (delete from opt_out where instance_id = $1 and chat_id = $3 and exists (select from owned))
+      forgotten as (delete from opt_out where instance_id = $1 and chat_id = $3 and exists (select from owned))
       select (select count(*)::int from owned) as owned, 0 as count`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
