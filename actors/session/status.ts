@@ -8,7 +8,7 @@ import type { lifecycle } from './lifecycle.ts';
 import type { PasskeyOffer } from './passkey.ts';
 import type { RecordKeeper } from './record-keeper.ts';
 
-// Instances whose sealed fields do not open: they stay offline until somebody sets these fields anew.
+// Instances whose sealed fields do not open. They stay offline until these fields are set again.
 
 /** Returns the refusal of every command that needs the session; null if the record is whole. */
 export const damageOf = ({

@@ -13,7 +13,7 @@ import type {
 } from '#actors/ports.ts';
 import { type Ask, type ChatwootClient, type ClientOptions, createChatwootClient } from './client.ts';
 
-// Reads JSON of which nothing is known: whatever is not there or of another type is empty.
+// Reads fields of unknown JSON. A missing field, or one of another type, is empty.
 
 const field = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(

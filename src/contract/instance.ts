@@ -156,7 +156,7 @@ export const citiesView = ({ value: country, cities }: ProxyCountry, state: stri
     .map(({ value, label, state: of, stateLabel, rawCity }) => ({ value, label, state: of, state_label: stateLabel, raw_city: rawCity })),
 });
 
-// The state of the server as anybody may see it.
+// The state of the server, which callers without a credential may read.
 
 export interface ServerHealth {
   /** The database answers, and the server takes requests. */

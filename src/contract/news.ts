@@ -75,7 +75,7 @@ export const newsView = (news: News): Payload => {
   }
 };
 
-// The `history` event: a batch whose body keeps to its limit, whatever the platform sent.
+// The `history` event: a batch whose body keeps to its limit, however large the part of the platform is.
 
 /** Bytes of the items of one body; the rest of 256 KiB is for the batch's numbers and the envelope with the instance's name and the server's address. */
 const limit = 250 * 1024;

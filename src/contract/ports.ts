@@ -34,7 +34,7 @@ export const placeholderText = (name: string, chat: NamedChat | null): string | 
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-// The stored body of an event, read back: the other direction of the views. Whatever is not there is empty.
+// Reads the stored body of an event back into the event. A missing field is empty.
 
 type Bag = Readonly<Record<string, unknown>>;
 

@@ -11,7 +11,7 @@ import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
 import { webhooksSection } from './webhooks.ts';
 
-// Answers with the OpenAPI document, which is made once: everybody may ask for it, and to make 500 KB anew holds every other request back.
+// Answers with the OpenAPI document, which is made once. Callers need no credential, and making 450 KB again would delay all other requests.
 
 interface Made {
   readonly bytes: Buffer;

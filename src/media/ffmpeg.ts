@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
-// Runs a program of the machine on a file: alone in its group, with an end, and with nothing of our environment.
+// Runs a program on a file: in a process group of its own, with a time limit, and with an empty environment.
 
 export interface ChildTask {
   readonly program: string;
@@ -234,7 +234,7 @@ export class Ffmpeg {
   }
 }
 
-// Programs that a killed gateway left behind: they work on for nobody, and write into files that are gone.
+// Ends programs that a killed gateway left behind. They still work, and write into removed files.
 
 /**
  * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. A start calls this function before it uses the folder. Returns the number

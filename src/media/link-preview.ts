@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, deadline } from '#src/webhooks/address-guard.ts';
 import type { Media, PreviewPictures } from './media.ts';
 
-// Finds what a page says of itself in its head: the few tags that link previews are made of. Not an HTML parser.
+// Finds the tags in the head of a page from which link previews are made. This code is no HTML parser.
 
 export interface PageFacts {
   readonly title: string;

@@ -192,7 +192,7 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
   return { open, close: () => dispatcher.destroy() };
 };
 
-// Streams that may never say anything again.
+// Ends the reading of streams that may stay silent for ever.
 
 const noop = (): void => undefined;
 

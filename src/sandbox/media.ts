@@ -206,7 +206,7 @@ function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
   return other?.length === one.length && timingSafeEqual(one, other);
 }
 
-// Small previews of profile pictures. They are made when somebody downloads them.
+// Small previews of profile pictures. They are made at their download.
 
 /** Width and height, in pixels. */
 const side = 96;

@@ -122,7 +122,7 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
   return null;
 };
 
-// Edits are messages of their own, and everything that is said about one means the message that it edits.
+// Edits are messages of their own. An action that names an edit means the message that the edit changes.
 
 /** Platform id of the message that a stored one edits; '' when it is no edit. */
 const targetOf = ({ edited, raw }: Message): string =>

@@ -166,7 +166,7 @@ const fromDeleted = (action: SharedAction, directory: Directory): Entry[] => era
 /** True if an entry takes something of a conversation away that the owner deleted on the phone. */
 export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatErased' || (entry.kind === 'deleted' && entry.forMe === true);
 
-// Records of the shared state that the library has no event for. What stands in no row here has no place in the interface.
+// Records of the shared state for which the library has no event. A record without a row here has no place in the interface.
 
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 

@@ -7,7 +7,7 @@ import { bare, isGroup, isLid } from '../wire/jid.ts';
 import type { BaileysEvent } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-// Rights of the members of a group over messages of others. The platform passes on what anybody asks for, and leaves the decision to the
+// Rights of the members of a group over messages of others. The platform passes on every request, and leaves the decision to the
 // apps.
 
 const { Type } = proto.Message.ProtocolMessage;

@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 
-// Turns of the event loop, given out to pieces of work that come by the hundred: who came first goes first, whichever session it is of, and
-// everybody else gets on in between.
+// Gives turns of the event loop to pieces of work that come by the hundred, in the order of their arrival over all sessions. Other work of the
+// loop runs between two turns.
 
 export interface TurnLimits {
   /** Pieces that a turn takes at least. */

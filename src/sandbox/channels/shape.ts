@@ -71,7 +71,7 @@ export const listedShape = (channel: Channel) => {
   return { id: channel.jid, thread_metadata: { ...thread, picture: preview } };
 };
 
-// Terms of channels: the app has an account accept a notice before it does something with channels for the first time.
+// Terms of channels: before the first action with channels, the app asks the account to accept a notice.
 
 /** The notice that has to be accepted before. */
 const notices = { create: ['20601217', '20601218'], follow: ['20601216'], admin: ['20610101', '20601218'] } as const;

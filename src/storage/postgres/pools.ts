@@ -16,8 +16,8 @@ import {
 } from './database.ts';
 import { type DatabasePlace, makeHealth } from './health.ts';
 
-// A share of a pool for each instance. Connections go to whoever asks first, so without a share the slow questions of one client hold up
-// those of all others. What an instance asks beyond its share waits for its own questions only.
+// Limits the connections of a pool that one instance may use. Without the limit, slow queries of one client would delay those of all others.
+// A query beyond the limit waits for queries of the same instance only.
 
 export interface Share {
   /** Statements of one instance at once. */

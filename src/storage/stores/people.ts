@@ -70,7 +70,7 @@ export const makeContactStore = (database: Database): ContactStore => ({
   saved: async (instance, ids) => (await database.rows<Contact>(contactStatements.saved, [instance, ids.map(keyText)]))[0] ?? null,
 });
 
-// Questions about stored groups: pages, one by its id, those that somebody is in.
+// Questions about stored groups: pages, one by its id, those of one member.
 
 const fits = `instance_id = $1 and ($2 = '' or name ilike $2 or group_id = $3)`;
 const page = (fields: string): string => `select ${fields} from chat_group where ${fits} order by group_id limit $4 offset $5`;

@@ -148,7 +148,7 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
   }
 };
 
-// The hosts for uploads and the token for them: queried from the platform, and cached for as long as it says.
+// The hosts for uploads and their token, queried from the platform and cached for the time that the platform gives.
 
 export interface MediaHosts {
   readonly auth: string;
