@@ -66,8 +66,11 @@ export class StreamSender {
   /** End of sending, by the monotonic clock. In milliseconds. */
   #until = -Infinity;
   #sentAt = -Infinity;
-  /** True if the sent messages reach up to the last event. */
-  #isWhole = false;
+  /**
+   * True if the last message on the bus seems to be the newest one of the chain. An unknown last message counts as such: the bus may have a
+   * message that this owner could not read.
+   */
+  #isWhole = true;
 
   constructor(input: StreamSenderInput) {
     this.#input = input;
@@ -125,10 +128,10 @@ export class StreamSender {
     this.#held = null;
     const { time, sentFor } = this.#input;
     this.#last = before?.event?.id ?? before?.after ?? null;
+    this.#isWhole = before === null || this.#last !== null;
     if (this.#last !== null) {
       // The former owner had listeners, which may come back.
       this.#until = time.monotonic() + sentFor;
-      this.#isWhole = true;
     }
     for (const event of held) {
       if (this.#input.isOwner()) this.#step(event);
