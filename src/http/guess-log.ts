@@ -3,13 +3,19 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HttpLog } from './options.ts';
 import { networkOf } from './rate-limit.ts';
 
-export type GuessedKind = 'admin' | 'instance' | 'passkeyCode';
+export type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'signIn';
 
 /** Milliseconds for which the guesses of an address are one line. */
 const period = 60_000;
 /** Addresses with a line of their own in a period. The guesses of all further ones are one line, which bounds memory and log in an attack by many. */
 const mostAddresses = 100;
 const others = 'others';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly noteGuess: NoteGuess;
+  }
+}
 
 /** Notes the refused guess of a request. */
 export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;

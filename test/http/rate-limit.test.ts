@@ -203,6 +203,8 @@ test('wrong tokens: the log names address, kind and count once a minute, and nev
   await ask('/instance/all', asAdmin);
   await ask('/instance/status', asInstance);
   await ask('/instance/status', {});
+  const body = { name: 'ana', password: 'guess of a person' };
+  await app.inject({ method: 'POST', url: '/admin/session/user', body, remoteAddress: '10.0.0.2' });
   await app.close();
   const told = lines.filter(({ event }) => event === 'http.guessed');
   assert.deepEqual(
@@ -210,6 +212,7 @@ test('wrong tokens: the log names address, kind and count once a minute, and nev
     [
       ['warn', { address: '10.0.0.1', kind: 'instance', count: 5 }],
       ['warn', { address: '2001:db8:1:2::/64', kind: 'admin', count: 1 }],
+      ['warn', { address: '10.0.0.2', kind: 'signIn', count: 1 }],
     ],
   );
   assert.ok(!JSON.stringify(lines).includes('guess '));

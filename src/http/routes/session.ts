@@ -54,7 +54,7 @@ type Shown = (owner: SessionOwner, gateway: Gateway) => AnswerOf<typeof SessionA
 /** The text of every refused sign-in. */
 const wrongSignIn = 'the name, the password or the one-time code is wrong';
 
-const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 'log'>, sessions: AdminSessions, shown: Shown): Route =>
+const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs'>, sessions: AdminSessions, shown: Shown): Route =>
   route({
     on: ['POST /admin/session/user'],
     operationId: 'signIn',
@@ -76,8 +76,8 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 
         throw error;
       });
       if (!signedIn.ok) {
-        // The name is not logged, because people type passwords into the wrong field.
-        options.log.warn({ request: request.id, address: request.ip, reason: signedIn.refusal.reason }, 'http.signInRefused');
+        // The log has no name, because people type passwords into the wrong field.
+        if (signedIn.refusal.reason === 'forbidden') request.server.noteGuess(request, 'signIn');
         return signedIn;
       }
       const user = signedIn.value;
@@ -91,7 +91,7 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs' | 
   });
 
 export const sessionRoutes = (
-  { version, demoServer, adminSessionMs, simulatedPhone, log }: HttpOptions,
+  { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
   sessions: AdminSessions,
 ): readonly Route[] => {
   /** The page offers what this build has. */
@@ -129,7 +129,7 @@ export const sessionRoutes = (
         return done(shown({ user: null }, gateway));
       },
     }),
-    signInRow({ demoServer, adminSessionMs, log }, sessions, shown),
+    signInRow({ demoServer, adminSessionMs }, sessions, shown),
     route({
       on: ['DELETE /admin/session'],
       operationId: 'endAdminSession',
