@@ -19,6 +19,8 @@ export interface View {
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';
+  /** Language of the browser; English if absent. */
+  readonly locale?: string;
 }
 
 export const desk: View = { width: 1400, height: 900, scheme: 'light' };
@@ -67,6 +69,7 @@ export class Dashboard {
       viewport: { width: view.width, height: view.height },
       colorScheme: view.scheme,
       reducedMotion: 'reduce',
+      locale: view.locale ?? 'en-US',
     });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();

@@ -7,7 +7,7 @@
  * statechart; `chart/scene.js` is pure and decides what is drawn). Types are JSDoc, and `npm run typecheck` checks them.
  *
  * A new view needs a module in `views/` with a component that draws a `Shell`, and a line in the table below. It needs its path in `views` of
- * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js`, and its looks to a file of `style/`, made of the variables of
+ * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js` and `texts/pt.js`, and its looks to a file of `style/`, made of the variables of
  * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the policy.
  *
  * Every view has an empty, a loading and an error state (`Empty`, `Loading`, `Failed` of `ui/parts.js`). Requests go through `core/api.js` (`instance`

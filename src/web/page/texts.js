@@ -1,14 +1,55 @@
-/** Texts of the page by name. Another language is one more file in `texts/` and one more line here; the page takes the first that the reader knows. */
+/** Texts of the page by name, in the language that the reader chose or the browser prefers. A further language is files in `texts/` and a line here. */
 import { visible } from './texts/visible.js';
 import { en } from './texts/en.js';
+import { pt } from './texts/pt.js';
+import { phrases } from './texts/pt-said.js';
+import { translator } from './texts/said.js';
 
-/** @type {Readonly<Record<string, typeof en>>} */
-const tables = { en };
+/** @typedef {'en' | 'pt'} Language */
 
-const language = navigator.languages.map((name) => name.slice(0, 2)).find((name) => name in tables) ?? 'en';
-document.documentElement.lang = language;
+/**
+ * `tag`: of BCP 47, for dates and for screen readers. `said`: translations of the server's sentences.
+ * @type {Readonly<Record<Language, { name: string, tag: string, table: typeof en, said: import('./texts/said.js').Phrases }>>}
+ */
+export const languages = {
+  en: { name: 'English', tag: 'en', table: en, said: [] },
+  pt: { name: 'Português', tag: 'pt-BR', table: pt, said: phrases },
+};
 
-const table = tables[language] ?? en;
+const known = /** @type {readonly Language[]} */ (Object.keys(languages));
+
+/** The choice of this browser; null if there is none. */
+const chosen = () => {
+  try {
+    return localStorage.getItem('language');
+  } catch {
+    // Storage is forbidden in some private windows: the page follows the browser then.
+    return null;
+  }
+};
+
+const wishes = [chosen(), ...navigator.languages].map((name) => known.find((one) => one === name?.slice(0, 2)));
+const language = wishes.find((one) => one !== undefined) ?? 'en';
+const { tag, table, said: sentences } = languages[language];
+document.documentElement.lang = tag;
+
+export const nextLanguage = () => known[(known.indexOf(language) + 1) % known.length] ?? 'en';
+
+/**
+ * Chooses a language for this browser. Texts are read when modules load, so the page loads again.
+ * @param {Language} id
+ */
+export const chooseLanguage = (id) => {
+  try {
+    localStorage.setItem('language', id);
+  } catch {
+    return;
+  }
+  location.reload();
+};
+
+/** Translates a sentence of the server, such as the reason of a session. @type {(sentence: string) => string} */
+export const said = translator(sentences);
 
 /**
  * A text, with `{name}` replaced by the values. Characters of a value that would reverse the text are shown as codes.
@@ -23,7 +64,7 @@ export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_w
  */
 export const textOf = (name) => (name in table ? t(/** @type {keyof typeof en} */ (name)) : '');
 
-const digits = new Intl.NumberFormat(language);
+const digits = new Intl.NumberFormat(tag);
 
 /**
  * A whole number as people read it, such as `7,436`.
@@ -31,7 +72,12 @@ const digits = new Intl.NumberFormat(language);
  */
 export const count = (value) => digits.format(value);
 
-const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const clock = new Intl.DateTimeFormat(tag, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
 
 /**
  * Such as `23:24:07`.
@@ -39,7 +85,7 @@ const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-di
  */
 export const timeOfDay = (at) => clock.format(at);
 
-const calendar = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const calendar = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /**
  * Such as `Nov 25, 2026, 23:24:07`.

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { wordsOf } from '../chart/scene.js';
 import { toneOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { Icon } from '../ui/parts.js';
 import { timeText } from './times.js';
 
@@ -24,13 +24,13 @@ const Row = ({ live, step, at, isAt }) => {
       <time class="dim">${timeText(step.at)}</time>
       <span class="move">
         <${Icon} name=${tone} />
-        ${step.from !== '' && html`<span class="dim">${nameOf(step.from)}</span> <span class="dim">→</span>${' '}`}<strong
-          >${nameOf(step.to)}</strong
+        ${step.from !== '' && html`<span class="dim">${said(nameOf(step.from))}</span> <span class="dim">→</span>${' '}`}<strong
+          >${said(nameOf(step.to))}</strong
         >
         ${step.chart === 'instance' && html`<span class="note">${t('bySupervisor')}</span>`}
       </span>
       <span class="event">${word} <span class="dim">${note}</span></span>
-      <span class="dim because">${step.why}</span>
+      <span class="dim because">${said(step.why)}</span>
     </li>
   `;
 };

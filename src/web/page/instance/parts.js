@@ -1,6 +1,6 @@
 /** The parts of a session beside its chart, how each of them is, and what can be done about it. */
 import { html } from 'htm/preact';
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
 import { sendEvent } from './acts.js';
 
@@ -47,7 +47,7 @@ const Row = ({ live, part, all }) => {
     <li class=${`of-${tones[part.state]}`}>
       <${Icon} name=${tones[part.state]} label=${t(/** @type {'partState_ok'} */ (`partState_${part.state}`))} />
       <span class="name">${nameOf(part, all)}</span>
-      <span class="dim">${part.note}</span>
+      <span class="dim">${said(part.note)}</span>
       ${help !== null && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
     </li>
   `;

@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { toneOf, topOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
-import { age, count, t, textOf } from '../texts.js';
+import { age, count, said, t, textOf } from '../texts.js';
 import { Icon } from '../ui/parts.js';
 import { lastStepOf, leadingTo } from './live.js';
 import { sinceText, timeText, untilText } from './times.js';
@@ -57,14 +57,14 @@ export const Why = ({ live }) => {
   return html`
     <section class=${`panel why of-${tone}`} aria-labelledby="why-title">
       <h2 id="why-title">
-        <${Icon} name=${tone} />${nameOf(state)}<span class="note">${topOf(state) === state ? '' : topOf(state)}</span>
+        <${Icon} name=${tone} />${said(nameOf(state))}<span class="note">${topOf(state) === state ? '' : said(topOf(state))}</span>
       </h2>
-      <p class="dim">${meaningOf(live, state)}</p>
+      <p class="dim">${said(meaningOf(live, state))}</p>
       <h3 class="note">${t('colWhy')}</h3>
       ${detail.lease?.answers === false && html`<p class="note silent-node" role="status">${t('nodeSilent', { name: detail.lease.node })}</p>`}
       <div class="because" aria-live="polite">
-        <p class="reason">${reason}</p>
-        ${step !== null && leading !== step && html`<p class="note">${t('whyLastStep', { why: step.why })}</p>`}
+        <p class="reason">${said(reason)}</p>
+        ${step !== null && leading !== step && html`<p class="note">${t('whyLastStep', { why: said(step.why) })}</p>`}
       </div>
       ${
         todo !== '' &&

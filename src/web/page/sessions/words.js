@@ -1,5 +1,5 @@
 /** The name and the colour of a session, for all views. */
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 
 /** @import { Group, Row, Status } from './types.ts' */
 
@@ -26,7 +26,7 @@ export const needsPhone = ({ status, state, linked }) => !linked && (status === 
  * The last part of a path as words, such as `logged out`.
  * @param {string} state
  */
-export const leafOf = (state) => (state.split('.').at(-1) ?? '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+export const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /**
  * One word for the list.
@@ -50,7 +50,7 @@ export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admi
  * @param {Pick<Row, 'state' | 'reason'>} row
  */
 export const whyOf = ({ state, reason }) =>
-  state === 'connecting.pairing' ? t('whyPairing') : isLinking(state) ? t('whyPasskey') : reason;
+  state === 'connecting.pairing' ? t('whyPairing') : isLinking(state) ? t('whyPasskey') : said(reason);
 
 /**
  * Returns true if a refused send is about the recipient, so that the refusal belongs under that field.

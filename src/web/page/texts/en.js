@@ -31,6 +31,7 @@ export const en = {
   theme_system: 'as the system',
   theme_light: 'light',
   theme_dark: 'dark',
+  breadcrumb: 'Breadcrumb',
   signOut: 'Sign out',
   live_live: 'live',
   live_lost: 'not live',

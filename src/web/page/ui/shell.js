@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../core/contact.js';
 import { session, signOut } from '../core/session.js';
-import { t, timeOfDay } from '../texts.js';
+import { chooseLanguage, languages, nextLanguage, t, timeOfDay } from '../texts.js';
 import { Button, Icon } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -30,6 +30,17 @@ const nextTheme = () => {
 const ThemeButton = () => {
   const label = t('theme', { now: t(/** @type {'theme_system'} */ (`theme_${theme.value}`)) });
   return html`<${Button} kind="square" icon="theme" aria-label=${label} title=${label} onClick=${nextTheme} />`;
+};
+
+/** A press leads to the next language. The label is in that language, for readers who do not know the present one. */
+const LanguageButton = () => {
+  const next = nextLanguage();
+  const { name, tag } = languages[next];
+  return html`
+    <${Button} kind="square" lang=${tag} aria-label=${name} title=${name} onClick=${() => chooseLanguage(next)}>
+      <span aria-hidden="true">${next.toUpperCase()}</span>
+    <//>
+  `;
 };
 
 /** @typedef {'live' | 'lost' | 'stale'} LiveState `stale`: even loading failed. */
@@ -66,7 +77,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         ${
           crumbs.length > 0 &&
           html`
-            <nav class="crumbs" aria-label="Breadcrumb">
+            <nav class="crumbs" aria-label=${t('breadcrumb')}>
               ${crumbs.map(({ text, href }, index) => [
                 index > 0 && html`<span aria-hidden="true" class="dim">/</span>`,
                 href === undefined ? html`<span aria-current="page">${text}</span>` : html`<a href=${href}>${text}</a>`,
@@ -79,6 +90,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
           ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
           ${session.value?.signedIn === true && html`<a href="/admin/people">${t('people')}</a>`}
           <a href="/docs">${t('api')}</a>
+          <${LanguageButton} />
           <${ThemeButton} />
           ${
             session.value?.signedIn === true &&

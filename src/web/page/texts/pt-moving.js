@@ -1,0 +1,37 @@
+/** Portuguese texts of the page for imports. */
+/** @type {typeof import('./en-moving.js').ofMoving} */
+export const ofMoving = {
+  moving: 'Importar sessões',
+  movingLead:
+    'Sessões de outro gateway entram sem QR code e descansam até que você as conecte. Antes disso, pare o outro gateway de vez: dois gateways em um aparelho se substituem um ao outro.',
+  movingStart: 'Você tem telefones vinculados em outro gateway? Importe-os sem QR code.',
+  movingFrom: 'Origem',
+  movingFile: 'Arquivo',
+  movingFileHint:
+    'Um arquivo tar da pasta, que pode estar comprimido com gzip, um arquivo SQLite, um dump do Redis em JSON, ou um arquivo de npm run export. O PostgreSQL é lido pelo comando.',
+  movingSecret: 'Frase secreta',
+  movingSecretHint: 'De um arquivo exportado. Outras origens não precisam dela.',
+  movingInto: 'Instância',
+  movingIntoHint: 'Id ou nome da instância a preencher, para uma sessão. Vazio: pelo nome da sessão.',
+  movingTry: 'Testar',
+  movingImport: 'Importar',
+  movingName: 'Sessão',
+  movingNumber: 'Número',
+  movingResult: 'Resultado',
+  movingNotes: 'Para saber',
+  moved_imported: 'importada',
+  moved_ready: 'pode ser importada',
+  moved_here: 'já está aqui',
+  moved_refused: 'recusada',
+  movingTried: 'Nada foi alterado. Estas sessões estão no arquivo.',
+  movingDone: 'Estas sessões estão no arquivo. Abra uma que foi importada para conectá-la.',
+  from_folder: 'Biblioteca pura: pastas de useMultiFileAuthState',
+  from_evolution: 'Evolution API: pastas ou um dump do Redis',
+  from_waha: 'WAHA, motor NOWEB: .sessions',
+  'from_waha-gows': 'WAHA, motor GOWS: .sessions',
+  from_wuzapi: 'wuzapi: dbdata com main.db e users.db',
+  from_multidevice: 'go-whatsapp-web-multidevice: storages',
+  from_whatsmeow: 'Outros programas com whatsmeow: um arquivo SQLite',
+  'from_fazer-ai': 'fazer-ai/baileys-api: um dump do Redis',
+  from_dormouse: 'Outro Dormouse: um arquivo exportado',
+};

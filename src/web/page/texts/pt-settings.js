@@ -1,0 +1,28 @@
+/** Portuguese texts of the settings of a session. */
+/** @type {typeof import('./en-settings.js').ofSettings} */
+export const ofSettings = {
+  saved: 'Salvo.',
+  nameTitle: 'Nome',
+  nameLead: 'Aparece em listas e em eventos.',
+  paceTitle: 'Ritmo das mensagens em fila',
+  paceLead: 'Segundos entre duas mensagens da fila assíncrona, sorteados entre os dois valores a cada vez.',
+  paceLeast: 'No mínimo',
+  paceMost: 'No máximo',
+  fieldsTitle: 'Campos do administrador',
+  fieldsLead: 'Textos livres, como o número de um cliente; a API os mostra com a instância.',
+  tokenTitle: 'Token',
+  tokenLead: 'As requisições desta sessão o levam no cabeçalho token.',
+  tokenShow: 'Mostrar',
+  tokenHide: 'Ocultar',
+  rotate: 'Trocar o token',
+  rotateTitle: 'Trocar o token?',
+  rotateText: 'O token antigo deixa de valer na hora, e os fluxos abertos com ele terminam.',
+  rotateDone: 'O token foi trocado.',
+  logTitle: 'Log',
+  logLead: 'Quanto o log do servidor diz sobre esta sessão. Ele volta sozinho ao nível normal.',
+  logNow: 'Agora: {level}, até {time}.',
+  logUsual: 'Agora: o nível normal do servidor.',
+  logLevel: 'Nível',
+  logMinutes: 'Por minutos',
+  endTitle: 'Excluir esta sessão',
+};

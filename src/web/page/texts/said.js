@@ -1,0 +1,53 @@
+/** Translates sentences that the server wrote in English. The page has no other way: the server stores reasons as sentences, and its log has the same words. */
+
+/**
+ * @typedef {readonly (readonly [string, string])[]} Phrases Pairs of an English sentence and its translation. `{1}`, `{2}` stand for values, which
+ * are translated as well. A phrase also fits in front of a colon with details, and behind a code such as `401: `.
+ */
+
+/** @param {string} text */
+const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** @param {string} phrase */
+const patternOf = (phrase) => new RegExp(`^${escaped(phrase).replaceAll(/\\\{\d\\\}/g, '(.+?)')}$`, 's');
+
+/** Translations that are kept. Reasons repeat, and a list asks for each row. */
+const mostKept = 500;
+
+/**
+ * Returns a function that translates a sentence. A sentence without a translation stays as it is.
+ * @param {Phrases} phrases
+ * @returns {(sentence: string) => string}
+ */
+export const translator = (phrases) => {
+  const exact = new Map(phrases);
+  const templates = phrases.filter(([english]) => english.includes('{1}')).map(([english, own]) => ({ pattern: patternOf(english), own }));
+  /** @type {Map<string, string>} */
+  const kept = new Map();
+
+  /** @param {string} sentence @returns {string} */
+  const translated = (sentence) => {
+    const known = exact.get(sentence);
+    if (known !== undefined) return known;
+    const coded = /^(\d{3}: )(.+)$/s.exec(sentence);
+    if (coded !== null) return `${coded[1]}${translated(coded[2] ?? '')}`;
+    for (const { pattern, own } of templates) {
+      const found = pattern.exec(sentence);
+      if (found !== null) return own.replaceAll(/\{(\d)\}/g, (_whole, at) => translated(found[Number(at)] ?? ''));
+    }
+    for (let at = sentence.lastIndexOf(': '); at > 0; at = sentence.lastIndexOf(': ', at - 1)) {
+      const start = exact.get(sentence.slice(0, at));
+      if (start !== undefined) return `${start}: ${translated(sentence.slice(at + 2))}`;
+    }
+    return sentence;
+  };
+
+  return (sentence) => {
+    const known = kept.get(sentence);
+    if (known !== undefined) return known;
+    const own = translated(sentence);
+    if (kept.size >= mostKept) kept.clear();
+    kept.set(sentence, own);
+    return own;
+  };
+};

@@ -1,0 +1,53 @@
+/** The languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { adminToken, GatewayProcess } from '#test/support/gateway.ts';
+
+let gateway: GatewayProcess;
+
+before(async () => {
+  if (withoutBrowser === '') gateway = await new GatewayProcess({}).start();
+});
+after(() => gateway?.close());
+
+/** Opens a view in a browser of this language, and signs in by the Portuguese labels. */
+const opened = async (where: string, locale: string): Promise<Dashboard> => {
+  const dashboard = await Dashboard.open(gateway.address, { ...desk, locale });
+  await dashboard.goto(where);
+  await dashboard.page.getByLabel('Token de administrador').fill(adminToken);
+  await dashboard.page.keyboard.press('Enter');
+  await dashboard.page.getByRole('button', { name: 'Sair' }).waitFor();
+  return dashboard;
+};
+
+inBrowser('the language follows the browser and can be chosen, and the choice stays', async () => {
+  const dashboard = await opened('/admin', 'pt-BR');
+  try {
+    const { page } = dashboard;
+    assert.equal(await page.locator('html').getAttribute('lang'), 'pt-BR');
+    await page.getByRole('button', { name: 'English', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+    await page.getByRole('button', { name: 'Português', exact: true }).click();
+    await page.getByRole('button', { name: 'Sair' }).waitFor();
+    assert.deepEqual(dashboard.complaints, []);
+  } finally {
+    await dashboard.close();
+  }
+});
+
+inBrowser('the page of a session gives state and reason in the language of the reader', async () => {
+  const { body } = await gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
+  const dashboard = await opened(`/admin/sessions/${(body.instance as { id: string }).id}`, 'pt-PT');
+  try {
+    const why = dashboard.page.locator('.why');
+    await why.getByRole('heading', { name: 'parada' }).waitFor();
+    assert.match(String(await why.textContent()), /Clique em Conectar para vincular um telefone/);
+    assert.deepEqual(dashboard.complaints, []);
+  } finally {
+    await dashboard.close();
+  }
+});

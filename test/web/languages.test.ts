@@ -1,0 +1,94 @@
+/** Tests the languages of the dashboard: no text is missing, values are the same, and every sentence of the server that the page shows has a translation. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closeTexts } from '#actors/policy/close-cause.ts';
+import { chartDescriptions, eventDescriptions } from '#actors/session/chart-descriptions.ts';
+import { whyText } from '#src/contract/inspector.ts';
+import { nameOf } from '#src/web/page/chart/words.js';
+import { en } from '#src/web/page/texts/en.js';
+import { phrases } from '#src/web/page/texts/pt-said.js';
+import { pt } from '#src/web/page/texts/pt.js';
+import { translator } from '#src/web/page/texts/said.js';
+import { origins, type StepCause } from '#actors/views/inspector.ts';
+
+const english: Readonly<Record<string, string>> = en;
+const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = { pt };
+const said = translator(phrases);
+
+const valuesOf = (text = ''): readonly string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
+
+for (const [language, table] of Object.entries(tables)) {
+  test(`languages: ${language} has every text, and no other`, () => {
+    assert.deepEqual(Object.keys(table).toSorted(), Object.keys(english).toSorted());
+  });
+
+  test(`languages: each text of ${language} takes the values of the English one`, () => {
+    for (const [name, text] of Object.entries(english)) assert.deepEqual(valuesOf(table[name]), valuesOf(text), name);
+  });
+
+  test(`languages: ${language} leaves no sentence in English`, () => {
+    const same = Object.entries(english).filter(
+      ([name, text]) =>
+        table[name] === text &&
+        text
+          .replaceAll(/\{\w+\}/g, '')
+          .trim()
+          .includes(' '),
+    );
+    // Names of products and of their parts.
+    const names = new Set(['titleOf', 'clientVersion']);
+    assert.deepEqual(
+      same.filter(([name]) => !names.has(name) && !name.startsWith('from_')).map(([name]) => name),
+      [],
+    );
+  });
+}
+
+test('languages: every reason of a close has a translation', () => {
+  for (const text of closeTexts.keys()) assert.notEqual(said(text), text, text);
+});
+
+test('languages: every state has a translated name and description', () => {
+  for (const { states } of Object.values(chartDescriptions))
+    for (const [state, description] of Object.entries(states)) {
+      assert.notEqual(said(description), description, state);
+      assert.ok(
+        phrases.some(([phrase]) => phrase === nameOf(state)),
+        `the name of ${state}`,
+      );
+    }
+});
+
+const causes = (event: string): readonly StepCause[] => {
+  if (event === 'platform.closed')
+    return [{ kind: 'close', code: 503, cause: 'connectionLost', reaction: 'backOff', sentence: '503: connection lost', retryInMs: 1_000 }];
+  if (event.startsWith('instance.')) return origins.map((by) => ({ kind: 'command', by }));
+  return event === 'failed.lifecycle' || event === 'link.surprised' ? [{ kind: 'crash', error: 'TypeError' }] : [{ kind: 'platform' }];
+};
+
+/** Events that the chart of a session never gets: they are about deliveries and operations, or are drawn only. */
+const notSteps = new Set(['operation.ended', 'delivery.added', 'delivery.changed', 'delivery.trimmed']);
+
+test('languages: the cause of every step has a translation without English words', () => {
+  for (const event of Object.keys(eventDescriptions)) {
+    if (notSteps.has(event)) continue;
+    for (const cause of causes(event)) {
+      const sentence = whyText({ event, cause });
+      assert.notEqual(said(sentence), sentence, sentence);
+      assert.doesNotMatch(said(sentence), /\b(the|session|platform|asked|client|administrator)\b/i, sentence);
+    }
+  }
+});
+
+const sentences: readonly [string, string, string][] = [
+  ['behind its code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
+  ['in front of details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
+  ['with values', 'the receiver a.example fails: no answer in time', 'o receptor a.example falha: sem resposta a tempo'],
+  ['inside another one', 'running, 2 crashes', 'em execução, 2 falhas'],
+  ['that it does not know as it is', 'something new (42)', 'something new (42)'],
+];
+
+for (const [title, sentence, expected] of sentences)
+  test(`languages: the page shows a sentence ${title}`, () => {
+    assert.equal(said(sentence), expected);
+  });
