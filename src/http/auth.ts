@@ -169,7 +169,6 @@ export const guardRoutes = (
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
   const note = logGuesses(app, log);
-  app.decorate('noteGuess', note);
   const admitLink = linkGuard(gateway, note);
   const guessInstance = instanceGuess(gateway, limit);
 

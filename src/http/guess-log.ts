@@ -20,7 +20,7 @@ declare module 'fastify' {
 /** Notes the refused guess of a request. */
 export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;
 
-/** Writes `http.guessed` once a minute for each address and kind of credential. The last lines are written when the server closes. */
+/** Writes `http.guessed` once a minute for each address and kind of credential, and decorates the server with the function that notes them. The last lines are written when the server closes. */
 export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
   const counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
   let timer: NodeJS.Timeout | null = null;
@@ -34,7 +34,7 @@ export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
     write();
     done();
   });
-  return ({ ip }, kind) => {
+  const note: NoteGuess = ({ ip }, kind) => {
     const network = networkOf(ip);
     const own = `${kind} ${network}`;
     const address = counts.has(own) || counts.size < mostAddresses ? network : others;
@@ -44,4 +44,6 @@ export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
     counts.set(key, known);
     timer ??= setTimeout(write, period).unref();
   };
+  app.decorate('noteGuess', note);
+  return note;
 };

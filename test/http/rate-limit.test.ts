@@ -222,7 +222,7 @@ test('wrong tokens: an attack by thousands of addresses is a hundred lines a min
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const told: object[] = [];
   const log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (fields: object) => void told.push(fields) };
-  const note = logGuesses({ addHook: () => undefined } as unknown as FastifyInstance, log);
+  const note = logGuesses({ addHook: () => undefined, decorate: () => undefined } as unknown as FastifyInstance, log);
   for (let n = 0; n < 5_000; n += 1) note({ ip: `10.0.${n >> 8}.${n & 255}` }, 'admin');
   t.mock.timers.tick(59_999);
   assert.equal(told.length, 0);
