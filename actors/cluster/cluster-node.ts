@@ -25,6 +25,9 @@ type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
 /** Pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
 const restLookMs = 10_000;
 
+/** Looks in a row without an answer of the database after which a node accepts no sessions. */
+const lateLooks = 3;
+
 export class ClusterNode {
   readonly lease: NodeLease;
   readonly #input: ClusterNodeInput;
@@ -40,6 +43,8 @@ export class ClusterNode {
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
+  /** Time of the last look that the database answered, by the monotonic clock. */
+  #lookedAt = -Infinity;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** Key of the placement in which every instance is on its node; '' after a take. */
@@ -75,7 +80,10 @@ export class ClusterNode {
       everyMs: policy.lookEvery,
       unanswered: 'node.notLooked',
       run: async () => {
-        if (this.lease.incarnation !== null) await this.#act(await this.#watch.look());
+        if (this.lease.incarnation === null) return;
+        const look = await this.#watch.look();
+        this.#lookedAt = time.monotonic();
+        await this.#act(look);
       },
     });
   }
@@ -167,8 +175,13 @@ export class ClusterNode {
     return this.lease.incarnation !== null && !this.#placement.hasRoom;
   }
 
-  /** Reserves a place for a session that another node is about to give away. Returns false if there is no place. */
+  /**
+   * Reserves a place for a session that another node is about to give away. Returns false if there is no place. A node that does not reach the
+   * database refuses too, because it could not take the session.
+   */
   keepPlace(id: InstanceId): boolean {
+    const { time, policy } = this.#input;
+    if (time.monotonic() - this.#lookedAt > lateLooks * policy.lookEvery) return false;
     if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
     this.#kept.keep(id);
     return true;
