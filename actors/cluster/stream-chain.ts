@@ -10,6 +10,8 @@ export interface Sent {
   /** Id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
   readonly after: string | null;
   readonly event?: GatewayEvent;
+  /** Epoch of the ownership. A message of an earlier owner can arrive after messages of its successor. Absent from nodes of the last release. */
+  readonly epoch?: number;
 }
 
 /** Returns the newest messages that form a chain without gaps. */
@@ -17,12 +19,19 @@ export const linked = (all: Iterable<Sent>): StreamPast => {
   let anchor: string | null = null;
   let events: GatewayEvent[] = [];
   let known = new Set<string>();
-  for (const { after, event } of all) {
+  let highest = 0;
+  let isCut = false;
+  for (const { after, event, epoch = highest } of all) {
+    // A late message of an earlier owner shows that events are missing before the next message.
+    isCut ||= epoch < highest;
+    if (epoch < highest) continue;
+    highest = epoch;
     // A new owner may name an event before the very last events of the former owner. Those events are in the list and are not lost.
-    if (after === null || !known.has(after)) {
-      anchor = after;
+    if (isCut || after === null || !known.has(after)) {
+      anchor = isCut ? null : after;
       events = [];
       known = new Set(after === null ? [] : [after]);
+      isCut = false;
     }
     if (event === undefined) continue;
     events.push(event);
@@ -39,6 +48,8 @@ export const lastOf = ({ anchor, events }: StreamPast): string | null => events.
 
 export interface StreamSenderInput {
   readonly time: Time;
+  /** Returns the epoch under which this node owns, or owned, the instance. */
+  epoch(): number;
   /** Time for which events are sent after the last request. In milliseconds. */
   readonly sentFor: number;
   /** Returns the last message of the former owner; null if there is no such message, or it is unknown. Never rejects. */
@@ -93,7 +104,7 @@ export class StreamSender {
    * learn of the gap. The bus may lose this message, so the owner learns of the event as well.
    */
   missed(event: GatewayEvent): void {
-    this.#input.here({ after: event.id });
+    this.#here({ after: event.id });
     if (this.#input.time.monotonic() < this.#until) this.#send({ after: event.id });
     this.#input.announce(event);
   }
@@ -104,7 +115,7 @@ export class StreamSender {
    */
   async skip(id: string): Promise<void> {
     await this.#begun;
-    this.#input.here({ after: id });
+    this.#here({ after: id });
     if (this.isSending) this.#send({ after: id });
     else if (this.#isWhole) this.#pause();
     this.#last = id;
@@ -140,7 +151,7 @@ export class StreamSender {
   }
 
   #step(event: GatewayEvent): void {
-    this.#input.here({ after: this.#last, event });
+    this.#here({ after: this.#last, event });
     if (this.#input.time.monotonic() < this.#until) this.#send({ after: this.#last, event });
     else if (this.#isWhole) this.#pause();
     this.#last = event.id;
@@ -152,8 +163,16 @@ export class StreamSender {
     this.#isWhole = false;
   }
 
+  #stamped(sent: Sent): Sent {
+    return { ...sent, epoch: this.#input.epoch() };
+  }
+
+  #here(sent: Sent): void {
+    this.#input.here(this.#stamped(sent));
+  }
+
   #send(sent: Sent): void {
-    this.#input.send(sent);
+    this.#input.send(this.#stamped(sent));
     this.#sentAt = this.#input.time.monotonic();
     this.#isWhole = true;
   }
@@ -191,6 +210,8 @@ export class Follower {
   #timer: unknown = null;
   #askedAt = -Infinity;
   #last: string | null = null;
+  /** The highest epoch of a received message. */
+  #epoch = 0;
   #isOver = false;
 
   constructor(input: FollowerInput, listener: Listener) {
@@ -224,8 +245,11 @@ export class Follower {
   }
 
   /** Takes a message of the owner, on this node or another one. */
-  received({ after, event }: Sent): void {
+  received({ after, event, epoch = this.#epoch }: Sent): void {
     if (this.#isOver) return;
+    // A late message of an earlier owner would come behind later events, so the listener learns of a gap only.
+    if (epoch < this.#epoch) return this.#listener.onGap();
+    this.#epoch = epoch;
     // A message without an id says that the owner paused sending. The next event shows whether an event is missing.
     if (event === undefined && after === null) return;
     // The message is a copy of the last message.

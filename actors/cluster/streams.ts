@@ -54,10 +54,11 @@ const isEvent = (event: Partial<GatewayEvent> | null | undefined): event is Gate
 /** Reads a message of the bus. Returns null for a message of another version or another sender. */
 const sentIn = (body: Uint8Array): Sent | null => {
   try {
-    const { after = null, event } = decode(body) as Partial<Sent>;
+    const { after = null, event, epoch } = decode(body) as Partial<Sent>;
     if (after !== null && typeof after !== 'string') return null;
-    if (event === undefined) return { after };
-    return isEvent(event) ? { after, event } : null;
+    const mark = { after, ...(typeof epoch === 'number' ? { epoch } : {}) };
+    if (event === undefined) return mark;
+    return isEvent(event) ? { ...mark, event } : null;
   } catch {
     return null;
   }
@@ -169,6 +170,7 @@ export class ClusterStreams {
       },
       send: (sent) => bus.publish(subject, encode(sent)),
       here: (sent) => this.#here(id, sent),
+      epoch: () => this.#input.epochOf(id) ?? 0,
       isOwner: () => this.#input.mayAct(id),
       announce: (event) => this.#announce(event),
     });

@@ -10,6 +10,7 @@ interface FaultyWorld extends Pick<World, 'time' | 'random' | 'database'> {
   kill(node: ExploredNode): void;
   replace(node: ExploredNode): void;
   rival(name: string): void;
+  unsent(node: ExploredNode): void;
 }
 
 type Fault = (world: FaultyWorld, node: ExploredNode) => void;
@@ -51,6 +52,7 @@ export const faults = {
     world.time.setTimeout(() => (node.reachable = true), between(world, 200, world.random() < 0.8 ? 6_000 : 30_000));
   },
   'loses the bus': (world, node) => {
+    world.unsent(node);
     node.bus.connected = false;
     world.time.setTimeout(() => (node.bus.connected = true), between(world, 200, 10_000));
   },

@@ -65,8 +65,8 @@ export class Readers {
   #leave(reader: Reader): void {
     this.all.splice(this.all.indexOf(reader), 1);
     reader.end();
-    // Messages that wait for a stopped process may report a gap.
-    if (!reader.node.process.stoodStill) this.#compareOne(reader);
+    // Messages that wait for a stopped process may report a gap, and so may messages after the bus is back.
+    if (!reader.node.process.stoodStill && reader.node.bus.connected) this.#compareOne(reader);
   }
 
   /** Between two events that follow each other in the journal nothing is missing, unless the reader was told, if only later. */

@@ -16,6 +16,8 @@ const stepMs = 250;
 const faultyMs = 60_000;
 /** After the last fault everything is as it should be within so long: the last start of a killed node, the wait for its name, and the logins. */
 const healMs = 55_000;
+/** Longest move of a session: its commands get the grace of a stop, then it closes and opens. */
+const movedMs = 5_000;
 /** A node that promised to take a session can fail before it does. More often than twice in so many milliseconds is a session given to nobody. */
 const inVain = { most: 2, ms: 20_000 };
 
@@ -90,7 +92,7 @@ export class Exploration implements World {
   }
 
   kill(node: ExploredNode): void {
-    this.#unsent(node);
+    this.unsent(node);
     node.process.kill();
     node.bus.kill();
     for (const [id, owner] of this.#logins) if (owner === node) this.#logins.delete(id);
@@ -166,8 +168,8 @@ export class Exploration implements World {
     this.#noted.set(event, { node, at: this.time.now() });
   }
 
-  /** Messages on their way to the bus are lost when their node is killed. */
-  #unsent(node: ExploredNode): void {
+  /** Messages on their way to the bus are lost when their node is killed or its connection breaks. */
+  unsent(node: ExploredNode): void {
     for (const [event, noted] of this.#noted) {
       const isLate = this.time.now() - noted.at <= mostLate;
       if (isLate && noted.node === node) this.readers.sent.delete(event);
@@ -277,8 +279,8 @@ export class Exploration implements World {
   async finish(): Promise<void> {
     const isUnserved = (id: InstanceId): boolean => !this.#logins.get(id)?.cluster.owns(id);
     const unserved = this.instances.filter(isUnserved);
-    // A session that moves for balance at this moment is back within a second.
-    if (unserved.length > 0) await this.time.pass(1_000);
+    // A session that moves for balance at this moment waits for its commands first.
+    if (unserved.length > 0) await this.time.pass(movedMs);
     for (const id of unserved.filter(isUnserved)) this.violated(`${id} has no session ${healMs} ms after the last fault`);
     const asked = this.instances.flatMap((id) => [...this.nodes.values()].map((node) => this.#command(id, node, 0)));
     await this.time.pass(10_000);

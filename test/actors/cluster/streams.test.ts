@@ -47,6 +47,7 @@ const owner = async (before: Promise<Sent | null> = Promise.resolve(null)) => {
   const here: Sent[] = [];
   const sender = new StreamSender({
     time,
+    epoch: () => 1,
     sentFor,
     before: () => before,
     send: (one) => void all.push(one),
@@ -127,7 +128,7 @@ for (const [title, before, expected] of [
     assert.equal(here(), expected);
   });
 
-test('streams: a listener learns that an event was lost on its way, and nothing of what is told twice', async () => {
+const listening = () => {
   const got: string[] = [];
   let hear: (one: Sent) => void = () => undefined;
   const follower = new Follower(
@@ -144,6 +145,25 @@ test('streams: a listener learns that an event was lost on its way, and nothing 
     { onEvent: ({ id }) => void got.push(id), onEnd: () => void got.push('end'), onGap: () => void got.push('gap') },
   );
   follower.start();
+  return { got, follower, hear: (one: Sent) => hear(one) };
+};
+
+const under = (epoch: number, text: string): readonly Sent[] => sent(text).map((one) => ({ ...one, epoch }));
+
+test('streams: a late message of an earlier owner is a gap, and never an event behind later ones', () => {
+  const { got, follower, hear } = listening();
+  for (const one of [...under(1, 'a<'), ...under(2, 'd<a'), ...under(1, 'b<a c<b'), ...under(2, 'e<d')]) hear(one);
+  assert.deepEqual(got, ['a', 'd', 'gap', 'gap', 'e']);
+  follower.end();
+});
+
+test('streams: a reader that comes back does not get the past across a late message of an earlier owner', () => {
+  const past = linked([...under(1, 'a<'), ...under(2, 'd<a'), ...under(1, 'b<a'), ...under(2, 'e<d f<e')]);
+  assert.deepEqual([past.anchor, past.events.map(({ id }) => id)], [null, ['e', 'f']]);
+});
+
+test('streams: a listener learns that an event was lost on its way, and nothing of what is told twice', async () => {
+  const { got, follower, hear } = listening();
   for (const one of sent('b<a c<b <c <')) hear(one);
   assert.deepEqual(got, ['b', 'c']);
   for (const one of sent('e<d f<e')) hear(one);
