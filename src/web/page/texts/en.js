@@ -26,6 +26,9 @@ export const en = {
 
   // Shell
   skip: 'Skip to the content',
+  pages: 'Pages',
+  pagesMenu: 'Menu',
+  breadcrumb: 'Breadcrumb',
   sessions: 'Sessions',
   api: 'API',
   theme: 'Colour scheme: {now}',

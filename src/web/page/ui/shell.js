@@ -1,10 +1,11 @@
-/** The frame around every view: name, where one is, colour scheme, sign-out. */
+/** The frame around every view: name, the way to the view, navigation, colour scheme, sign-out. */
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../core/contact.js';
 import { session, signOut } from '../core/session.js';
-import { chooseLanguage, languages, nextLanguage, t, timeOfDay } from '../texts.js';
+import { t, timeOfDay } from '../texts.js';
+import { Pages } from './nav.js';
 import { Button, Icon } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -87,16 +88,14 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         }
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
-          ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
-          ${session.value?.signedIn === true && html`<a href="/admin/people">${t('people')}</a>`}
-          <a href="/docs">${t('api')}</a>
-          <${LanguageButton} />
+          ${session.value?.signedIn !== true && html`<a href="/docs">${t('api')}</a>`}
           <${ThemeButton} />
           ${
             session.value?.signedIn === true &&
             html`<${Button} kind="square" icon="leave" aria-label=${t('signOut')} title=${t('signOut')} onClick=${signOut} />`
           }
         </div>
+        ${session.value?.signedIn === true && html`<${Pages} />`}
       </header>
       <${Lost} />
       <main id="main" class=${lostSince.value === null ? '' : 'old'} tabindex="-1">${children}</main>

@@ -113,9 +113,8 @@ const Log = ({ query }) => {
 
 export const Audit = () => {
   const [query, setQuery] = useState('');
-  const crumbs = [{ text: t('sessions'), href: '/admin' }, { text: t('people'), href: '/admin/people' }, { text: t('audit') }];
   return html`
-    <${Shell} title=${t('audit')} crumbs=${crumbs}>
+    <${Shell} title=${t('audit')}>
       <div class="session-body">
         <h1>${t('audit')}</h1>
         <p class="dim">${t('auditLead')}</p>

@@ -102,7 +102,7 @@ export const Moving = () => {
     setBusy('');
   };
   return html`
-    <${Shell} title=${t('moving')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('moving') }]}>
+    <${Shell} title=${t('moving')}>
       <div class="start">
         <h1>${t('moving')}</h1>
         <p class="dim">${t('movingLead')}</p>

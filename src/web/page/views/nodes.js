@@ -110,9 +110,9 @@ export const Nodes = () => {
   /** @type {readonly Node[]} */
   const nodes = answer.value ?? [];
   return html`
-    <${Shell} title=${t('nodes')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('nodes') }]}>
+    <${Shell} title=${t('nodes')}>
       <div class="session-body">
-        <h1 class="hidden-text">${t('nodes')}</h1>
+        <h1>${t('nodes')}</h1>
         ${
           instead ??
           (nodes.length === 0

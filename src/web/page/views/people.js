@@ -179,10 +179,9 @@ const SignIns = () => {
 };
 
 export const People = () => html`
-  <${Shell} title=${t('people')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('people') }]}>
+  <${Shell} title=${t('people')}>
     <div class="session-body">
       <h1>${t('people')}</h1>
-      ${may('administrator') && html`<p><a href="/admin/audit-log">${t('audit')}</a></p>`}
       <${OwnAccount} />
       ${may('administrator') && html`<${Users} />`}
       <${SignIns} />

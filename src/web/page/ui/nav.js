@@ -1,0 +1,80 @@
+/** The navigation between the pages of the dashboard: a strip below the head, and a menu on a narrow screen. */
+import { html } from 'htm/preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { place } from '../core/router.js';
+import { may, session } from '../core/session.js';
+import { t } from '../texts.js';
+import { Button } from './parts.js';
+
+/** @import { Role } from '../core/session.js' */
+
+/**
+ * A page of the navigation. `text`: its name in the texts. `least`: the least role that sees the entry. `within`: further addresses for which the entry
+ * is the present one. `only`: a condition beside the role.
+ * @typedef {object} Entry
+ * @property {string} href
+ * @property {'sessions' | 'nodes' | 'people' | 'audit' | 'moving' | 'api'} text
+ * @property {Role} least
+ * @property {RegExp} [within]
+ * @property {() => boolean} [only]
+ */
+
+/** The pages in their order. A new page is a row here, a row of `views` in `main.js`, and an address in `src/http/dashboard.ts`. @type {readonly Entry[]} */
+const entries = [
+  { href: '/admin', text: 'sessions', least: 'viewer', within: /^\/admin\/(?:start$|sessions\/)/ },
+  { href: '/admin/cluster', text: 'nodes', least: 'viewer', only: () => session.value?.cluster === true },
+  { href: '/admin/moving', text: 'moving', least: 'administrator' },
+  { href: '/admin/people', text: 'people', least: 'viewer' },
+  { href: '/admin/audit-log', text: 'audit', least: 'administrator' },
+  { href: '/docs', text: 'api', least: 'viewer' },
+];
+
+/** @param {Entry} entry @param {string} path */
+const isAt = ({ href, within }, path) => path.replace(/\/$/, '') === href || within?.test(path) === true;
+
+/** @param {{ id: string, isOpen: boolean }} props */
+const List = ({ id, isOpen }) => html`
+  <nav id=${id} class=${isOpen ? 'pages open' : 'pages'} aria-label=${t('pages')}>
+    <ul>
+      ${entries
+        .filter(({ least, only }) => may(least) && (only === undefined || only()))
+        .map(
+          (entry) => html`
+            <li key=${entry.href}>
+              <a href=${entry.href} aria-current=${isAt(entry, place.value) ? 'page' : undefined}>${t(entry.text)}</a>
+            </li>
+          `,
+        )}
+    </ul>
+  </nav>
+`;
+
+/** The strip, and the button that opens it on a narrow screen. Escape, a press elsewhere and another page close it. */
+export const Pages = () => {
+  const [isOpen, setIsOpen] = useState(false);
+  const id = useId();
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const where = place.value;
+  useEffect(() => setIsOpen(false), [where]);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    /** @param {Event} event */
+    const onAway = (event) => {
+      if (event.target instanceof Node && box.current?.contains(event.target) !== true) setIsOpen(false);
+    };
+    document.addEventListener('pointerdown', onAway, true);
+    return () => document.removeEventListener('pointerdown', onAway, true);
+  }, [isOpen]);
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    if (event.key !== 'Escape' || !isOpen) return;
+    setIsOpen(false);
+    box.current?.querySelector('button')?.focus();
+  };
+  return html`
+    <div ref=${box} class="site" onKeyDown=${onKey}>
+      <${Button} icon="pages" aria-expanded=${isOpen} aria-controls=${id} onClick=${() => setIsOpen(!isOpen)}>${t('pagesMenu')}<//>
+      <${List} id=${id} isOpen=${isOpen} />
+    </div>
+  `;
+};

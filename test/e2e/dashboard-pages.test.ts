@@ -1,0 +1,88 @@
+/** The navigation of the dashboard in a real browser: its entries by role, by keyboard, and as a menu on a phone. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { objectionsTo } from '#test/support/access.ts';
+import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+
+const gateway = new GatewayProcess({});
+let dashboard: Dashboard;
+const password = 'a long first secret';
+
+before(async () => {
+  if (withoutBrowser !== '') return;
+  await gateway.start();
+  await gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
+  await gateway.call('POST', '/admin/users', { body: { name: 'vera', role: 'viewer', password } });
+  dashboard = await Dashboard.open(gateway.address);
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+});
+after(async () => {
+  await dashboard?.close();
+  await gateway.close();
+});
+
+const entries = () => dashboard.page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+const names = async (): Promise<readonly string[]> => (await entries().allTextContents()).map((name) => name.trim());
+const present = () => dashboard.page.locator('.pages a[aria-current="page"]');
+
+inBrowser('every page of the navigation opens by the keyboard, and is the marked one', async () => {
+  const { page } = dashboard;
+  assert.equal(await present().textContent(), 'Sessions');
+  const all = await names();
+  assert.deepEqual(all, ['Sessions', 'Import sessions', 'People', 'Audit log', 'API']);
+  for (const name of all.slice(1, -1)) {
+    const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
+    await entry.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    assert.equal(await present().textContent(), name);
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main', name);
+  }
+  await page.goBack();
+  await page.getByRole('heading', { name: 'People', level: 1 }).waitFor();
+});
+
+inBrowser('the page of a session belongs to the sessions', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/admin');
+  await page.locator('.grid .row:visible').filter({ hasText: 'shop' }).click();
+  await page.getByRole('heading', { name: 'shop' }).first().waitFor();
+  assert.equal(await present().textContent(), 'Sessions');
+});
+
+inBrowser('on a phone a menu opens the pages; Escape and a chosen page close it', async () => {
+  const { page } = dashboard;
+  await page.setViewportSize({ width: 360, height: 740 });
+  await dashboard.goto('/admin/people');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await menu.waitFor();
+  assert.equal(await entries().count(), 0);
+  await menu.press('Enter');
+  await entries().first().waitFor();
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Sessions');
+  await page.keyboard.press('Escape');
+  assert.equal(await entries().count(), 0);
+  assert.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Menu');
+  await menu.click();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+  assert.equal(await entries().count(), 0);
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'));
+  await page.setViewportSize(desk);
+  assert.deepEqual(await objectionsTo(dashboard, 'audit log'), []);
+});
+
+inBrowser('a viewer sees no entries that would be refused', async () => {
+  const { page } = dashboard;
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in with a name' }).click();
+  await page.getByLabel('Name').fill('vera');
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  assert.deepEqual(await names(), ['Sessions', 'People', 'API']);
+  assert.deepEqual(dashboard.complaints, []);
+});
