@@ -108,7 +108,26 @@ export interface Sources {
   readonly onUnknown?: (unknown: UnknownSetting) => void;
   /** Called with the number of each line in the file that has no `=`. Such a line has no effect. */
   readonly onOddLine?: (line: number) => void;
+  /** Called with the source of every setting, by its name in the environment. */
+  readonly onSources?: (sources: SettingSources) => void;
 }
+
+/** `program`: a default of the way in which the program was started. */
+export type SettingSource = 'environment' | 'file' | 'program' | 'default';
+
+export type SettingSources = ReadonlyMap<string, SettingSource>;
+
+const isGiven = (given: Environment, name: string): boolean => (given[name]?.trim() ?? '') !== '';
+
+/** Follows the rule of `loadSettings`: a name that the environment has, even with an empty text, hides the value of the file. */
+const sourcesOf = (env: Environment, fromFile: Environment, preset: Environment): SettingSources => {
+  const sourceOf = (name: string): SettingSource => {
+    if (env[name] !== undefined) return isGiven(env, name) ? 'environment' : 'default';
+    if (fromFile[name] !== undefined) return isGiven(fromFile, name) ? 'file' : 'default';
+    return isGiven(preset, name) ? 'program' : 'default';
+  };
+  return new Map(Object.keys(settable).map((key) => [nameOf(key), sourceOf(nameOf(key))]));
+};
 
 /** Throws one `SettingsError` for all problems. `baseUrl` is there afterwards, and is only right for `port` 0 once the port is known. */
 export const loadSettings = ({
@@ -117,11 +136,13 @@ export const loadSettings = ({
   preset = {},
   onUnknown,
   onOddLine = () => undefined,
+  onSources,
 }: Sources = {}): Settings => {
   const problems: string[] = [];
   const fromFile = readFile(file, problems, onOddLine);
   if (onUnknown) for (const unknown of unknownIn(fromFile)) onUnknown(unknown);
   const settings = parse({ ...preset, ...fromFile, ...env }, problems);
+  onSources?.(sourcesOf(env, fromFile, preset));
   for (const [low, high] of ranges)
     if (Number(settings[low]) > Number(settings[high])) problems.push(`${nameOf(low)} must not be greater than ${nameOf(high)}`);
   if (problems.length > 0) throw new SettingsError(`The settings make no sense:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);

@@ -50,6 +50,11 @@ export const serverSettings = {
     null,
     'The admin token, of 16 characters or more. Without a value the gateway makes one at the first start, prints it once, and keeps only its hash. There is no default, so that no installation has a well-known password. A token made by `POST /admin/token/rotate` replaces this one until the value changes.',
   ),
+  updateCheckUrl: server(
+    url('http:', 'https:'),
+    null,
+    'The address of the newest release of Dormouse, for the page *Version* of the dashboard: `…/releases/latest` of a forge, or `…/latest` of a package registry. The gateway asks it at most once in six hours, and only while somebody opens the page. Without a value no server is asked.',
+  ),
   adminRotateCooldownMs: fixed(
     86_400_000,
     'The least time between two rotations of the admin token. The time is a day, so that a stolen token cannot lock the owner out again and again.',

@@ -9,7 +9,7 @@ import type { Storage } from '#src/storage/open.ts';
 
 export const httpOptionsOf = (
   settings: Settings,
-  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageTroubles' | 'simulatedPhone' | 'restart' | 'tracing'>,
+  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageTroubles' | 'facts' | 'simulatedPhone' | 'restart' | 'tracing'>,
 ): HttpOptions => ({
   baseUrl: settings.baseUrl,
   serverUrl: settings.baseUrl === baseUrlOf(settings.host, settings.port) ? '/' : settings.baseUrl,

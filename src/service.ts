@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Chance, Log, Ports, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
-import { baseUrlOf, type Settings } from '#config/load.ts';
+import { baseUrlOf, type Settings, type SettingSources } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
 import { createPasswords } from '#src/users/passwords.ts';
@@ -30,6 +30,7 @@ import { openStorage, type Storage, type StorageOptions } from '#src/storage/ope
 import { watchDisk, type DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
 import { followDatabaseTime, nodeTime, type NodeTime } from '#src/node-time.ts';
 import { systemTime } from '#src/base/system-time.ts';
+import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createChatModels } from '#src/chatbot/models.ts';
@@ -246,6 +247,8 @@ export interface ServiceOptions {
   readonly onAdminToken?: (token: string) => void;
   /** The service asks for its own restart; it does nothing by itself. */
   readonly restart: RequestRestart;
+  /** The sources of the settings, by name; a setting without one is shown as a default. */
+  readonly sources?: SettingSources;
   /** In sandbox mode. */
   readonly simulatedPhone?: SimulatedPhone | null;
   /** Ends a start that is under way. The start then rejects with the reason of the signal. */
@@ -266,6 +269,29 @@ const listen = async (app: Awaited<ReturnType<typeof buildApp>>, settings: Setti
     throw listenError(error, settings);
   });
 };
+
+/** Gathers the facts that the server's own pages show. */
+const factsOf = (
+  settings: Settings,
+  {
+    ports,
+    storage,
+    ...given
+  }: {
+    readonly sources: SettingSources;
+    readonly version: string;
+    readonly ports: Pick<Ports, 'time' | 'files' | 'disk'>;
+    readonly storage: Storage;
+  },
+) =>
+  serverFactsOf({
+    ...given,
+    settings,
+    now: () => ports.time.now(),
+    databaseUse: () => storage.databaseUse(),
+    fileBytes: () => ports.files.bytes,
+    disk: () => ({ free: ports.disk.freeBytes, size: ports.disk.sizeBytes }),
+  });
 
 /** Begins to bring the sessions back. Returns the function that stops everything. */
 const restoring = (gateway: RunningGateway, log: Log, closers: Closers): (() => Promise<void>) => {
@@ -291,12 +317,8 @@ const closeHttp = async (app: Awaited<ReturnType<typeof buildApp>>, graceMs: num
  * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
  * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
  */
-export async function startService(
-  settings: Settings,
-  processLog: RootLog,
-  version: string,
-  { onAdminToken = () => undefined, simulatedPhone = null, restart, signal = new AbortController().signal }: ServiceOptions,
-): Promise<Service> {
+export async function startService(settings: Settings, processLog: RootLog, version: string, options: ServiceOptions): Promise<Service> {
+  const { onAdminToken, simulatedPhone = null, sources = new Map(), restart, signal = new AbortController().signal } = options;
   const { log, logLevels } = withInstanceLevels(processLog, systemTime.now);
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
@@ -319,7 +341,7 @@ export async function startService(
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);
     // Before anything else can fail: only its hash is stored by now.
-    if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
+    if (gateway.madeAdminToken !== null) onAdminToken?.(gateway.madeAdminToken);
     // To build it takes a tenth of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
@@ -330,6 +352,7 @@ export async function startService(
       simulatedPhone,
       restart,
       storageTroubles: () => storage.troubles(),
+      facts: factsOf(settings, { sources, version, ports: opened, storage }),
       ...(tracing === null ? {} : { tracing: tracing.requests }),
     };
     const app = await buildApp(gateway, httpOptionsOf(settings, made));

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helpText } from '#config/help.ts';
-import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
+import { loadSettings, SettingsError, type Settings, type SettingSources, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
 import type { Log } from '#actors/ports.ts';
 import { nodeNameOf } from './wiring/cluster.ts';
@@ -25,20 +25,28 @@ const refuseToStart = (message: string): never => {
   process.exit(1);
 };
 
+interface Read {
+  readonly settings: Settings;
+  readonly sources: SettingSources;
+  readonly log: ReturnType<typeof createLog>;
+}
+
 /** Reads the settings, opens the log, and warns about lines of `.env` that have no effect. */
-const readSettings = (sandbox: boolean): { readonly settings: Settings; readonly log: ReturnType<typeof createLog> } => {
+const readSettings = (sandbox: boolean): Read => {
   const unknown: UnknownSetting[] = [];
   const oddLines: number[] = [];
+  let sources: SettingSources = new Map();
   const told = {
     onUnknown: (setting: UnknownSetting) => void unknown.push(setting),
     onOddLine: (line: number) => void oddLines.push(line),
+    onSources: (found: SettingSources) => void (sources = found),
   };
   try {
     const settings = loadSettings({ ...told, ...(sandbox ? { preset: sandboxPreset } : {}) });
     const log = createLog(settings.logLevel, settings.logFormat);
     for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
     for (const line of oddLines) log.warn({ line, file: '.env', missing: '=' }, 'settings.noValue');
-    return { settings, log };
+    return { settings, sources, log };
   } catch (error) {
     if (error instanceof SettingsError) return refuseToStart(error.message);
     throw error;
@@ -72,7 +80,7 @@ export async function start(args: readonly string[]): Promise<void> {
   const strange = args.find((arg) => arg !== '--sandbox');
   if (strange !== undefined)
     refuseToStart(`The argument ${strange} is not known; there are --sandbox and --help. Settings come from the environment and .env.`);
-  const { settings: read, log } = readSettings(sandbox);
+  const { settings: read, sources, log } = readSettings(sandbox);
   try {
     openDataDir(read.dataDir);
   } catch (error) {
@@ -96,7 +104,7 @@ export async function start(args: readonly string[]): Promise<void> {
   const token = madeToken();
   const stopping = new AbortController();
   const { signal } = stopping;
-  const options = { onAdminToken: token.note, simulatedPhone: platform?.phone ?? null, signal };
+  const options = { onAdminToken: token.note, simulatedPhone: platform?.phone ?? null, sources, signal };
   const stopLimit = settings.shutdownMs + (nodeNameOf(settings) === null ? 0 : settings.drainMs);
   const restarts = new Restarts({
     start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),

@@ -119,7 +119,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/': ['src/http/mcp'],
   typebox: ['src/http', 'src/sandbox/control', 'src/chatbot'],
   openai: ['src/chatbot'],
-  undici: ['src/chatbot', 'src/chatwoot', 'src/webhooks', 'src/media', 'src/files', 'src/platform'],
+  undici: ['src/wiring/facts.ts', 'src/chatbot', 'src/chatwoot', 'src/webhooks', 'src/media', 'src/files', 'src/platform'],
   'socks-proxy-agent': ['src/platform'],
   piscina: ['src/media', 'src/sandbox'],
   qrcode: ['src/media'],

@@ -26,6 +26,7 @@ const places = {
   create: 'any',
   all: 'any',
   everywhere: 'any',
+  proxies: 'any',
   nodes: 'any',
   nodeName: 'any',
   draining: 'any',

@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { plannedProxy } from './proxies.ts';
+import { plannedProxy, viewsEverywhere } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
 
 type InstanceCommands = Pick<
@@ -108,10 +108,7 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
       return done(supervisor.add(record));
     },
     all: () => supervisor.registry.views(),
-    async everywhere() {
-      const elsewhere = new Map((await supervisor.cluster?.others?.views())?.map((view) => [view.record.id, view]));
-      return supervisor.registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
-    },
+    everywhere: () => viewsEverywhere(supervisor),
     view: (id) => supervisor.registry.view(id),
     current: async (id) => supervisor.registry.view(id),
 

@@ -1,5 +1,5 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
-import type { Gateway, ProxyChange, ProxyView } from '../views.ts';
+import type { Gateway, InstanceView, ProxyChange, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,
@@ -7,6 +7,7 @@ import {
   refuse,
   unknownInstance,
   unreadableIn,
+  type InstanceRecord,
   type ProxyRegion,
   type ProxySettings,
   type Result,
@@ -17,7 +18,7 @@ import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { onSettled } from './settling.ts';
 
-type ProxyCommands = Pick<Gateway, 'proxy' | 'changeProxy' | 'proxyCatalogue'>;
+type ProxyCommands = Pick<Gateway, 'proxy' | 'proxies' | 'changeProxy' | 'proxyCatalogue'>;
 
 /** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
 const mostTests = 2;
@@ -143,13 +144,23 @@ export async function changeProxy(supervisor: Supervisor, cell: Cell, change: Pr
   }
 }
 
+const proxyOf = (record: InstanceRecord): ProxyView => {
+  const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
+  return viewOf({ ...(record.proxy ?? noProxy), ...damage });
+};
+
+/** Returns all instances as their owners see them, on any node. */
+export const viewsEverywhere = async ({ cluster, registry }: Supervisor): Promise<readonly InstanceView[]> => {
+  const elsewhere = new Map((await cluster?.others?.views())?.map((view) => [view.record.id, view]));
+  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
+};
+
 export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
   proxy(id) {
     const record = supervisor.registry.record(id);
-    if (record === undefined) return unknownInstance;
-    const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
-    return done(viewOf({ ...(record.proxy ?? noProxy), ...damage }));
+    return record === undefined ? unknownInstance : done(proxyOf(record));
   },
+  proxies: async () => (await viewsEverywhere(supervisor)).map((view) => ({ view, ...proxyOf(view.record) })),
   changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
   proxyCatalogue() {
     const { catalogue } = supervisor.ports.proxies;

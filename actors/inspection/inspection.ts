@@ -136,7 +136,10 @@ export class Inspection {
       const row = elsewhere?.rows.get(id) ?? this.row(id);
       if (row) rows.push(row);
     }
-    const page = pageOf(rows, query, (row) => elsewhere?.rows.get(row.id)?.outbox ?? this.#outbox(row));
+    const ownerOf = (id: InstanceId): string | undefined => elsewhere?.rows.get(id)?.node ?? elsewhere?.ownerOf(id);
+    const { node } = query;
+    const asked = node === undefined || !elsewhere ? rows : rows.filter(({ id }) => ownerOf(id) === node);
+    const page = pageOf(asked, query, (row) => elsewhere?.rows.get(row.id)?.outbox ?? this.#outbox(row));
     if (!page.ok) return page;
     const whole = page.value.rows.map(
       (row) => elsewhere?.rows.get(row.id) ?? { ...this.wholeRow(row), ...(elsewhere && { node: elsewhere.ownerOf(row.id) }) },

@@ -197,6 +197,8 @@ export interface ActorQuery {
   readonly causes: readonly string[];
   /** A part of id, name, number, state or reason. Case-insensitive. */
   readonly text: string;
+  /** The node that owns the instances. Absent for all nodes, and without effect without a cluster. */
+  readonly node?: string;
   readonly sort: ActorSort;
   readonly descending: boolean;
   /** `next` of the previous page; '' for the first page. */

@@ -158,6 +158,8 @@ export interface ProxyChange {
 
 export interface ProxyFace {
   proxy(id: InstanceId): Result<ProxyView>;
+  /** Returns the proxies of all instances, as the owners of the sessions see them. */
+  proxies(): Promise<readonly (ProxyView & { readonly view: InstanceView })[]>;
   /**
    * Tests the proxy, then stores it. `restarted`: the running session reconnects through the gate with the same credentials. Refuses with
    * `unavailable` if the server has no working managed proxy, or with `conflict` if no other proxy is left to rotate to.

@@ -17,7 +17,21 @@ declare module 'fastify' {
 }
 
 /** Views that have an address of their own. The page reads the rest of the address. */
-const views = ['/admin', '/admin/start', '/admin/cluster', '/admin/moving', '/admin/people', '/admin/audit-log', '/admin/sessions/*'];
+const views = [
+  '/admin',
+  '/admin/start',
+  '/admin/cluster',
+  '/admin/cluster/*',
+  '/admin/proxies-of-sessions',
+  '/admin/global-webhook',
+  '/admin/disk-use',
+  '/admin/moving',
+  '/admin/people',
+  '/admin/audit-log',
+  '/admin/settings-in-force',
+  '/admin/about',
+  '/admin/sessions/*',
+];
 
 /** An address that nothing serves: the page says so to a browser, the API to everybody else. */
 const unknown = '/admin/*';

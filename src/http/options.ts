@@ -1,5 +1,7 @@
 /** The dependencies of the HTTP layer. Values come from the configuration, functions from the composition root. */
 
+import type { ServerFacts } from './server-facts.ts';
+
 /** Fits pino. Fields first, then a constant event name. */
 export interface HttpLog {
   debug(fields: object, event: string): void;
@@ -101,6 +103,7 @@ export interface HttpOptions {
   readonly mcpTools: readonly McpGroup[];
   readonly log: HttpLog;
   readonly version: string;
+  readonly facts: ServerFacts;
   /** The callers that get reasons and counts from `/health/ready`, beside yes or no. */
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */

@@ -21,6 +21,8 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',
+  'GET /admin/version': 'viewer',
+  'GET /admin/storage': 'viewer',
   // The user's own sign-in.
   'DELETE /admin/session': 'viewer',
   'GET /admin/sessions': 'viewer',
@@ -41,6 +43,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'DELETE /instance/passkey': 'operator',
   'POST /instance/passkey/link': 'operator',
   'GET /instance/proxy': 'operator',
+  'GET /admin/proxies': 'operator',
   'GET /instance/wa_messages_limits': 'operator',
   'POST /admin/sandbox/scan': 'operator',
   'POST /admin/actors/:id/events': 'operator',
@@ -76,6 +79,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /admin/users/update': 'administrator',
   'POST /admin/users/delete': 'administrator',
   'GET /admin/audit': 'administrator',
+  'GET /admin/settings': 'administrator',
 };
 
 export const leastRoleOf = (on: readonly [Address, ...Address[]]): Role => leastRoles[on[0]] ?? 'administrator';

@@ -30,6 +30,7 @@ import { makeUserStore } from './stores/users.ts';
 import { makeOpener, type Opener } from './vault/sealing.ts';
 import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
+import { type DatabaseUse, readUsage } from './stores/usage.ts';
 import { makeVault } from './vault/vault.ts';
 import { makeSettingStore, makeWebhookStore } from './stores/webhooks.ts';
 
@@ -87,6 +88,8 @@ export interface Storage extends Stores {
   troubles(): readonly string[];
   /** The database's clock, in Unix milliseconds. */
   clock(): Promise<number>;
+  /** The space that the database uses. Bounded: sizes of files and samples of tables. */
+  databaseUse(): Promise<DatabaseUse>;
   /** Connections by pool. */
   usage(): ReturnType<Pools['usage']>;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
@@ -187,6 +190,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     healthy: () => pools.healthy(),
     troubles: () => pools.troubles(),
     clock: () => clockOf(queries),
+    databaseUse: () => readUsage(queries),
     usage: () => pools.usage(),
     close: () => (closing ??= close()),
   };

@@ -19,6 +19,7 @@ import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
+import { sampleFacts } from '#test/contract/samples.ts';
 import { answer } from './probe.ts';
 
 const settings = loadSettings({ file: '' });
@@ -157,6 +158,7 @@ answer('listen', async () => {
     overloadLagMs: 0,
     restart: () => 'begins' as const,
     storageTroubles: () => [],
+    facts: sampleFacts,
   };
   const limits = {
     answerBytes: 8_388_608,

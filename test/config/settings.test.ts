@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { withSettings } from '#config/describe.ts';
-import { baseUrlOf, type Environment, loadSettings, SettingsError, type UnknownSetting } from '#config/load.ts';
+import { settingsInForce } from '#config/in-force.ts';
+import { baseUrlOf, type Environment, loadSettings, SettingsError, type SettingSources, type UnknownSetting } from '#config/load.ts';
 import { nameOf, settable, table } from '#config/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'settings-'));
@@ -255,4 +256,50 @@ test('settings: the advice about passwords comes with addresses that hold one', 
     () => loadSettings({ env: { DATABASE_URL: 'example.com' }, file: '/nowhere' }),
     ({ message }: Error) => /in a password are written as/.test(message),
   );
+});
+
+const inForce = (env: Environment, text = '', preset: Environment = {}) => {
+  const file = join(folder, 'in-force.env');
+  writeFileSync(file, text);
+  let sources: SettingSources = new Map();
+  const settings = loadSettings({ env, file, preset, onSources: (found) => (sources = found) });
+  const all = settingsInForce(settings, sources);
+  return (name: string) => all.find((one) => one.name === name);
+};
+
+test('settings in force: each says where its value comes from', () => {
+  const of = inForce({ PORT: '5000', HOST: '' }, 'HOST=10.0.0.1\nLOG_LEVEL=debug\n', { DATA_DIR: './elsewhere' });
+  const seen = ['PORT', 'HOST', 'LOG_LEVEL', 'DATA_DIR', 'BASE_URL', 'DISK_FREE_PERCENT'].map((name) => [
+    of(name)?.source,
+    of(name)?.value,
+  ]);
+  assert.deepEqual(seen, [
+    ['environment', '5000'],
+    // An empty text of the environment hides the value of the file.
+    ['default', '127.0.0.1'],
+    ['file', 'debug'],
+    ['program', './elsewhere'],
+    ['program', 'http://127.0.0.1:5000'],
+    ['default', '10'],
+  ]);
+  assert.equal(of('PORT')?.default, '3000');
+});
+
+test('settings in force: no secret is shown, nor the credentials and keys of an address', () => {
+  const secret = 'a-secret-of-24-characters';
+  const env = {
+    ADMIN_TOKEN: secret,
+    ENCRYPTION_KEY: 'ab'.repeat(32),
+    DATABASE_URL: `postgres://me:${secret}@db.example.com/x`,
+    FILES_BUCKET_SECRET: secret,
+    BASE_URL: `https://me:${secret}@gate.example.com/path?key=${secret}`,
+  };
+  const of = inForce(env);
+  const all = Object.keys(settable).map((key) => of(nameOf(key)));
+  assert.ok(!JSON.stringify(all).includes(secret));
+  assert.ok(!JSON.stringify(all).includes('abab'));
+  for (const name of ['ADMIN_TOKEN', 'ENCRYPTION_KEY', 'DATABASE_URL', 'FILES_BUCKET_SECRET'])
+    assert.deepEqual([of(name)?.secret, of(name)?.isSet, of(name)?.value], [true, true, ''], name);
+  assert.equal(of('BASE_URL')?.value, 'https://***@gate.example.com/path?***');
+  assert.equal(of('ENCRYPTION_KEY_OLD')?.isSet, false);
 });

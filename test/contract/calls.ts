@@ -360,6 +360,10 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /admin/token/rotate': {},
   'POST /admin/restart': { withoutPlatform: 202 },
   'GET /admin/nodes': {},
+  'GET /admin/settings': {},
+  'GET /admin/version': {},
+  'GET /admin/storage': {},
+  'GET /admin/proxies': {},
   'GET /admin/refused': {},
   ...campaignCalls,
 };

@@ -1,5 +1,6 @@
 /** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
 import type { InstanceView } from '#actors/views.ts';
+import type { ServerFacts } from '#src/http/server-facts.ts';
 import type { Channel, Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
 
 export const now = Date.parse('2026-08-19T17:36:34.345Z');
@@ -179,4 +180,43 @@ export const channel: Channel = {
   reactions: 'all',
   role: 'owner',
   muted: false,
+};
+
+/** Facts about a server without an address for updates. */
+export const sampleFacts: ServerFacts = {
+  settings: [
+    {
+      name: 'MESSAGES_KEEP_DAYS',
+      group: 'Files',
+      about: 'The days for which messages are kept.',
+      source: 'environment',
+      value: '90',
+      default: '180',
+      secret: false,
+      isSet: true,
+    },
+    {
+      name: 'ADMIN_TOKEN',
+      group: 'Server',
+      about: 'The admin token.',
+      source: 'file',
+      value: '',
+      default: '',
+      secret: true,
+      isSet: true,
+    },
+  ],
+  baileys: '7.0.0',
+  node: '24.0.0',
+  startedAt: now,
+  update: async () => ({ checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' }),
+  databaseUse: async () => ({
+    bytes: 9_000_000,
+    version: '18.4',
+    tables: [{ name: 'message', bytes: 2_000_000, rows: null }],
+    messages: { isExact: true, bytes: 2_000_000, instances: [{ instanceId: instance.record.id, rows: 2_000, bytes: 2_000_000 }] },
+    files: { isExact: false, bytes: 0, instances: [] },
+  }),
+  fileBytes: () => null,
+  disk: () => ({ free: 10, size: 100 }),
 };

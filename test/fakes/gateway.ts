@@ -152,6 +152,7 @@ const passkey = {
 
 const proxyCommands = (attempt: Attempt) => ({
   proxy: () => done({ settings: noProxy, effective: 'direct' as const }),
+  proxies: async () => [{ view: sample, settings: noProxy, effective: 'direct' as const }],
   changeProxy: (_id: InstanceId, { mode = 'none', rotate = false }: Parameters<Gateway['changeProxy']>[1]) =>
     attempt(() => done({ settings: { ...noProxy, mode }, effective: 'direct' as const, restarted: true, rotated: rotate })),
   proxyCatalogue: () => done([{ value: 'br', label: 'Brazil', proxies: [], cities: [] }]),

@@ -2,7 +2,7 @@
 import { after, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
-import { instance, now } from '#test/contract/samples.ts';
+import { instance, now, sampleFacts } from '#test/contract/samples.ts';
 import { adminToken, createFakeGateway, passkeyCode, type FakeGateway } from '#test/fakes/gateway.ts';
 
 export const token = instance.record.token;
@@ -50,6 +50,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   mcpTools: [],
   log: logInto({ lines }),
   version: '0.0.0',
+  facts: sampleFacts,
   healthDetails: 'all',
   overloadLagMs: 0,
   restart: () => 'begins',

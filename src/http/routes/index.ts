@@ -18,6 +18,7 @@ import { contactRoutes, peopleRoutes } from './people.ts';
 import { definitionRoutes } from './definition.ts';
 import { deliveryRoutes, webhookRoutes } from './webhook.ts';
 import { downloadRoutes, fileRoutes, historyRoutes, paymentRoutes } from './message-download.ts';
+import { factRoutes } from './facts.ts';
 import { groupRoutes } from './group.ts';
 import { healthRoutes, metricsRoutes, streamRoutes } from './health.ts';
 import { inspectorRoutes } from './inspector.ts';
@@ -42,6 +43,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...passkeyLinkRoutes,
   ...accountRoutes,
   ...proxyRoutes,
+  ...factRoutes(options),
   ...refusedRoutes,
   ...sendRoutes(options),
   ...senderRoutes(chatSendRoutes(options), options),

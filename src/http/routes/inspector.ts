@@ -40,15 +40,17 @@ interface Asked {
   readonly state?: string;
   readonly reason?: string;
   readonly q?: string;
+  readonly node?: string;
   readonly sort?: string;
   readonly after?: string;
   readonly limit?: number;
 }
 
-const queryOf = ({ state = '', reason = '', q = '', sort = 'trouble', after = '', limit = 0 }: Asked): ActorQuery => ({
+const queryOf = ({ state = '', reason = '', q = '', node = '', sort = 'trouble', after = '', limit = 0 }: Asked): ActorQuery => ({
   states: commaList(state),
   causes: commaList(reason),
   text: q.trim(),
+  ...(node === '' ? {} : { node }),
   sort: sort.replace(/^-/, '') as ActorSort,
   descending: sort.startsWith('-'),
   after,

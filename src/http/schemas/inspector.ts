@@ -39,6 +39,7 @@ export const ActorsQuery = Type.Object({
   state: optional(Text(500, 'Words of the interface, paths of the chart, or `needsPerson`; several with commas')),
   reason: optional(Text(500, 'Stable words as in `cause`; several with commas')),
   q: optional(Text(200, 'Somewhere in id, name, number, state or reason')),
+  node: optional(Text(63, 'Name of the node that owns the instances. Only with several nodes')),
   sort: optional(
     OneOf([...actorSorts, ...actorSorts.map((name) => `-${name}` as const)], { description: '`trouble` when absent; `-` turns it round' }),
   ),

@@ -23,11 +23,17 @@ import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
+import { About } from './views/about.js';
 import { Audit } from './views/audit.js';
+import { GlobalWebhook } from './views/global-webhook.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
 import { Moving } from './views/moving.js';
+import { NodePage } from './views/node.js';
 import { Nodes } from './views/nodes.js';
+import { Proxies } from './views/proxies.js';
+import { SettingsInForce } from './views/settings-in-force.js';
+import { Storage } from './views/storage.js';
 import { People } from './views/people.js';
 import { SignIn } from './views/sign-in.js';
 import { Start } from './views/start.js';
@@ -40,8 +46,14 @@ const views = [
   { path: '/admin/start', view: Start },
   { path: '/admin/moving', view: Moving },
   { path: '/admin/cluster', view: Nodes },
+  { path: '/admin/cluster/:name', view: NodePage },
+  { path: '/admin/proxies-of-sessions', view: Proxies },
+  { path: '/admin/global-webhook', view: GlobalWebhook },
+  { path: '/admin/disk-use', view: Storage },
   { path: '/admin/people', view: People },
   { path: '/admin/audit-log', view: Audit },
+  { path: '/admin/settings-in-force', view: SettingsInForce },
+  { path: '/admin/about', view: About },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },
 ];

@@ -93,6 +93,24 @@ const calendar = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 
  */
 export const moment = (at) => calendar.format(at);
 
+const short = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+
+/** @type {readonly (readonly [number, 'sizeGB' | 'sizeMB' | 'sizeKB'])[]} */
+const sizes = [
+  [1e9, 'sizeGB'],
+  [1e6, 'sizeMB'],
+  [1e3, 'sizeKB'],
+];
+
+/**
+ * Formats bytes in their largest unit, such as `1.2 GB`.
+ * @param {number} bytes
+ */
+export const size = (bytes) => {
+  const [unit, name] = sizes.find(([least]) => bytes >= least) ?? /** @type {const} */ ([1, 'sizeB']);
+  return t(name, { n: short.format(bytes / unit) });
+};
+
 /** @type {readonly (readonly [number, 'ageSeconds' | 'ageMinutes' | 'ageHours' | 'ageDays'])[]} */
 const units = [
   [86_400_000, 'ageDays'],

@@ -9,13 +9,13 @@ import { Button, Empty, StateBadge } from '../ui/parts.js';
 import { useAnswer } from './load.js';
 import { timeText, untilText } from './times.js';
 
-/** @import { Live } from './live.js' */
 /** @import { Webhook } from './webhook-form.js' */
 
 /**
  * @typedef {object} Delivery
  * @property {string} id
  * @property {string} webhook
+ * @property {string} [instance] Of the global webhook.
  * @property {'waiting' | 'parked' | 'dead' | 'delivered'} state
  * @property {string} event
  * @property {string} message_type
@@ -32,9 +32,14 @@ const tones = { waiting: 'connecting', parked: 'connecting', dead: 'person', del
 const page = 50;
 const refreshMs = 3_000;
 
-/** @param {Live} live @param {object} filter */
-const replay = async (live, filter) => {
-  const answer = await attempt(() => post('/webhook/replay', filter, { instance: live.id }));
+/** The owner of the webhooks: a session, or the gateway for the global webhook. @typedef {{ path: '/webhook' | '/globalwebhook', instance?: string }} Owner */
+
+/** @param {Owner} of @returns {{ instance?: string }} */
+const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
+
+/** @param {Owner} of @param {object} filter */
+const replay = async (of, filter) => {
+  const answer = await attempt(() => post(`${of.path}/replay`, filter, callerOf(of)));
   if (answer !== undefined) toast(t('replayed', { n: answer.replayed }));
 };
 
@@ -45,12 +50,12 @@ const whyOf = ({ reason, state, next_attempt: next }) => {
   return [reason, again].filter(Boolean).join(' · ');
 };
 
-/** @param {{ live: Live, delivery: Delivery, host: string, onReplay: () => Promise<void> }} props */
-const Row = ({ live, delivery, host, onReplay }) => {
-  const { id, state, event, message_type: type, attempts, created, webhook } = delivery;
+/** @param {{ of: Owner, delivery: Delivery, host: string, onReplay: () => Promise<void> }} props */
+const Row = ({ of, delivery, host, onReplay }) => {
+  const { id, state, event, message_type: type, attempts, created, webhook, instance } = delivery;
   const isOver = state === 'dead' || state === 'delivered' || state === 'parked';
   const again = async () => {
-    await replay(live, { id, webhook });
+    await replay(of, { id, webhook });
     await onReplay();
   };
   return html`
@@ -58,7 +63,7 @@ const Row = ({ live, delivery, host, onReplay }) => {
       <td class="dim">${timeText(Date.parse(created))}</td>
       <td><${StateBadge} state=${tones[state]} word=${t(/** @type {'delivery_dead'} */ (`delivery_${state}`))} /></td>
       <td>${event} ${type !== '' && html`<span class="dim">${type}</span>`}</td>
-      <td class="dim">${host}</td>
+      <td class="dim">${instance === undefined ? host : html`<a href=${`/admin/sessions/${instance}`}>${instance}</a>`}</td>
       <td class="number">${count(attempts)}</td>
       <td class="because">${whyOf(delivery)}</td>
       <td>${isOver && html`<${Button} onClick=${again} aria-label=${t('replayOf', { event, id })}>${t('replay')}<//>`}</td>
@@ -73,12 +78,12 @@ const receiversOf = (webhooks) => {
   return new Map(parsed.map(({ id, host, path }) => [id, isAlone(host) ? host : host + path]));
 };
 
-/** @param {{ live: Live, webhooks: readonly Webhook[], hasChatwoot: boolean }} props */
-export const Deliveries = ({ live, webhooks, hasChatwoot }) => {
+/** @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean }} props */
+export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
   const state = useSignal('');
   const shown = useSignal(page);
   const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
-  const { answer, load, instead } = useAnswer(() => get(`/webhook/deliveries?${query}`, { instance: live.id }), [live.id, query]);
+  const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void load(), refreshMs);
     return () => clearInterval(timer);
@@ -87,7 +92,7 @@ export const Deliveries = ({ live, webhooks, hasChatwoot }) => {
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];
   const replayDead = async () => {
-    await replay(live, { state: 'dead' });
+    await replay(of, { state: 'dead' });
     await load();
   };
   return html`
@@ -114,14 +119,14 @@ export const Deliveries = ({ live, webhooks, hasChatwoot }) => {
                 <table>
                   <thead>
                     <tr>
-                      ${[t('at'), t('colState'), t('event'), t('receiver')].map((name) => html`<th key=${name} scope="col">${name}</th>`)}
+                      ${[t('at'), t('colState'), t('event'), t(of.instance === undefined ? 'colSession' : 'receiver')].map((name) => html`<th key=${name} scope="col">${name}</th>`)}
                       <th scope="col" class="number">${t('tries')}</th>
                       <th scope="col">${t('colWhy')}</th>
                       <th scope="col"><span class="hidden-text">${t('replay')}</span></th>
                     </tr>
                   </thead>
                   <tbody>
-                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}`} live=${live} delivery=${one} host=${hosts.get(one.webhook) ?? (hasChatwoot ? 'Chatwoot' : one.webhook)} onReplay=${load} />`)}
+                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}-${one.instance ?? ''}`} of=${of} delivery=${one} host=${hosts.get(one.webhook) ?? (hasChatwoot ? 'Chatwoot' : one.webhook)} onReplay=${load} />`)}
                   </tbody>
                 </table>
               </div>

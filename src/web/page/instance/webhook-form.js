@@ -1,12 +1,9 @@
 /** Makes or changes a webhook. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { post } from '../core/api.js';
 import { session } from '../core/session.js';
 import { t } from '../texts.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
-
-/** @import { Live } from './live.js' */
 
 /**
  * @typedef {object} Webhook
@@ -131,8 +128,11 @@ const Fields = ({ webhook, error }) => {
   `;
 };
 
-/** @param {{ live: Live, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props */
-export const WebhookForm = ({ live, webhook, onClose, onSaved }) => {
+/**
+ * `save` sends the body and answers with all webhooks of the owner.
+ * @param {{ save: (body: ReturnType<typeof bodyOf>) => Promise<readonly Webhook[]>, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props
+ */
+export const WebhookForm = ({ save, webhook, onClose, onSaved }) => {
   const failure = useSignal('');
   const busy = useSignal(false);
   const secret = useSignal('');
@@ -144,8 +144,7 @@ export const WebhookForm = ({ live, webhook, onClose, onSaved }) => {
     if (body.events.length === 0) return void (failure.value = t('webhookNoEvents'));
     busy.value = true;
     try {
-      /** @type {Webhook[]} */
-      const all = await post('/webhook', body, { instance: live.id });
+      const all = await save(body);
       secret.value = all.find((one) => one.secret !== undefined)?.secret ?? '';
       await onSaved(secret.value || undefined);
     } catch (error) {

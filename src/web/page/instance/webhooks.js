@@ -16,7 +16,7 @@ import { WebhookForm } from './webhook-form.js';
 /** @typedef {{ ok: boolean, ms: number, status_code?: number, error?: string }} TestResult */
 
 /** @param {TestResult} result */
-const testText = ({ ok, ms, status_code: status, error }) =>
+export const testText = ({ ok, ms, status_code: status, error }) =>
   ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
 
 /** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
@@ -124,6 +124,8 @@ export const Webhooks = ({ live }) => {
   /** @type {Chatwoot | null} */
   const chatwoot = connector.value?.chatwoot_url ? connector.value : null;
   const add = html`<${Button} kind="main" onClick=${() => (edited.value = {})}>${t('webhookNew')}<//>`;
+  /** @param {object} body @returns {Promise<readonly Webhook[]>} */
+  const save = (body) => post('/webhook', body, { instance: live.id });
   /** @param {string} [secret] */
   const saved = async (secret) => {
     if (secret === undefined) edited.value = null;
@@ -145,7 +147,7 @@ export const Webhooks = ({ live }) => {
       }
     </section>
     ${chatwoot !== null && html`<${ChatwootCard} live=${live} webhooks=${webhooks} chatwoot=${chatwoot} />`}
-    ${(webhooks.length > 0 || chatwoot !== null) && html`<${Deliveries} live=${live} webhooks=${webhooks} hasChatwoot=${chatwoot !== null} />`}
-    ${edited.value !== null && html`<${WebhookForm} live=${live} webhook=${edited.value} onClose=${() => (edited.value = null)} onSaved=${saved} />`}
+    ${(webhooks.length > 0 || chatwoot !== null) && html`<${Deliveries} of=${{ path: '/webhook', instance: live.id }} webhooks=${webhooks} hasChatwoot=${chatwoot !== null} />`}
+    ${edited.value !== null && html`<${WebhookForm} save=${save} webhook=${edited.value} onClose=${() => (edited.value = null)} onSaved=${saved} />`}
   `;
 };

@@ -4,6 +4,7 @@ import { ofNodes } from './en-nodes.js';
 import { ofPeople } from './en-people.js';
 import { ofPasskeys } from './en-passkey.js';
 import { ofSettings } from './en-settings.js';
+import { ofServer } from './en-server.js';
 import { todo } from './en-todo.js';
 import { ofWebhooks } from './en-webhooks.js';
 
@@ -16,6 +17,10 @@ export const en = {
   ageMinutes: '{n} min',
   ageHours: '{n} h',
   ageDays: '{n} d',
+  sizeB: '{n} B',
+  sizeKB: '{n} kB',
+  sizeMB: '{n} MB',
+  sizeGB: '{n} GB',
 
   // States, as the API spells them
   state_connected: 'connected',
@@ -54,6 +59,7 @@ export const en = {
   ...ofPeople,
   ...ofWebhooks,
   ...todo,
+  ...ofServer,
 
   // Parts
   loading: 'Loading …',

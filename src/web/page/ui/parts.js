@@ -134,11 +134,11 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
 `;
 
 /**
- * A table that scrolls in its box on a narrow screen. `children`: its rows.
- * @param {{ label: string, heads: readonly string[], children?: ComponentChildren }} props
+ * A table that scrolls in its box on a narrow screen. `children`: its rows. `plain`: the last column has no buttons, and scrolls with the others.
+ * @param {{ label: string, heads: readonly string[], plain?: boolean, children?: ComponentChildren }} props
  */
-export const Table = ({ label, heads, children }) => html`
-  <div class="nodes">
+export const Table = ({ label, heads, plain = false, children }) => html`
+  <div class=${plain ? 'nodes plain' : 'nodes'}>
     <div class="scroll" tabindex="0" role="group" aria-label=${label}>
       <table>
         <thead>

@@ -1,33 +1,16 @@
-/** The nodes of the cluster: what each has, how long its lease still counts, and why sessions came to it lately. */
-import { useSignal } from '@preact/signals';
+/** The nodes of the cluster: what each has, how long its lease still counts, why sessions came to it lately, and how far a drain is. */
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { get, post } from '../core/api.js';
+import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { age, count, t } from '../texts.js';
-import { ask, attempt } from '../ui/asking.js';
-import { Button, Empty, StateBadge } from '../ui/parts.js';
+import { Empty, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
+import { DrainButton, DrainProgress, groups } from './drain.js';
 
-/**
- * @typedef {object} Node One of `GET /admin/nodes`; times in milliseconds.
- * @property {string} name
- * @property {'live' | 'draining' | 'gone'} state
- * @property {string} version
- * @property {number} owned
- * @property {number} capacity
- * @property {number} astray
- * @property {boolean} [bus] Whether it reaches NATS.
- * @property {number} age
- * @property {number} leaseMs
- * @property {number} renewedMs
- * @property {Readonly<Record<string, number>>} taken
- */
+/** @import { Node } from './drain.js' */
 
 const refreshMs = 2_000;
-
-/** @type {Readonly<Record<Node['state'], string>>} */
-const groups = { live: 'connected', draining: 'connecting', gone: 'person' };
 
 /** Such as `3 its node died, 1 moved`. @param {Node} node */
 const takenText = ({ taken }) =>
@@ -37,18 +20,10 @@ const takenText = ({ taken }) =>
 
 /** @param {{ node: Node, onDrained: () => Promise<void> }} props */
 const Row = ({ node, onDrained }) => {
-  const busy = useSignal(false);
   const { name, state, owned, capacity, astray, bus } = node;
-  const drain = async () => {
-    if (!(await ask({ title: t('drainTitle', { name }), text: t('drainText'), yes: t('drain'), danger: true }))) return;
-    busy.value = true;
-    await attempt(() => post(`/admin/nodes/${encodeURIComponent(name)}/drain`), t('drainDone', { name }));
-    await onDrained();
-    busy.value = false;
-  };
   return html`
     <tr>
-      <th scope="row">${name}</th>
+      <th scope="row"><a href=${`/admin/cluster/${encodeURIComponent(name)}`}>${name}</a></th>
       <td>
         <${StateBadge}
           state=${groups[state]}
@@ -68,7 +43,7 @@ const Row = ({ node, onDrained }) => {
       <td class="because">${takenText(node)}</td>
       <td class="dim">${node.version}</td>
       <td>
-        ${state === 'live' && html`<${Button} busy=${busy.value} onClick=${drain} aria-label=${t('drainOf', { name })}>${t('drain')}<//>`}
+        <${DrainButton} node=${node} onDrained=${onDrained} />
       </td>
     </tr>
   `;
@@ -117,7 +92,10 @@ export const Nodes = () => {
           instead ??
           (nodes.length === 0
             ? html`<${Empty} title=${t('nodesNone')} text=${t('nodesNoneText')} />`
-            : html`<${Table} nodes=${nodes} onDrained=${load} />`)
+            : html`
+                ${nodes.map((node) => html`<${DrainProgress} key=${node.name} node=${node} nodes=${nodes} />`)}
+                <${Table} nodes=${nodes} onDrained=${load} />
+              `)
         }
       </div>
     <//>

@@ -1,0 +1,43 @@
+/** The settings in force, as the administrator may see them: value, source and default of each. A secret is shown only as set or not set. */
+import type { Settings, SettingSource, SettingSources } from './load.ts';
+import { nameOf, type Setting, settable } from './settings.ts';
+
+export interface SettingInForce {
+  /** Name in the environment. */
+  readonly name: string;
+  readonly group: string;
+  /** The text of docs/settings.md. */
+  readonly about: string;
+  readonly source: SettingSource;
+  /** The value as it is written in the environment; '' for none, and for every secret. */
+  readonly value: string;
+  /** The default in the same form. */
+  readonly default: string;
+  readonly secret: boolean;
+  readonly isSet: boolean;
+}
+
+/** Addresses may hold credentials before the host and keys behind the question mark. */
+const masked = (value: string): string => value.replace(/:\/\/[^/@\s]*@/g, '://***@').replace(/(:\/\/[^?\s]*)\?.*/, '$1?***');
+
+const shownOf = (setting: Setting<unknown>, value: unknown): string =>
+  value === null || value === undefined || setting.kind.secret ? '' : masked(setting.kind.show(value));
+
+export const settingsInForce = (settings: Settings, sources: SettingSources): readonly SettingInForce[] =>
+  Object.entries(settable).map(([key, setting]) => {
+    const { kind, group, about, value: byDefault } = setting;
+    const inForce = settings[key as keyof Settings] as unknown;
+    const [value, usual] = [shownOf(setting, inForce), shownOf(setting, byDefault)];
+    const source = sources.get(nameOf(key)) ?? 'default';
+    return {
+      name: nameOf(key),
+      group,
+      about,
+      // The program derives some values from others, such as the address from host and port.
+      source: source === 'default' && value !== usual ? 'program' : source,
+      value,
+      default: usual,
+      secret: kind.secret === true,
+      isSet: inForce !== null && inForce !== '',
+    };
+  });

@@ -1,0 +1,129 @@
+/** Routes of the server's own pages: settings in force, versions, storage, and the proxies of all instances. */
+import type { Gateway } from '#actors/gateway.ts';
+import { proxyView } from '#src/contract/views.ts';
+import { pageSize } from '../page.ts';
+import { done, type Route, route } from '../route.ts';
+import * as shape from '../schemas/facts.ts';
+import type { ServerFacts } from '../server-facts.ts';
+
+const common = { credential: 'admin', tag: 'admin' } as const;
+
+/** Settings that remove rows and files, as docs/disk.md explains them. */
+const keepingRules = [
+  'MESSAGES_KEEP_DAYS',
+  'RECEIPTS_KEEP_DAYS',
+  'FILES_KEEP_DAYS',
+  'FILES_MAX_BYTES',
+  'WEBHOOK_KEEP_DELIVERED_MS',
+  'WEBHOOK_KEEP_DEAD_MS',
+  'CAMPAIGNS_KEEP_DAYS',
+  'CAMPAIGNS_PAUSED_KEEP_DAYS',
+  'AUDIT_KEEP_DAYS',
+  'AUDIT_MAX_ENTRIES',
+];
+
+const storageOf = async (facts: ServerFacts, gateway: Gateway) => {
+  const { bytes, version, tables, messages, files } = await facts.databaseUse();
+  const named = ({ instances, ...use }: typeof messages) => ({
+    ...use,
+    instances: instances.map(({ instanceId, ...one }) => ({ id: instanceId, name: gateway.view(instanceId)?.record.name ?? '', ...one })),
+  });
+  const fileBytes = facts.fileBytes();
+  return {
+    database: { bytes, version, tables: tables.map(({ rows, ...table }) => ({ ...table, ...(rows === null ? {} : { rows }) })) },
+    messages: named(messages),
+    files: named(files),
+    ...(fileBytes === null ? {} : { fileBytes }),
+    disk: facts.disk(),
+    rules: facts.settings.filter(({ name }) => keepingRules.includes(name)).map(({ name, value, about }) => ({ name, value, about })),
+  };
+};
+
+const factRows = (facts: ServerFacts, version: string): readonly Route[] => [
+  route({
+    on: ['GET /admin/settings'],
+    operationId: 'listSettings',
+    ...common,
+    summary: 'List the settings in force: the value of each, its source and its default. Secrets are shown only as set or not set',
+    answer: shape.SettingsAnswer,
+    run: () => done({ settings: facts.settings }),
+  }),
+  route({
+    on: ['GET /admin/version'],
+    operationId: 'getVersion',
+    ...common,
+    summary:
+      'Show the versions of the gateway, of Baileys, of the web client and of Node, and whether there is a newer release. Another server is asked only if UPDATE_CHECK_URL names one',
+    answer: shape.VersionAnswer,
+    run: async ({ gateway }) => {
+      const { baileys, node, startedAt } = facts;
+      return done({ version, baileys, node, startedAt, clientVersion: gateway.clientVersion(), update: await facts.update() });
+    },
+  }),
+  route({
+    on: ['GET /admin/storage'],
+    operationId: 'getStorage',
+    ...common,
+    summary:
+      'Show the space that the database and the files use, the largest instances, and the rules of expiry. The figures of large tables are scaled from a sample',
+    answer: shape.StorageAnswer,
+    run: async ({ gateway }) => done(await storageOf(facts, gateway)),
+  }),
+];
+
+// The proxies of all instances.
+
+const usualRows = { usual: 100, most: 500 };
+
+type ProxyOf = Awaited<ReturnType<Gateway['proxies']>>[number];
+
+const isInTrouble = ({ settings }: ProxyOf): boolean => settings.lastTestError !== '' || settings.fallbackSince !== null;
+
+const rowOf = (one: ProxyOf) => {
+  const { id, name, lastDisconnectReason } = one.view.record;
+  const { status } = one.view;
+  const reason = status === 'connected' || status === 'hibernated' ? '' : lastDisconnectReason;
+  return { id, name, status, reason, proxy: proxyView(one) };
+};
+
+const fits = ({ id, name, reason, proxy }: ReturnType<typeof rowOf>, text: string): boolean =>
+  [id, name, reason, proxy.proxy_url, proxy.last_test_error, proxy.proxy_managed_country, proxy.proxy_managed_city].some((field) =>
+    field.toLowerCase().includes(text),
+  );
+
+/** Proxies in trouble first, then by name. */
+const ordered = (all: readonly ProxyOf[]): readonly ProxyOf[] =>
+  all.toSorted((a, b) => Number(isInTrouble(b)) - Number(isInTrouble(a)) || a.view.record.name.localeCompare(b.view.record.name));
+
+const countOf = (all: readonly ProxyOf[], mode: ProxyOf['settings']['mode']): number =>
+  all.filter(({ settings }) => settings.mode === mode).length;
+
+const proxiesRow: Route = route({
+  on: ['GET /admin/proxies'],
+  operationId: 'listProxies',
+  ...common,
+  tag: 'proxy',
+  summary: 'List the proxies of all instances, those in trouble first. Addresses are shown without credentials',
+  query: shape.ProxiesQuery,
+  answer: shape.ProxiesAnswer,
+  run: async ({ gateway, query: { q = '', show = 'all', limit = 0, offset = 0 } }) => {
+    const all = ordered(await gateway.proxies());
+    const text = q.trim().toLowerCase();
+    const chosen = all
+      .filter((one) => show === 'all' || (show === 'trouble' ? isInTrouble(one) : one.settings.mode === show))
+      .map(rowOf)
+      .filter((row) => text === '' || fits(row, text));
+    const counts = { custom: countOf(all, 'custom'), internal: countOf(all, 'internal'), none: countOf(all, 'none') };
+    return done({
+      total: chosen.length,
+      counts: { all: all.length, trouble: all.filter(isInTrouble).length, ...counts },
+      catalogue: gateway.proxyCatalogue().ok,
+      rows: chosen.slice(offset, offset + pageSize(limit, usualRows)),
+    });
+  },
+});
+
+export const factRoutes = ({ facts, version }: { readonly facts: ServerFacts; readonly version: string }): readonly Route[] => [
+  ...factRows(facts, version),
+  proxiesRow,
+];

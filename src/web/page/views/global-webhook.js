@@ -1,0 +1,181 @@
+/** The webhook that gets the events of all sessions: its form, its errors, and its deliveries. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, get, post } from '../core/api.js';
+import { may } from '../core/session.js';
+import { Deliveries } from '../instance/deliveries.js';
+import { now } from '../instance/live.js';
+import { useAnswer } from '../instance/load.js';
+import { WebhookForm } from '../instance/webhook-form.js';
+import { testText } from '../instance/webhooks.js';
+import { count, moment, size, t } from '../texts.js';
+import { attempt, toast } from '../ui/asking.js';
+import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
+import { Shell } from '../ui/shell.js';
+
+/** @import { Webhook } from '../instance/webhook-form.js' */
+/** @import { TestResult } from '../instance/webhooks.js' */
+
+/** @typedef {{ webhook: string, waiting: number, parked: number, bytes: number, dropped: Readonly<Record<string, number>> }} Queue */
+
+/**
+ * @typedef {object} Failure One of `GET /globalwebhook/errors`.
+ * @property {string} created
+ * @property {string} event
+ * @property {string} error
+ * @property {number} [status_code]
+ * @property {number} attempts
+ */
+
+const refreshMs = 5_000;
+
+/** Null: there is none. @returns {Promise<Webhook | null>} */
+const loadWebhook = () =>
+  get('/globalwebhook').catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
+
+/** The body of a change, from what the server answered and from the form. @param {Partial<Webhook>} webhook */
+const savedOf = async ({ url, events, excludeMessages, addUrlEvents, addUrlTypesMessages, enabled, ...rest }) => {
+  const { secret, headers } = /** @type {{ secret?: string | true, headers?: Record<string, string> }} */ (rest);
+  const body = { url, events, excludeMessages, addUrlEvents, addUrlTypesMessages, enabled };
+  const privacy = { ...(secret === undefined ? {} : { secret }), ...(headers === undefined ? {} : { headers }) };
+  return /** @type {Webhook} */ (await post('/globalwebhook', { ...body, ...privacy }));
+};
+
+const Waiting = () => {
+  const { answer } = useAnswer(() => /** @type {Promise<{ queues: readonly Queue[] }>} */ (get('/globalwebhook/deliveries?limit=1')), []);
+  const queue = answer.value?.queues[0];
+  if (queue === undefined) return null;
+  const dropped = Object.entries(queue.dropped).map(([event, n]) => `${event} ${count(n)}`);
+  return html`
+    <p>${t('globalWaiting', { n: count(queue.waiting), size: size(queue.bytes), parked: count(queue.parked) })}</p>
+    ${dropped.length > 0 && html`<p class="because last-error">${t('globalDropped', { events: dropped.join(', ') })}</p>`}
+  `;
+};
+
+/** @param {Webhook} webhook */
+const badgeOf = ({ enabled, reason }) => {
+  if (!enabled) return { state: 'disconnected', word: t('webhookOff') };
+  return reason === undefined ? { state: 'connected', word: t('webhookOn') } : { state: 'person', word: t('webhookDamaged') };
+};
+
+/** @param {{ webhook: Webhook, onEdit: () => void, onChange: () => Promise<void> }} props */
+const Card = ({ webhook, onEdit, onChange }) => {
+  const busy = useSignal(false);
+  const result = useSignal(/** @type {TestResult | null} */ (null));
+  const { url, events, enabled, excludeMessages, signed, headerNames, reason } = webhook;
+  const test = async () => {
+    busy.value = true;
+    result.value = (await attempt(() => /** @type {Promise<TestResult>} */ (post('/globalwebhook/test')))) ?? null;
+    busy.value = false;
+  };
+  const pause = async () => {
+    await attempt(() => savedOf({ ...webhook, enabled: !enabled }), t(enabled ? 'webhookPaused' : 'webhookResumed'));
+    await onChange();
+  };
+  return html`
+    <section class="panel webhook" aria-label=${t('globalHook')}>
+      <div class="line">
+        <h2>${url}</h2>
+        <${StateBadge} ...${badgeOf(webhook)} />
+      </div>
+      <p class="dim">
+        ${t('webhookGets', { events: events.includes('All') ? t('webhookAll') : events.join(', ') })}
+        ${excludeMessages.length > 0 && ` ${t('webhookWithout', { filters: excludeMessages.join(', ') })}`}
+        ${signed === true && ` ${t('webhookSigned')}`}
+        ${(headerNames ?? []).length > 0 && ` ${t('webhookHeaders', { names: (headerNames ?? []).join(', ') })}`}
+      </p>
+      ${reason !== undefined && html`<p class="because last-error">${reason}</p>`}
+      <${Waiting} />
+      ${result.value !== null && html`<p class="because" role="status">${testText(result.value)}</p>`}
+      <div class="actions">
+        <${Button} busy=${busy.value} onClick=${test}>${t('globalTest')}<//>
+        ${
+          may('administrator') &&
+          html`
+            <${Button} onClick=${pause}>${t(enabled ? 'globalPause' : 'globalResume')}<//>
+            <${Button} kind="main" onClick=${onEdit}>${t('globalEdit')}<//>
+          `
+        }
+      </div>
+    </section>
+  `;
+};
+
+const Failures = () => {
+  const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Failure[]>} */ (get('/globalwebhook/errors')), []);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
+    return () => clearInterval(timer);
+  }, [load]);
+  const failures = answer.value ?? [];
+  const heads = [t('at'), t('event'), t('tries'), t('globalError')];
+  return html`
+    <section class="panel people" aria-labelledby="failures-title">
+      <h2 id="failures-title">${t('globalErrors')}</h2>
+      <p class="dim">${t(failures.length === 0 && instead === null ? 'globalErrorsNone' : 'globalErrorsLead')}</p>
+      ${
+        instead ??
+        (failures.length > 0 &&
+          html`<${Table} label=${t('globalErrors')} heads=${heads} plain>
+            ${failures.map(
+              ({ created, event, attempts, error }, at) => html`
+                <tr key=${at}>
+                  <td>${moment(Date.parse(created))}</td>
+                  <td>${event}</td>
+                  <td>${count(attempts)}</td>
+                  <td class="because bad-outcome">${error}</td>
+                </tr>
+              `,
+            )}
+          <//>`)
+      }
+    </section>
+  `;
+};
+
+export const GlobalWebhook = () => {
+  const { answer, load, instead } = useAnswer(async () => ({ webhook: await loadWebhook() }), []);
+  const [edited, setEdited] = useState(/** @type {Partial<Webhook> | null} */ (null));
+  // The table of deliveries says how long it is until the next attempt.
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const webhook = answer.value?.webhook ?? null;
+  /** @param {string} [secret] */
+  const saved = async (secret) => {
+    if (secret === undefined) setEdited(null);
+    toast(t('webhookSaved'));
+    await load();
+  };
+  const form = html`<${WebhookForm}
+    save=${async (/** @type {Partial<Webhook>} */ body) => [await savedOf(body)]}
+    webhook=${edited}
+    onClose=${() => setEdited(null)}
+    onSaved=${saved}
+  />`;
+  const set = may('administrator') && html`<${Button} kind="main" onClick=${() => setEdited({})}>${t('globalSet')}<//>`;
+  return html`
+    <${Shell} title=${t('globalHook')}>
+      <div class="session-body">
+        <h1>${t('globalHook')}</h1>
+        <p class="dim">${t('globalLead')}</p>
+        ${
+          instead ??
+          (webhook === null
+            ? html`<div class="panel"><${Empty} title=${t('globalNone')} text=${t('globalNoneText')}>${set}<//></div>`
+            : html`
+                <${Card} webhook=${webhook} onEdit=${() => setEdited(webhook)} onChange=${load} />
+                <${Failures} />
+                <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} />
+              `)
+        }
+        ${edited !== null && form}
+      </div>
+    <//>
+  `;
+};

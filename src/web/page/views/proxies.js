@@ -1,0 +1,149 @@
+/** The proxies of all sessions: which way each takes, what failed, and a change after a test. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { get, post } from '../core/api.js';
+import { may } from '../core/session.js';
+import { useAnswer } from '../instance/load.js';
+import { count, moment, t } from '../texts.js';
+import { attempt, toast } from '../ui/asking.js';
+import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
+import { Shell } from '../ui/shell.js';
+import { ProxyDialog } from './proxy-dialog.js';
+
+/** @import { Proxy, ProxyRow } from './proxy-dialog.js' */
+
+/** @typedef {'all' | 'trouble' | 'custom' | 'internal' | 'none'} Shown */
+
+/** @typedef {{ total: number, counts: Readonly<Record<Shown, number>>, catalogue: boolean, rows: readonly ProxyRow[] }} Page */
+
+const pageRows = 100;
+
+/** @param {Proxy} proxy */
+const wayOf = ({ effective_mode: way, managed }) =>
+  way === 'direct' ? t('proxyDirect') : way === 'custom' ? t('proxyOwn') : t(managed ? 'proxyManaged' : 'proxyInternal');
+
+/** @param {{ proxy: Proxy }} props */
+const Way = ({ proxy }) => html`
+  ${wayOf(proxy)} ${proxy.fallback.active && html` <${StateBadge} state="connecting" word=${t('proxyFallback')} />`}
+  ${proxy.proxy_fallback !== '' && !proxy.fallback.active && html`<p class="note">${t('proxyFallbackOn')}</p>`}
+`;
+
+/** @param {{ proxy: Proxy }} props */
+const Tested = ({ proxy: { last_test_at: at, last_test_error: error, fallback, mode } }) => {
+  const time = at === undefined ? '' : moment(at);
+  return html`
+    ${
+      error !== ''
+        ? html`<p class="bad-outcome">${time === '' ? error : t('proxyFails', { time, why: error })}</p>`
+        : time !== ''
+          ? html`<p>${t('proxyWorks', { time })}</p>`
+          : mode === 'custom' && html`<p class="dim">${t('proxyNotTested')}</p>`
+    }
+    ${fallback.active && html`<p class="note">${t('proxyFallbackText', { time: moment(fallback.since ?? 0), why: fallback.reason ?? '' })}</p>`}
+  `;
+};
+
+/** @param {{ row: ProxyRow, catalogue: boolean, onChange: () => Promise<void> }} props */
+const Row = ({ row, catalogue, onChange }) => {
+  const { id, name, status, reason, proxy } = row;
+  const busy = useSignal(false);
+  const [changing, setChanging] = useState(false);
+  const test = async () => {
+    busy.value = true;
+    const body = proxy.mode === 'custom' ? { mode: 'custom', proxy_url: proxy.proxy_url } : { mode: 'internal' };
+    const answer = await attempt(() => post('/instance/proxy', body, { instance: id }));
+    if (answer !== undefined) toast(t('proxyTestOk', { name }));
+    await onChange();
+    busy.value = false;
+  };
+  return html`
+    <tr>
+      <th scope="row"><a href=${`/admin/sessions/${id}`}>${name}</a></th>
+      <td>
+        <${StateBadge} state=${status} />
+        ${reason !== '' && html`<p class="note">${reason}</p>`}
+      </td>
+      <td class="because"><${Way} proxy=${proxy} /></td>
+      <td class="because">${proxy.proxy_url || [proxy.proxy_managed_country, proxy.proxy_managed_city].filter(Boolean).join(', ')}</td>
+      <td class="because"><${Tested} proxy=${proxy} /></td>
+      <td>
+        ${
+          may('administrator') &&
+          html`
+            <${Button} onClick=${() => setChanging(true)} aria-label=${t('proxyChangeOf', { name })}>${t('proxyChange')}<//>
+            ${' '}
+            ${
+              proxy.mode !== 'none' &&
+              html`<${Button} busy=${busy.value} onClick=${test} aria-label=${t('proxyTestOf', { name })}>${t('proxyTest')}<//>`
+            }
+          `
+        }
+        ${changing && html`<${ProxyDialog} row=${row} catalogue=${catalogue} onSaved=${onChange} onClose=${() => setChanging(false)} />`}
+      </td>
+    </tr>
+  `;
+};
+
+/** @type {readonly Shown[]} */
+const filters = ['all', 'trouble', 'custom', 'internal', 'none'];
+
+/** @param {{ shown: Shown, counts: Page['counts'] | undefined, onShow: (shown: Shown) => void, onSearch: (text: string) => void }} props */
+const Tools = ({ shown, counts, onShow, onSearch }) => html`
+  <div class="page-tools">
+    <div class="filters" role="group" aria-label=${t('proxyShow')}>
+      ${filters.map(
+        (name) => html`
+          <button key=${name} type="button" aria-pressed=${name === shown} onClick=${() => onShow(name)}>
+            ${t(`proxyShow_${name}`)} ${counts !== undefined && count(counts[name])}
+          </button>
+        `,
+      )}
+    </div>
+    <input
+      class="input"
+      type="search"
+      aria-label=${t('proxySearch')}
+      placeholder=${t('proxySearch')}
+      onChange=${(/** @type {Event} */ event) => onSearch(/** @type {HTMLInputElement} */ (event.target).value)}
+    />
+  </div>
+`;
+
+export const Proxies = () => {
+  const [shown, setShown] = useState(/** @type {Shown} */ ('all'));
+  const [search, setSearch] = useState('');
+  const [limit, setLimit] = useState(pageRows);
+  const query = new URLSearchParams({ show: shown, q: search, limit: String(limit) }).toString();
+  const { answer, load, instead } = useAnswer(() => /** @type {Promise<Page>} */ (get(`/admin/proxies?${query}`)), [query]);
+  const page = answer.value;
+  const heads = [t('colSession'), t('colState'), t('proxyMode'), t('proxyAddress'), t('proxyTested'), t('proxyActs')];
+  return html`
+    <${Shell} title=${t('proxies')}>
+      <div class="session-body">
+        <h1>${t('proxies')}</h1>
+        <p class="dim">${t('proxiesLead')}</p>
+        <section class="panel people" aria-label=${t('proxies')}>
+          <${Tools} shown=${shown} counts=${page?.counts} onShow=${setShown} onSearch=${setSearch} />
+          ${
+            instead ??
+            (page === null || page.rows.length === 0
+              ? html`<${Empty} title=${t('proxiesNone')} />`
+              : html`
+                  <div class="stack">
+                    <${Table} label=${t('proxies')} heads=${heads}>
+                      ${page.rows.map((row) => html`<${Row} key=${row.id} row=${row} catalogue=${page.catalogue} onChange=${load} />`)}
+                    <//>
+                  </div>
+                  ${
+                    page.total > page.rows.length &&
+                    limit < 500 &&
+                    html`<div class="actions"><${Button} onClick=${() => setLimit(500)}>${t('more')}<//></div>`
+                  }
+                `)
+          }
+        </section>
+      </div>
+    <//>
+  `;
+};

@@ -1,0 +1,149 @@
+/** Puts together the facts that the server's own pages show, and asks for a newer release where a setting names an address. */
+import { readFileSync } from 'node:fs';
+import { request } from 'undici';
+import type { Settings, SettingSources } from '#config/load.ts';
+import { settingsInForce } from '#config/in-force.ts';
+import type { ServerFacts, UpdateNotice } from '#src/http/server-facts.ts';
+import { createAddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
+
+// The newest release, from the answer of a forge or of a package registry.
+
+/** The parts of `1.2.3-beta`: numbers, and true for a release that is no preview. */
+const pattern = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[\w.-]{1,64})?/;
+
+/** Returns true if `latest` is a later version than `own`. A preview is earlier than its release. A text without a version is never later. */
+export const isLater = (latest: string, own: string): boolean => {
+  const [a, b] = [pattern.exec(latest), pattern.exec(own)];
+  if (a === null || b === null) return false;
+  for (const at of [1, 2, 3]) if (Number(a[at]) !== Number(b[at])) return Number(a[at]) > Number(b[at]);
+  return a[4] === undefined && b[4] !== undefined;
+};
+
+interface Release {
+  readonly version: string;
+  readonly page: string;
+}
+
+/** Reads `tag_name` of a forge (also in a list of releases, the newest first) or `version` of a registry. Returns null if there is neither. */
+export const releaseIn = (answer: unknown): Release | null => {
+  const one = (Array.isArray(answer) ? answer[0] : answer) as Readonly<Record<string, unknown>> | null | undefined;
+  const found = pattern.exec(String(one?.['tag_name'] ?? one?.['version'] ?? ''));
+  if (found === null) return null;
+  const page = String(one?.['html_url'] ?? '');
+  return { version: found[0].replace(/^v/, ''), page: /^https?:\/\/[^\s"<>]{1,500}$/.test(page) ? page : '' };
+};
+
+/** Milliseconds for one answer, and bytes of it. A list of releases of a forge has some hundred kilobytes. */
+const answerMs = 10_000;
+const mostBytes = 4 * 1024 * 1024;
+/** Milliseconds for which an answer counts, and a failure. */
+const keptMs = { good: 6 * 3_600_000, bad: 60_000 };
+
+const askRelease = async (url: string, allow: readonly string[], userAgent: string): Promise<Release> => {
+  const guard = createAddressGuard({ allow });
+  const refused = guard.checkUrl(url);
+  if (refused !== null) throw new Error(refused);
+  const agent = createAgent(guard, answerMs, 1, mostBytes);
+  try {
+    const headers = { accept: 'application/json', 'user-agent': userAgent };
+    const answer = await request(url, { headers, dispatcher: agent, signal: AbortSignal.timeout(answerMs) });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`the server answered ${answer.statusCode}`);
+    const release = releaseIn(JSON.parse(text));
+    if (release === null) throw new Error('the answer names no version');
+    return release;
+  } finally {
+    await agent.close();
+  }
+};
+
+/** Errors of the network become sentences without the address, which may hold a key. */
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof SyntaxError) return 'the answer is no JSON';
+  const { code } = error as { readonly code?: unknown };
+  return error instanceof Error && error.name === 'Error' && code === undefined ? error.message : reasonOf(error);
+};
+
+const noCheck: UpdateNotice = { checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' };
+
+export interface UpdatesInput {
+  /** Null: no server is asked. */
+  readonly url: string | null;
+  readonly version: string;
+  readonly allow: readonly string[];
+  readonly now: () => number;
+}
+
+/** Returns the function that answers with the newest release. It asks once, however many callers wait, and remembers the answer. It never rejects. */
+export const createUpdates = ({ url, version, allow, now }: UpdatesInput): ServerFacts['update'] => {
+  if (url === null) return async () => noCheck;
+  let known: UpdateNotice = { ...noCheck, checks: true };
+  let validUntil = 0;
+  let asking: Promise<UpdateNotice> | null = null;
+  const ask = async (): Promise<UpdateNotice> => {
+    try {
+      const release = await askRelease(url, allow, `Dormouse/${version}`);
+      known = {
+        checks: true,
+        latest: release.version,
+        isNewer: isLater(release.version, version),
+        page: release.page,
+        checkedAt: now(),
+        error: '',
+      };
+      validUntil = now() + keptMs.good;
+    } catch (error) {
+      known = { ...known, error: sentenceOf(error) };
+      validUntil = now() + keptMs.bad;
+    }
+    return known;
+  };
+  return async () => {
+    if (now() < validUntil) return known;
+    return (asking ??= ask().finally(() => (asking = null)));
+  };
+};
+
+// The facts.
+
+/** Milliseconds for which the use of the database is remembered, so that a page that is loaded again and again costs nothing. */
+const useMs = 30_000;
+
+/** Returns a function with the same answer, which is remembered for a while. Callers share a request that is under way. A failure is not remembered. */
+export const remembered = <T>(ask: () => Promise<T>, ms: number, now: () => number): (() => Promise<T>) => {
+  let known: { readonly answer: Promise<T>; readonly until: number } | null = null;
+  return () => {
+    if (known !== null && now() < known.until) return known.answer;
+    const answer = ask();
+    const own = { answer, until: now() + ms };
+    known = own;
+    answer.catch(() => {
+      if (known === own) known = null;
+    });
+    return answer;
+  };
+};
+
+/** The version of Baileys that is installed. */
+const baileysVersion = (): string => {
+  const path = new URL('../../node_modules/@whiskeysockets/baileys/package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
+};
+
+export interface FactsInput extends Pick<ServerFacts, 'databaseUse' | 'fileBytes' | 'disk'> {
+  readonly settings: Settings;
+  readonly sources: SettingSources;
+  readonly version: string;
+  readonly now: () => number;
+}
+
+export const serverFactsOf = ({ settings, sources, version, now, databaseUse, fileBytes, disk }: FactsInput): ServerFacts => ({
+  settings: settingsInForce(settings, sources),
+  baileys: baileysVersion(),
+  node: process.versions.node,
+  startedAt: now(),
+  update: createUpdates({ url: settings.updateCheckUrl, version, allow: settings.allowPrivateReceivers, now }),
+  databaseUse: remembered(databaseUse, useMs, now),
+  fileBytes,
+  disk,
+});
