@@ -31,7 +31,18 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
   const { page } = dashboard;
   assert.equal(await present().textContent(), 'Sessions');
   const all = await names();
-  assert.deepEqual(all, ['Sessions', 'Import sessions', 'People', 'Audit log', 'API']);
+  assert.deepEqual(all, [
+    'Sessions',
+    'Proxies',
+    'Global webhook',
+    'Storage',
+    'Import sessions',
+    'People',
+    'Audit log',
+    'Settings',
+    'Version',
+    'API',
+  ]);
   for (const name of all.slice(1, -1)) {
     const entry = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
     await entry.focus();
@@ -41,7 +52,7 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
     assert.equal(await page.evaluate('document.activeElement.id'), 'main', name);
   }
   await page.goBack();
-  await page.getByRole('heading', { name: 'People', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
 });
 
 inBrowser('the page of a session belongs to the sessions', async () => {
@@ -50,6 +61,30 @@ inBrowser('the page of a session belongs to the sessions', async () => {
   await page.locator('.grid .row:visible').filter({ hasText: 'shop' }).click();
   await page.getByRole('heading', { name: 'shop' }).first().waitFor();
   assert.equal(await present().textContent(), 'Sessions');
+});
+
+inBrowser('without an address for updates the page of versions says how to look, and no server is asked', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/admin/about');
+  await page.getByText('This server asks no other server for updates.').waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'version'), []);
+});
+
+inBrowser('a global webhook is set where there is none, and its secret is shown once', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/admin/global-webhook');
+  await page.getByText('No global webhook yet').waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'no global webhook'), []);
+  await page.getByRole('button', { name: 'Set the global webhook' }).click();
+  await page.getByLabel('Address of the receiver').fill('not an address');
+  await page.getByLabel(/^Sign deliveries/).check();
+  await page.getByLabel('Address of the receiver').fill('http://127.0.0.1:9/hook');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('code.secret', { hasText: 'whsec_' }).waitFor();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('heading', { name: 'http://127.0.0.1:9/hook' }).waitFor();
+  await page.getByText('Signed.').waitFor();
+  await page.getByText('No delivery failed since the start of the server.').waitFor();
 });
 
 inBrowser('on a phone a menu opens the pages; Escape and a chosen page close it', async () => {
@@ -83,6 +118,11 @@ inBrowser('a viewer sees no entries that would be refused', async () => {
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  assert.deepEqual(await names(), ['Sessions', 'People', 'API']);
+  assert.deepEqual(await names(), ['Sessions', 'Storage', 'People', 'Version', 'API']);
+  for (const name of ['Storage', 'Version']) {
+    await entries().filter({ hasText: name }).click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await page.locator('.facts').waitFor();
+  }
   assert.deepEqual(dashboard.complaints, []);
 });

@@ -1,12 +1,11 @@
 /** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, and can be sent again. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge } from '../ui/parts.js';
-import { useAnswer } from './load.js';
+import { useAnswer, useRefresh } from './load.js';
 import { timeText, untilText } from './times.js';
 
 /** @import { Webhook } from './webhook-form.js' */
@@ -84,10 +83,7 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
   const shown = useSignal(page);
   const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
   const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];

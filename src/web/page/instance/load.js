@@ -36,3 +36,14 @@ export const useAnswer = (ask, on) => {
         : null;
   return { answer, load, instead };
 };
+
+/**
+ * Loads again at a steady pace while the page is in sight.
+ * @param {() => Promise<void>} load
+ * @param {number} ms
+ */
+export const useRefresh = (load, ms) =>
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void load(), ms);
+    return () => clearInterval(timer);
+  }, [load, ms]);

@@ -6,7 +6,7 @@ import { ApiError, get, post } from '../core/api.js';
 import { may } from '../core/session.js';
 import { Deliveries } from '../instance/deliveries.js';
 import { now } from '../instance/live.js';
-import { useAnswer } from '../instance/load.js';
+import { useAnswer, useRefresh } from '../instance/load.js';
 import { WebhookForm } from '../instance/webhook-form.js';
 import { testText } from '../instance/webhooks.js';
 import { count, moment, size, t } from '../texts.js';
@@ -107,10 +107,7 @@ const Card = ({ webhook, onEdit, onChange }) => {
 
 const Failures = () => {
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Failure[]>} */ (get('/globalwebhook/errors')), []);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   const failures = answer.value ?? [];
   const heads = [t('at'), t('event'), t('tries'), t('globalError')];
   return html`

@@ -1,8 +1,8 @@
 /** One node of the cluster: what it has, its sessions, and the progress of its drain. */
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { get } from '../core/api.js';
-import { useAnswer } from '../instance/load.js';
+import { useAnswer, useRefresh } from '../instance/load.js';
 import { groupOf } from '../sessions/words.js';
 import { age, count, t } from '../texts.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
@@ -22,10 +22,7 @@ const Sessions = ({ name, drains }) => {
   const [limit, setLimit] = useState(pageRows);
   const query = new URLSearchParams({ node: name, sort: 'trouble', limit: String(limit) }).toString();
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<RowPage>} */ (get(`/admin/actors?${query}`)), [query]);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   const page = answer.value;
   const heads = [t('colSession'), t('colState'), t('colWhy'), t('colSince')];
   return html`
@@ -92,10 +89,7 @@ const Facts = ({ node, nodes, onDrained }) => html`
 /** @param {{ name: string }} props */
 export const NodePage = ({ name }) => {
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Node[]>} */ (get('/admin/nodes')), []);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   const nodes = answer.value ?? [];
   const node = nodes.find((one) => one.name === name);
   return html`

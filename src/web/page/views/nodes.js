@@ -1,8 +1,7 @@
 /** The nodes of the cluster: what each has, how long its lease still counts, why sessions came to it lately, and how far a drain is. */
 import { html } from 'htm/preact';
-import { useEffect } from 'preact/hooks';
 import { get } from '../core/api.js';
-import { useAnswer } from '../instance/load.js';
+import { useAnswer, useRefresh } from '../instance/load.js';
 import { age, count, t } from '../texts.js';
 import { Empty, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -78,10 +77,7 @@ const Table = ({ nodes, onDrained }) => html`
 
 export const Nodes = () => {
   const { answer, load, instead } = useAnswer(() => get('/admin/nodes'), []);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   /** @type {readonly Node[]} */
   const nodes = answer.value ?? [];
   return html`

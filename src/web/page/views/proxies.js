@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { may } from '../core/session.js';
-import { useAnswer } from '../instance/load.js';
+import { useAnswer, useRefresh } from '../instance/load.js';
 import { count, moment, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
@@ -18,6 +18,7 @@ import { ProxyDialog } from './proxy-dialog.js';
 /** @typedef {{ total: number, counts: Readonly<Record<Shown, number>>, catalogue: boolean, rows: readonly ProxyRow[] }} Page */
 
 const pageRows = 100;
+const refreshMs = 5_000;
 
 /** @param {Proxy} proxy */
 const wayOf = ({ effective_mode: way, managed }) =>
@@ -116,6 +117,7 @@ export const Proxies = () => {
   const [limit, setLimit] = useState(pageRows);
   const query = new URLSearchParams({ show: shown, q: search, limit: String(limit) }).toString();
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<Page>} */ (get(`/admin/proxies?${query}`)), [query]);
+  useRefresh(load, refreshMs);
   const page = answer.value;
   const heads = [t('colSession'), t('colState'), t('proxyMode'), t('proxyAddress'), t('proxyTested'), t('proxyActs')];
   return html`
