@@ -92,7 +92,26 @@ amongNodes('a node that does not reach NATS is shown as such, and again as conne
   await page.goBack();
 });
 
-amongNodes('the nodes are listed with what they have, and one is drained by its button', async () => {
+amongNodes('the page of a node has its sessions and no others', async () => {
+  const { page } = dashboard;
+  await locate();
+  const { id } = await account.seen();
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  await page.getByRole('link', { name: owner, exact: true }).click();
+  await page.getByRole('heading', { name: `Node ${owner}` }).waitFor();
+  const link = page.locator(`td a[href="/admin/sessions/${id}"], th a[href="/admin/sessions/${id}"]`);
+  await link.waitFor();
+  await page.getByText('Sessions on this node: 1').waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'node'), []);
+  await dashboard.goto(`/admin/cluster/${other}`);
+  await page.getByText('No session is on this node.').waitFor();
+  assert.equal(await link.count(), 0);
+  await dashboard.goto('/admin/cluster/nobody');
+  await page.getByText('No node has the name nobody.').waitFor();
+  await dashboard.goto('/admin');
+});
+
+amongNodes('the nodes are listed with what they have, and one is drained by its button with its progress', async () => {
   const { page } = dashboard;
   await page.getByRole('link', { name: 'Nodes' }).click();
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
@@ -105,6 +124,14 @@ amongNodes('the nodes are listed with what they have, and one is drained by its 
   await row(owner).filter({ hasText: 'draining' }).filter({ hasText: '0 of' }).waitFor();
   await row(other).filter({ hasText: 'from a node that drained' }).waitFor();
   assert.deepEqual(await nodes.owners([account]), [other]);
+  await page.getByText(`${owner} has no sessions any more. It can be stopped.`).waitFor();
+  const progress = page.getByRole('progressbar', { name: `Drain of ${owner}` });
+  assert.deepEqual([await progress.getAttribute('value'), await progress.getAttribute('max')], ['1', '1']);
+  assert.equal((await objectionsTo(dashboard, 'draining nodes')).join('\n'), '');
+  // A page that is loaded again still knows how far the drain is.
+  await page.reload();
+  await progress.waitFor();
+  assert.deepEqual([await progress.getAttribute('value'), await progress.getAttribute('max')], ['1', '1']);
   assert.equal(await page.getByRole('button', { name: `Drain ${owner}` }).count(), 0);
 });
 

@@ -39,22 +39,23 @@ export const DrainButton = ({ node: { name, state }, onDrained }) => {
   return html`<${Button} busy=${busy.value} onClick=${drain} aria-label=${t('drainOf', { name })}>${t('drain')}<//>`;
 };
 
-/**
- * The most sessions that this page saw on each draining node. After a reload of the page, the sessions that other nodes took from a draining node
- * within the last hour stand for the ones that left before.
- * @type {Map<string, number>}
- */
+/** The sessions of each node before its drain, as far as this page saw them. @type {Map<string, number>} */
 const begunWith = new Map();
 
 /** @param {readonly Node[]} nodes */
 const movedOf = (nodes) => nodes.reduce((sum, { state, taken }) => sum + (state === 'draining' ? 0 : (taken['drained'] ?? 0)), 0);
 
-/** The number of sessions at the beginning of the drain. @param {Node} node @param {readonly Node[]} nodes */
+/**
+ * The number of sessions at the beginning of the drain. A page that was opened later adds up what is left and what the other nodes took from a draining
+ * node within the last hour.
+ * @param {Node} node
+ * @param {readonly Node[]} nodes
+ */
 const beginningOf = ({ name, owned }, nodes) => {
+  const seen = begunWith.get(name);
+  if (seen !== undefined) return Math.max(seen, owned);
   const isAlone = nodes.filter(({ state }) => state === 'draining').length === 1;
-  const most = Math.max(begunWith.get(name) ?? 0, owned, isAlone ? owned + movedOf(nodes) : 0);
-  begunWith.set(name, most);
-  return most;
+  return isAlone ? owned + movedOf(nodes) : owned;
 };
 
 /** Shows nothing for a node that does not drain. @param {{ node: Node, nodes: readonly Node[] }} props */
