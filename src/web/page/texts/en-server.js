@@ -20,7 +20,7 @@ export const ofServer = {
   proxyOwn: 'own proxy',
   proxyInternal: "server's route",
   proxyFallback: 'fallback',
-  proxyFallbackText: 'On the fallback since {time}: {why}',
+  proxyFallbackText: 'On the fallback since {time}.',
   proxyFallbackOn: 'With a fallback to the route of the server.',
   proxyNotTested: 'not tested yet',
   proxyWorks: 'works, {time}',

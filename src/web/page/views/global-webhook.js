@@ -46,7 +46,11 @@ const savedOf = async ({ url, events, excludeMessages, addUrlEvents, addUrlTypes
 };
 
 const Waiting = () => {
-  const { answer } = useAnswer(() => /** @type {Promise<{ queues: readonly Queue[] }>} */ (get('/globalwebhook/deliveries?limit=1')), []);
+  const { answer, load } = useAnswer(
+    () => /** @type {Promise<{ queues: readonly Queue[] }>} */ (get('/globalwebhook/deliveries?limit=1')),
+    [],
+  );
+  useRefresh(load, refreshMs);
   const queue = answer.value?.queues[0];
   if (queue === undefined) return null;
   const dropped = Object.entries(queue.dropped).map(([event, n]) => `${event} ${count(n)}`);
@@ -117,18 +121,20 @@ const Failures = () => {
       ${
         instead ??
         (failures.length > 0 &&
-          html`<${Table} label=${t('globalErrors')} heads=${heads} plain>
-            ${failures.map(
-              ({ created, event, attempts, error }, at) => html`
-                <tr key=${at}>
-                  <td>${moment(Date.parse(created))}</td>
-                  <td>${event}</td>
-                  <td>${count(attempts)}</td>
-                  <td class="because bad-outcome">${error}</td>
-                </tr>
-              `,
-            )}
-          <//>`)
+          html`<div class="stack failures">
+            <${Table} label=${t('globalErrors')} heads=${heads} plain>
+              ${failures.map(
+                ({ created, event, attempts, error }, at) => html`
+                  <tr key=${at}>
+                    <td>${moment(Date.parse(created))}</td>
+                    <td>${event}</td>
+                    <td>${count(attempts)}</td>
+                    <td class="because bad-outcome">${error}</td>
+                  </tr>
+                `,
+              )}
+            <//>
+          </div>`)
       }
     </section>
   `;

@@ -41,7 +41,7 @@ const Tested = ({ proxy: { last_test_at: at, last_test_error: error, fallback, m
           ? html`<p>${t('proxyWorks', { time })}</p>`
           : mode === 'custom' && html`<p class="dim">${t('proxyNotTested')}</p>`
     }
-    ${fallback.active && html`<p class="note">${t('proxyFallbackText', { time: moment(fallback.since ?? 0), why: fallback.reason ?? '' })}</p>`}
+    ${fallback.active && html`<p class="note">${t('proxyFallbackText', { time: moment(fallback.since ?? 0) })}</p>`}
   `;
 };
 
