@@ -111,6 +111,21 @@ amongNodes('the page of a node has its sessions and no others', async () => {
   await dashboard.goto('/admin');
 });
 
+amongNodes('the pages of proxies and versions show the sessions and nodes of all nodes', async () => {
+  const { page } = dashboard;
+  const { id } = await account.seen();
+  await dashboard.goto('/admin/proxies-of-sessions');
+  await page
+    .getByRole('row')
+    .filter({ has: page.locator(`a[href="/admin/sessions/${id}"]`) })
+    .filter({ hasText: 'connected' })
+    .waitFor();
+  await dashboard.goto('/admin/about');
+  await page.getByRole('rowheader', { name: 'first' }).waitFor();
+  await page.getByRole('rowheader', { name: 'second' }).waitFor();
+  await dashboard.goto('/admin');
+});
+
 amongNodes('the nodes are listed with what they have, and one is drained by its button with its progress', async () => {
   const { page } = dashboard;
   await page.getByRole('link', { name: 'Nodes' }).click();

@@ -39,7 +39,7 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
     'Import sessions',
     'People',
     'Audit log',
-    'Settings',
+    'Configuration',
     'Version',
     'API',
   ]);
@@ -52,7 +52,7 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
     assert.equal(await page.evaluate('document.activeElement.id'), 'main', name);
   }
   await page.goBack();
-  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Configuration', level: 1 }).waitFor();
 });
 
 inBrowser('the page of a session belongs to the sessions', async () => {

@@ -134,7 +134,7 @@ inBrowser('storage shows the session with the most messages, and the rules of ex
 inBrowser('settings show value, source and default, and a secret only as set', async () => {
   const { dashboard } = await stage();
   const { page } = dashboard;
-  await open(dashboard, '/admin/settings-in-force', 'Settings');
+  await open(dashboard, '/admin/settings-in-force', 'Configuration');
   const setting = (name: string) =>
     page.locator('.setting').filter({ has: page.locator('dt > code', { hasText: new RegExp(`^${name}$`) }) });
   assert.match(String(await setting('PROXY_TEST_MS').textContent()), /4000.*environment.*Default: /s);

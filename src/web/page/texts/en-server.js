@@ -100,7 +100,7 @@ export const ofServer = {
   storageDays: '{n} days',
 
   // Settings in force
-  settingsPage: 'Settings',
+  settingsPage: 'Configuration',
   settingsLead:
     'The values in force. They come from the environment or from the file .env, and are read at the start. A secret is shown only as set.',
   settingsSearch: 'Name or text',

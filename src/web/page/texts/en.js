@@ -33,7 +33,6 @@ export const en = {
   skip: 'Skip to the content',
   pages: 'Pages',
   pagesMenu: 'Menu',
-  breadcrumb: 'Breadcrumb',
   sessions: 'Sessions',
   api: 'API',
   theme: 'Colour scheme: {now}',

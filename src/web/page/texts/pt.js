@@ -4,6 +4,7 @@ import { ofNodes } from './pt-nodes.js';
 import { ofPasskeys } from './pt-passkey.js';
 import { ofPeople } from './pt-people.js';
 import { ofSettings } from './pt-settings.js';
+import { ofServer } from './pt-server.js';
 import { todo } from './pt-todo.js';
 import { ofWebhooks } from './pt-webhooks.js';
 
@@ -17,6 +18,10 @@ export const pt = {
   ageMinutes: '{n} min',
   ageHours: '{n} h',
   ageDays: '{n} d',
+  sizeB: '{n} B',
+  sizeKB: '{n} kB',
+  sizeMB: '{n} MB',
+  sizeGB: '{n} GB',
 
   // States, as the API spells them
   state_connected: 'conectada',
@@ -27,6 +32,8 @@ export const pt = {
 
   // Shell
   skip: 'Ir para o conteúdo',
+  pages: 'Páginas',
+  pagesMenu: 'Menu',
   sessions: 'Sessões',
   api: 'API',
   theme: 'Esquema de cores: {now}',
@@ -52,6 +59,7 @@ export const pt = {
   ...ofPeople,
   ...ofWebhooks,
   ...todo,
+  ...ofServer,
 
   // Parts
   loading: 'Carregando …',

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../core/contact.js';
 import { session, signOut } from '../core/session.js';
-import { t, timeOfDay } from '../texts.js';
+import { chooseLanguage, languages, nextLanguage, t, timeOfDay } from '../texts.js';
 import { Pages } from './nav.js';
 import { Button, Icon } from './parts.js';
 
@@ -88,6 +88,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
           ${session.value?.signedIn !== true && html`<a href="/docs">${t('api')}</a>`}
+          <${LanguageButton} />
           <${ThemeButton} />
           ${
             session.value?.signedIn === true &&

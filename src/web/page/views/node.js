@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { get } from '../core/api.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { groupOf } from '../sessions/words.js';
-import { age, count, t } from '../texts.js';
+import { age, count, said, t } from '../texts.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 import { DrainButton, DrainProgress, groups } from './drain.js';
@@ -39,7 +39,7 @@ const Sessions = ({ name, drains }) => {
                     <tr key=${row.id}>
                       <th scope="row"><a href=${`/admin/sessions/${row.id}`}>${row.name}</a></th>
                       <td><${StateBadge} state=${groupOf(row)} word=${t(`state_${row.status}`)} /></td>
-                      <td class="because">${row.reason}</td>
+                      <td class="because">${said(row.reason)}</td>
                       <td>${row.since === 0 ? '' : age(Date.now() - row.since)}</td>
                     </tr>
                   `,

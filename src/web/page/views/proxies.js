@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { may } from '../core/session.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
-import { count, moment, t } from '../texts.js';
+import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -36,7 +36,7 @@ const Tested = ({ proxy: { last_test_at: at, last_test_error: error, fallback, m
   return html`
     ${
       error !== ''
-        ? html`<p class="bad-outcome">${time === '' ? error : t('proxyFails', { time, why: error })}</p>`
+        ? html`<p class="bad-outcome">${time === '' ? said(error) : t('proxyFails', { time, why: said(error) })}</p>`
         : time !== ''
           ? html`<p>${t('proxyWorks', { time })}</p>`
           : mode === 'custom' && html`<p class="dim">${t('proxyNotTested')}</p>`
@@ -63,7 +63,7 @@ const Row = ({ row, catalogue, onChange }) => {
       <th scope="row"><a href=${`/admin/sessions/${id}`}>${name}</a></th>
       <td>
         <${StateBadge} state=${status} />
-        ${reason !== '' && html`<p class="note">${reason}</p>`}
+        ${reason !== '' && html`<p class="note">${said(reason)}</p>`}
       </td>
       <td class="because"><${Way} proxy=${proxy} /></td>
       <td class="because">${proxy.proxy_url || [proxy.proxy_managed_country, proxy.proxy_managed_city].filter(Boolean).join(', ')}</td>
