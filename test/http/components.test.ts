@@ -5,6 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { namesByPlace } from '#src/http/component-names.ts';
 import { withComponents } from '#src/http/components.ts';
+import { familyErrors } from '#src/http/error-docs.ts';
+import { groupPlaces, withFieldGroups } from '#src/http/field-groups.ts';
+import { createAdminSessions } from '#src/http/dashboard.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import { allRoutes } from '#src/http/routes/index.ts';
+import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { optionsWith } from './setup.ts';
 
@@ -36,7 +42,7 @@ const inlined = (value: unknown, whole: Json): unknown => {
 };
 
 /** In bytes of JSON. */
-const mostBytes = 475_000;
+const mostBytes = 371_000;
 
 test('components: the document is short', () => assert.ok(Buffer.byteLength(text) <= mostBytes, `${Buffer.byteLength(text)} bytes`));
 
@@ -82,4 +88,49 @@ test('components: a short text, a boolean, and what stands once stay in their pl
     paths: { '/a': { get: operation('a', body), put: operation('b', shared) }, '/b': { get: operation('c', shared) } },
   });
   assert.deepEqual(short['components'], { schemas: { BAnswer: shared } });
+});
+
+test('components: each group of fields is a schema that at least two objects refer to', () => {
+  for (const name of Object.keys(groupPlaces)) {
+    assert.ok(document.components['schemas']?.[name], name);
+    assert.ok(text.split(`"#/components/schemas/${name}"`).length > 2, name);
+  }
+});
+
+test('components: an object with the fields of a group refers to it, and one that lacks a field or requires another one does not', () => {
+  const options = { delay: { type: 'integer' } };
+  const shared = { number: { type: 'string' }, ...options };
+  const bodyOf = (properties: Json, required: readonly string[] = ['number']) => ({ type: 'object', required, properties });
+  const operation = (operationId: string, schema: object) => ({
+    post: { operationId, requestBody: { content: { 'application/json': { schema } } } },
+  });
+  const grouped = withFieldGroups({
+    paths: {
+      '/text': operation('sendText', bodyOf({ ...shared, text: { type: 'string' } }, ['number', 'text'])),
+      '/media': operation('sendMedia', bodyOf({ ...shared, file: { type: 'string' } })),
+      '/same': operation('same', { type: 'array', items: { type: 'object', properties: options } }),
+      '/required': operation('required', bodyOf(shared, ['delay'])),
+      '/lacks': operation('lacks', bodyOf({ number: { type: 'string' } })),
+    },
+  }) as { readonly paths: Readonly<Record<string, { readonly post: { readonly requestBody: { readonly content: Json } } }>> };
+  const schemaOf = (path: string): unknown => (grouped.paths[path]?.post.requestBody.content['application/json'] as Json)['schema'];
+  const reference = { $ref: '#/components/schemas/SendOptions' };
+  assert.deepEqual(schemaOf('/text'), {
+    allOf: [bodyOf({ number: shared.number, text: { type: 'string' } }, ['number', 'text']), reference],
+  });
+  assert.deepEqual(schemaOf('/media'), { allOf: [bodyOf({ number: shared.number, file: { type: 'string' } }), reference] });
+  assert.deepEqual(schemaOf('/same'), { type: 'array', items: { allOf: [reference] } });
+  assert.deepEqual(schemaOf('/required'), bodyOf(shared, ['delay']));
+  assert.deepEqual(schemaOf('/lacks'), bodyOf({ number: { type: 'string' } }));
+});
+
+test('components: the usual errors of a kind of operations are errors of at least four of its rows', () => {
+  const options = optionsWith({});
+  const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+  const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
+  hub.close();
+  for (const [tag, errors] of Object.entries(familyErrors)) {
+    const said = rows.filter((row) => row.tag === tag).map(({ refusals, invalidTexts }) => JSON.stringify([refusals, invalidTexts]));
+    for (const { text: error } of errors) assert.ok(said.filter((one) => one.includes(error)).length >= 4, `${tag}: ${error}`);
+  }
 });

@@ -1,5 +1,6 @@
 /** Reads the OpenAPI document as tests need it: its operations one by one, its schemas as validators. */
 import Schema from 'typebox/schema';
+import { exampleOf } from '#src/http/openapi.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -34,6 +35,8 @@ export interface Operation {
 export interface Document {
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** The credentials of operations that name none. */
+  readonly security: Operation['security'];
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
@@ -53,7 +56,7 @@ const pointed = (value: unknown, document: Document): unknown => {
   return found;
 };
 
-/** The same operation with each component but schemas in its place. One example is given as `example`. */
+/** The same operation with each component but schemas in its place, and with its credentials. One example is given as `example`. */
 const whole = (operation: Operation, document: Document): Operation => {
   const media = ({ examples, ...rest }: Media): Media => {
     if (examples === undefined) return rest;
@@ -65,9 +68,10 @@ const whole = (operation: Operation, document: Document): Operation => {
     if (part.content === undefined) return part;
     return { ...part, content: Object.fromEntries(Object.entries(part.content).map(([type, one]) => [type, media(one)])) };
   };
-  const { parameters, requestBody, responses } = operation;
+  const { parameters, requestBody, responses, security = document.security } = operation;
   return {
     ...operation,
+    security,
     ...(parameters === undefined
       ? {}
       : {
@@ -93,10 +97,10 @@ export const operationsOf = (document: Document): ReadonlyMap<string, Operation>
 
 type Response = Operation['responses'][string];
 
-/** Returns the answer with this status. The answer `default` stands for the usual errors, which it lists. */
-export const answerOf = ({ responses }: Operation, status: string): Response | undefined => {
+/** Returns the answer with this status. The answer `default` stands for the usual errors, which it lists, and for the errors that the operation lists. */
+export const answerOf = ({ description = '', responses }: Operation, status: string): Response | undefined => {
   const usual = responses['default'];
-  return responses[status] ?? (usual?.description.includes(` ${status} \``) ? usual : undefined);
+  return responses[status] ?? (`${description} ${usual?.description}`.includes(` ${status} \``) ? usual : undefined);
 };
 
 /** Returns true if the document says that an operation answers this status with this text. */
@@ -105,13 +109,12 @@ export const saysError = ({ description = '', responses }: Operation, status: st
 
 export const mediaOf = (content: Content | undefined): Media => Object.values(content ?? {})[0] ?? {};
 
-/** Returns the examples of a body: its own ones, else those of its schema, a list of one where the schema is a list. */
+/** Returns the examples of a body: its own ones, else those of its schema, else the one that readers make of the fields of its schema. */
 export const examplesOf = ({ example, examples, schema }: Media, shared: Readonly<Record<string, JsonSchema>>): readonly unknown[] => {
   if (example !== undefined) return [example];
   if (examples !== undefined) return Object.values(examples).map(({ value }) => value);
   const whole = resolved(schema, shared);
-  const of = (one: JsonSchema | undefined): readonly unknown[] => (one?.['examples'] ?? []) as readonly unknown[];
-  return whole['type'] === 'array' ? of(whole['items'] as JsonSchema).map((one) => [one]) : of(whole);
+  return (whole['examples'] as readonly unknown[] | undefined) ?? [exampleOf(whole, new Map())];
 };
 
 const merged = (parts: readonly JsonSchema[]): JsonSchema => ({
@@ -124,7 +127,10 @@ const merged = (parts: readonly JsonSchema[]): JsonSchema => ({
 export const resolved = (schema: unknown, shared: Readonly<Record<string, JsonSchema>>): JsonSchema => {
   if (!isObject(schema)) return {};
   if (typeof schema['$ref'] === 'string') return resolved(shared[schema['$ref'].split('/').at(-1) ?? ''], shared);
-  if (Array.isArray(schema['allOf'])) return merged(schema['allOf'].map((part) => resolved(part, shared)));
+  if (Array.isArray(schema['allOf'])) {
+    const { allOf, ...rest } = schema;
+    return { ...rest, ...merged((allOf as readonly unknown[]).map((part) => resolved(part, shared))) };
+  }
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       if (key === 'properties' && isObject(value))

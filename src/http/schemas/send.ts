@@ -40,14 +40,14 @@ export const uncertainFields = {
   messageid: Type.String({ description: 'The message, to be looked up with POST /message/find' }),
 };
 
-/** The message as stored, and how it went. `sent`: the words of success; `further`: fields of `response` that only some sends have. */
-export const SentAnswer = (sent: string, further: Readonly<Record<string, TSchema>> = {}) =>
+/** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
+export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
   Type.Intersect([
     ref(Message),
     Type.Object({
       response: Type.Object({
         status: Type.String({ examples: ['success'] }),
-        message: Type.String({ examples: [sent] }),
+        message: Type.String({ examples: ['Message sent successfully'] }),
         ...further,
       }),
       warning: optional(
@@ -78,7 +78,4 @@ const Debug = Type.Object(
   { description: 'How the recipients were found; of a post in the queue only when it is sent' },
 );
 
-export const StatusAnswer = Type.Intersect([
-  SentAnswer('Status sent successfully'),
-  Type.Object({ Id: Type.String(), debug: optional(Debug) }),
-]);
+export const StatusAnswer = Type.Intersect([SentAnswer(), Type.Object({ Id: Type.String(), debug: optional(Debug) })]);

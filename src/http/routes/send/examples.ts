@@ -121,10 +121,14 @@ export type SendPath = keyof typeof stored;
 
 const shared = new Map<string, TSchema>([['Message', Message]]);
 
-/** The answer to the example of this body, in the shape of `answer`. */
-export const sentExample = <Answer extends TSchema>(path: SendPath, body: TSchema, answer: Answer): AnswerOf<Answer> => ({
-  ...(exampleOf(answer, shared) as AnswerOf<Answer> & object),
-  ...stored[path],
-  sendFunction: path,
-  sendPayload: exampleOf(body, shared),
-});
+/** The answer to the example of this body, in the shape of `answer`. `sent`: the words of success. */
+export const sentExample = <Answer extends TSchema>(path: SendPath, body: TSchema, answer: Answer, sent: string): AnswerOf<Answer> => {
+  const usual = exampleOf(answer, shared) as AnswerOf<Answer> & { readonly response: object };
+  return {
+    ...usual,
+    response: { ...usual.response, message: sent },
+    ...stored[path],
+    sendFunction: path,
+    sendPayload: exampleOf(body, shared),
+  };
+};

@@ -159,7 +159,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
   const known = Object.keys(body.properties);
   const label = spec.on.slice('POST '.length) as SendPath;
-  const answer = SentAnswer(spec.sent, spec.response?.shape);
+  const answer = SentAnswer(spec.response?.shape);
   const prepare: SendRoute['prepare'] = (given, now) => {
     const whole = given as Body<Fields>;
     const left = spec.unstored?.(whole) ?? [];
@@ -177,7 +177,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     requestHeaders: sendHeaders,
     body,
     answer,
-    examples: { answer: sentExample(label, body, answer) },
+    examples: { answer: sentExample(label, body, answer, spec.sent) },
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
     refusals: { ...sendRefusals, ...spec.refusals },

@@ -126,6 +126,7 @@ const unstored = (body: Body): readonly string[] =>
   (['file', 'thumbnail'] as const).filter((name) => body[name] !== undefined && !isAddress(body[name]));
 
 const label = '/send/status';
+const sent = 'Status sent successfully';
 
 /** `fileBytes`: of the largest file. */
 export const statusRows = (fileBytes: number): readonly Route[] => [
@@ -139,7 +140,7 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
     bodyLimit: bodyLimitOf(fileBytes),
     body: Body,
     answer: StatusAnswer,
-    examples: { answer: sentExample(label, Body, StatusAnswer) },
+    examples: { answer: sentExample(label, Body, StatusAnswer, sent) },
     invalidTexts: { 'font:enum': 'Invalid font', 'font:type': 'Invalid font' },
     refusals: {
       ...sendRefusals,
@@ -157,7 +158,7 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
         left: unstored(call.body),
         send: sendOf(call.body, content.value),
       };
-      const text = call.body.async === true ? queued : 'Status sent successfully';
+      const text = call.body.async === true ? queued : sent;
       return mapResult(await sendThrough(call, sending), ({ sent, owner }) => answerOf(sent, owner, text));
     },
   }),
