@@ -167,8 +167,8 @@ const defaultOf = ({ credential, refusals, tag }: Route, cases: readonly ErrorCa
 };
 
 /**
- * The errors of a row: the usual ones as `default`, answers of their own for statuses whose body has fields that the default answer does not name, and a
- * text that lists every error that is not among the usual ones.
+ * Returns the errors of a row. The answer `default` stands for the usual errors. A status has an answer of its own only if its body has fields that the
+ * default answer does not name. The text lists every error that is not among the usual ones.
  */
 export const errorsOf = (spec: Route): { readonly answers: Readonly<Record<string, object>>; readonly text: string } => {
   const cases = [...usualErrors(spec), ...refusalErrors(spec.refusals ?? {})];

@@ -113,7 +113,8 @@ test('components: an object with the fields of a group refers to it, and one tha
       '/lacks': operation('lacks', bodyOf({ number: { type: 'string' } })),
     },
   }) as { readonly paths: Readonly<Record<string, { readonly post: { readonly requestBody: { readonly content: Json } } }>> };
-  const schemaOf = (path: string): unknown => (grouped.paths[path]?.post.requestBody.content['application/json'] as Json)['schema'];
+  const schemaOf = (path: string): unknown =>
+    (grouped.paths[path]?.post.requestBody.content['application/json'] as Json | undefined)?.['schema'];
   const reference = { $ref: '#/components/schemas/SendOptions' };
   assert.deepEqual(schemaOf('/text'), {
     allOf: [bodyOf({ number: shared.number, text: { type: 'string' } }, ['number', 'text']), reference],

@@ -26,6 +26,7 @@ export interface Operation {
   /** The errors beside the usual ones. */
   readonly description?: string;
   readonly tags: readonly string[];
+  readonly deprecated?: boolean;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
