@@ -83,7 +83,7 @@ inBrowser('makes calls as the chosen instance for who is signed in to the dashbo
   await dashboard.signIn();
   await dashboard.goto('/docs/');
   await page.getByLabel('Instance', { exact: true }).selectOption(id);
-  await find(dashboard, 'status of', 'Show the state of the instance');
+  await find(dashboard, 'status of', 'Show the status of the instance');
   await page
     .getByRole('button', { name: /Test Request.*instance.status/ })
     .first()

@@ -87,7 +87,7 @@ const sessionRoutes: readonly Route[] = [
     on: ['GET /instance/status'],
     operationId: 'getInstanceStatus',
     ...common,
-    summary: 'Show the state of the instance with the current QR code or pairing code',
+    summary: 'Show the status of the instance with the current QR code or pairing code',
     answer: shape.StatusAnswer,
     run: async ({ gateway, now, id }) => {
       const view = await gateway.current(id);
