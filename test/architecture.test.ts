@@ -97,6 +97,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['src/web/page/ui'],
     ['src/web/page/sessions'],
     ['src/web/page/instance'],
+    ['src/web/page/chats'],
     ['src/web/page/list'],
     ['src/web/page/views'],
     ['src/web/page/main.js'],

@@ -21,8 +21,11 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',
-  'GET /admin/version': 'viewer',
-  'GET /admin/storage': 'viewer',
+  // The chats of the dashboard: reading. A viewer gets the events of chats alone (`eventsOfViewers`), because others have codes for linking.
+  'POST /chat/find': 'viewer',
+  'POST /message/find': 'viewer',
+  'POST /message/download': 'viewer',
+  'GET /sse': 'viewer',
   // The user's own sign-in.
   'DELETE /admin/session': 'viewer',
   'GET /admin/sessions': 'viewer',
@@ -60,9 +63,11 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /globalwebhook/errors': 'operator',
   'POST /globalwebhook/replay': 'operator',
   'POST /globalwebhook/test': 'operator',
-  // The console of the dashboard: one text, and the events as they come.
+  // The console and the chats of the dashboard: writing.
   'POST /send/text': 'operator',
-  'GET /sse': 'operator',
+  'POST /send/media': 'operator',
+  'POST /message/react': 'operator',
+  'POST /chat/read': 'operator',
 
   // Settings, secrets, deletion and people. These rows record a decision, although the default is the same.
   'POST /instance/create': 'administrator',

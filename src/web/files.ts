@@ -73,6 +73,7 @@ const policyOf = (importMap: string): string =>
     "style-src 'self'",
     "font-src 'self'",
     "img-src 'self' data:",
+    "media-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -3,7 +3,7 @@
  *
  * The modules run in the browser without a build step. Preact draws, htm writes elements as templates, and signals hold the changing values. The
  * folders: `core/` (address, requests, streams, session), `ui/` (parts, notices, questions, the frame), `texts/` (every shown word), `style/` (loaded
- * in the order of their names). `views/` uses `list/`, `sessions/` (for any session), `instance/` (the page of one session) and `chart/` (its
+ * in the order of their names). `views/` uses `list/`, `sessions/` (for any session), `instance/` (the page of one session), `chats/` (its chats) and `chart/` (its
  * statechart; `chart/scene.js` is pure and decides what is drawn). Types are JSDoc, and `npm run typecheck` checks them.
  *
  * A new view needs a module in `views/` with a component that draws a `Shell`, and a line in the table below. It needs its path in `views` of
@@ -56,6 +56,7 @@ const views = [
   { path: '/admin/about', view: About },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },
+  { path: '/admin/sessions/:id/chats/:chat', view: Instance },
 ];
 
 const failure = signal(/** @type {unknown} */ (null));

@@ -1,4 +1,5 @@
 /** English. Names say where a text stands; `{…}` are values. */
+import { ofChats } from './en-chats.js';
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
 import { ofPeople } from './en-people.js';
@@ -51,6 +52,7 @@ export const en = {
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
+  ...ofChats,
   ...ofMoving,
   ...ofNodes,
   ...ofSettings,

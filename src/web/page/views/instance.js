@@ -5,6 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
 import { may } from '../core/session.js';
 import { visible } from '../texts/visible.js';
+import { Chats } from '../chats/tab.js';
 import { actsFor } from '../instance/acts.js';
 import { Console } from '../instance/console.js';
 import { LinkDialog, LinkPanel } from '../instance/linking.js';
@@ -19,10 +20,10 @@ import { isAsking } from '../ui/asking.js';
 import { Button, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-const tabs = { state: StateTab, webhooks: Webhooks, console: Console, settings: Settings };
+const tabs = { state: StateTab, chats: Chats, webhooks: Webhooks, console: Console, settings: Settings };
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
-const tabRoles = { state: 'viewer', webhooks: 'operator', console: 'operator', settings: 'administrator' };
+const tabRoles = { state: 'viewer', chats: 'viewer', webhooks: 'operator', console: 'operator', settings: 'administrator' };
 
 /** @param {{ live: Live }} props */
 const Acts = ({ live }) => {
@@ -95,8 +96,8 @@ const Tabs = ({ id, tab }) => html`
   </nav>
 `;
 
-/** @param {{ live: Live, tab: string }} props */
-const Body = ({ live, tab }) => {
+/** @param {{ live: Live, tab: string, chat: string }} props */
+const Body = ({ live, tab, chat }) => {
   const { failure, detail } = live;
   if (failure.value instanceof ApiError && failure.value.status === 404)
     return html`<${Empty} heading="h1" title=${t('sessionGone')}><a href="/admin">${t('backToList')}</a><//>`;
@@ -105,11 +106,11 @@ const Body = ({ live, tab }) => {
   const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
   return Tab === undefined || !may(tabRoles[tab] ?? 'administrator')
     ? html`<${Empty} title=${t('notFound')} />`
-    : html`${tab === 'state' && may('operator') && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} />`;
+    : html`${tab === 'state' && may('operator') && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} chat=${chat} />`;
 };
 
-/** @param {{ id: string, tab?: string }} props */
-export const Instance = ({ id, tab = 'state' }) => {
+/** `chat`: the open one, in the address of which no tab stands. @param {{ id: string, tab?: string, chat?: string }} props */
+export const Instance = ({ id, chat = '', tab = chat === '' ? 'state' : 'chats' }) => {
   const live = useMemo(() => new Live(id), [id]);
   useEffect(() => live.start(), [live]);
   const name = visible(live.detail.value?.name ?? id);
@@ -117,6 +118,7 @@ export const Instance = ({ id, tab = 'state' }) => {
   return html`
     <${Shell}
       title=${name}
+      fixed=${tab === 'chats'}
       live=${isGone ? undefined : live.failure.value !== null ? 'stale' : live.isLive.value ? 'live' : 'lost'}
       crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: name }]}
     >
@@ -127,7 +129,7 @@ export const Instance = ({ id, tab = 'state' }) => {
           <${Tabs} id=${id} tab=${tab} />
         </div>`
       }
-      <div class="session-body"><${Body} live=${live} tab=${tab} /></div>
+      <div class=${tab === 'chats' ? 'session-body of-chats' : 'session-body'}><${Body} live=${live} tab=${tab} chat=${chat} /></div>
     <//>
   `;
 };

@@ -1,0 +1,140 @@
+/** The chats of one session, the newest first: loaded in pages as far as somebody scrolls, and changed by events. */
+import { signal } from '@preact/signals';
+import { post } from '../core/api.js';
+
+/** @import { Chat } from './types.ts' */
+
+/** @typedef {'all' | 'unread' | 'groups'} Kind */
+
+/** Chats of one page. The server makes such a page within 10 ms. */
+const page = 100;
+/** Chats that a page shares with what is known. Fewer deleted chats than this hide none. */
+const overlap = 10;
+/** Letters come faster than answers. In milliseconds. */
+const typingMs = 250;
+/** A busy account has many events: they are shown together. In milliseconds. */
+const settleMs = 100;
+
+/** @type {Readonly<Record<Kind, Readonly<Record<string, string>>>>} */
+const filters = { all: {}, unread: { wa_unreadCount: '>0' }, groups: { wa_isGroup: 'true' } };
+
+/** The tilde means "contains", also before a text that begins with another operator. @param {string} text */
+const searching = (text) => ({
+  operator: 'OR',
+  name: `~${text}`,
+  wa_name: `~${text}`,
+  wa_contactName: `~${text}`,
+  lead_name: `~${text}`,
+  phone: `~${text}`,
+});
+
+/** @param {string} instance @param {Readonly<Record<string, unknown>>} query @returns {Promise<{ chats: readonly Chat[], pagination: { totalRecords: number, hasMore: boolean } }>} */
+const find = (instance, query) => post('/chat/find', { compact: true, ...query }, { instance });
+
+/** Returns the chat with this short id; null if there is none. @param {string} instance @param {string} id */
+export const findChat = async (instance, id) => (await find(instance, { id: `=${id}`, limit: 1 })).chats[0] ?? null;
+
+/** @param {Chat} chat */
+const timeOf = ({ wa_lastMsgTimestamp: at }) => at;
+
+export class ChatList {
+  chats = signal(/** @type {readonly Chat[]} */ ([]));
+  total = signal(/** @type {number | null} */ (null));
+  failure = signal(/** @type {unknown} */ (null));
+  search = signal('');
+  kind = signal(/** @type {Kind} */ ('all'));
+  isLoading = signal(false);
+  #hasMore = true;
+  /** Counts what was asked: an answer to an earlier question does not count. */
+  #asked = 0;
+  /** @type {Map<string, Chat>} */
+  #changed = new Map();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #typing;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #settling;
+
+  /** @param {string} instance */
+  constructor(instance) {
+    this.instance = instance;
+  }
+
+  close() {
+    this.#asked += 1;
+    clearTimeout(this.#typing);
+    clearTimeout(this.#settling);
+  }
+
+  /** Loads the first page: at the beginning, for another search, and after the stream was lost. */
+  load = () => this.#read(0);
+
+  /** @param {string} text */
+  find(text) {
+    this.search.value = text;
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(this.load, typingMs);
+  }
+
+  /** @param {Kind} kind */
+  show(kind) {
+    this.kind.value = kind;
+    void this.load();
+  }
+
+  /** Somebody scrolled to the end of what is loaded. */
+  more() {
+    if (this.#hasMore && !this.isLoading.value && this.failure.value === null)
+      void this.#read(Math.max(0, this.chats.value.length - overlap));
+  }
+
+  /** A chat changed, or a message came in it. @param {Chat} chat */
+  take(chat) {
+    this.#changed.set(chat.id, chat);
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
+      this.#arrange();
+    }, settleMs);
+  }
+
+  /** @param {number} offset 0 begins anew. */
+  async #read(offset) {
+    const own = (this.#asked += 1);
+    const text = this.search.value.trim();
+    this.isLoading.value = true;
+    try {
+      const query = text === '' ? filters[this.kind.value] : searching(text);
+      const { chats, pagination } = await find(this.instance, { ...query, limit: page, offset });
+      if (own !== this.#asked) return;
+      const found = new Set(chats.map(({ id }) => id));
+      const before = offset === 0 ? [] : this.chats.value.filter(({ id }) => !found.has(id));
+      this.#hasMore = pagination.hasMore;
+      this.total.value = pagination.totalRecords;
+      this.failure.value = null;
+      this.chats.value = [...before, ...chats];
+      if (this.#changed.size > 0) this.#arrange();
+    } catch (error) {
+      if (own === this.#asked) this.failure.value = error;
+    } finally {
+      if (own === this.#asked) this.isLoading.value = false;
+    }
+  }
+
+  /** Puts changed chats to their places. One that lies behind what is loaded comes with its page. */
+  #arrange() {
+    const changed = this.#changed;
+    this.#changed = new Map();
+    const shown = this.chats.value;
+    const known = new Set(shown.map(({ id }) => id));
+    const rest = shown.filter(({ id }) => !changed.has(id));
+    const last = this.#hasMore ? timeOf(shown.at(-1) ?? /** @type {Chat} */ ({ wa_lastMsgTimestamp: 0 })) : 0;
+    const isWanted = (/** @type {Chat} */ chat) => known.has(chat.id) || (this.#fits(chat) && timeOf(chat) >= last);
+    const moved = [...changed.values()].filter(isWanted);
+    this.chats.value = [...rest, ...moved].toSorted((a, b) => timeOf(b) - timeOf(a));
+  }
+
+  /** The server decides what a search finds. @param {Chat} chat */
+  #fits({ wa_unreadCount: unread, wa_isGroup: isGroup }) {
+    if (this.search.value.trim() !== '') return false;
+    return { all: true, unread: unread > 0, groups: isGroup }[this.kind.value];
+  }
+}

@@ -1,0 +1,192 @@
+/** The field that writes into a chat: a text, a file, an answer to a message. */
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { post } from '../core/api.js';
+import { t } from '../texts.js';
+import { visible } from '../texts/visible.js';
+import { Button, Icon } from '../ui/parts.js';
+import { glanceOf } from './message.js';
+import { senderOf, sizeOf } from './names.js';
+
+/** @import { Chat, Item, Message } from './types.ts' */
+
+/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the server sends a draft once, however often the button is pressed. */
+
+/** Files are sent as base64 in one request. A larger one belongs to the API, which takes an address. In bytes. */
+const largestFile = 16_000_000;
+
+/** The browser offers `randomUUID` to pages of HTTPS alone. */
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
+const drafts = new Map();
+
+/** @param {File} file @returns {Promise<string>} */
+const dataUrlOf = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
+    reader.readAsDataURL(file);
+  });
+
+/** @param {File} file */
+const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1] ?? 'document';
+
+/**
+ * Sends a draft. Returns the message.
+ * @param {string} instance
+ * @param {Chat} chat
+ * @param {Draft} draft
+ * @param {Item | null} answered
+ * @returns {Promise<Message>}
+ */
+const send = async (instance, { wa_chatid: number }, { text, file, key }, answered) => {
+  const options = { instance, headers: { 'idempotency-key': key } };
+  const common = { number, readchat: true, ...(answered === null ? {} : { replyid: answered.message.messageid }) };
+  if (file === null) return post('/send/text', { ...common, text }, options);
+  const type = mediaTypeOf(file);
+  const named = type === 'document' ? { docName: file.name, mimetype: file.type } : {};
+  return post('/send/media', { ...common, type, file: await dataUrlOf(file), ...(text === '' ? {} : { text }), ...named }, options);
+};
+
+/** @param {{ answered: Item, onEnd: () => void }} props */
+const Answered = ({ answered, onEnd }) => html`
+  <div class="attached">
+    <${Icon} name="reply" />
+    <p>
+      <bdi>${t('chatReplyingTo', { name: answered.message.fromMe ? t('chatYou') : senderOf(answered.message) })}</bdi>
+      <span class="dim" dir="auto">${visible(glanceOf(answered))}</span>
+    </p>
+    <${Button} kind="quiet square" icon="close" aria-label=${t('chatUnquote')} onClick=${onEnd} />
+  </div>
+`;
+
+/** @param {{ file: File, onEnd: () => void }} props */
+const Attached = ({ file, onEnd }) => html`
+  <div class="attached">
+    <${Icon} name="file" />
+    <p><bdi>${visible(file.name)}</bdi> <span class="dim">${sizeOf(file.size)}</span></p>
+    <${Button} kind="quiet square" icon="close" aria-label=${t('chatUnattach', { name: file.name })} onClick=${onEnd} />
+  </div>
+`;
+
+/**
+ * The draft of one chat, which stays while the chat is left. Every change makes another message of it.
+ * @param {string} place
+ */
+const useDraft = (place) => {
+  const [draft, setDraft] = useState(() => drafts.get(place) ?? { text: '', file: null, key: newKey() });
+  useEffect(() => {
+    if (draft.text === '' && draft.file === null) drafts.delete(place);
+    else drafts.set(place, draft);
+  }, [draft]);
+  /** @param {Partial<Draft>} change */
+  const change = (change) => setDraft((now) => ({ ...now, ...change, key: newKey() }));
+  return { draft, change };
+};
+
+/**
+ * `onSent` gets the message.
+ * @param {{ instance: string, chat: Chat, answered: Item | null, onAnswered: (item: Item | null) => void, onSent: (message: Message) => void }} props
+ */
+export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
+  const place = `${instance} ${chat.id}`;
+  const { draft, change } = useDraft(place);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useEffect(() => {
+    if (answered === null) return;
+    // The same text is another message now.
+    change({});
+    field.current?.focus();
+  }, [answered]);
+
+  const submit = async () => {
+    if (busy || (draft.text.trim() === '' && draft.file === null)) return;
+    setBusy(true);
+    setError('');
+    try {
+      onSent(await send(instance, chat, draft, answered));
+      // The chat may have been left meanwhile.
+      drafts.delete(place);
+      change({ text: '', file: null });
+      onAnswered(null);
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+    }
+    setBusy(false);
+    field.current?.focus();
+  };
+  const unquote = () => {
+    change({});
+    onAnswered(null);
+  };
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    // Enter that ends a composition of letters does not send.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    void submit();
+  };
+  /** @param {File | undefined} file */
+  const attach = (file) => {
+    if (file === undefined) return;
+    const isTooLarge = file.size > largestFile;
+    setError(isTooLarge ? t('chatFileTooLarge', { size: sizeOf(file.size), most: sizeOf(largestFile) }) : '');
+    if (!isTooLarge) change({ file });
+  };
+  return html`
+    <form
+      class="composer"
+      onSubmit=${(/** @type {Event} */ event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      ${answered !== null && html`<${Answered} answered=${answered} onEnd=${unquote} />`}
+      ${draft.file !== null && html`<${Attached} file=${draft.file} onEnd=${() => change({ file: null })} />`}
+      ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
+      <${Fields} field=${field} draft=${draft} busy=${busy} change=${change} attach=${attach} onKey=${onKey} />
+    </form>
+  `;
+};
+
+/**
+ * @param {{ field: { current: HTMLTextAreaElement | null }, draft: Draft, busy: boolean, change: (change: Partial<Draft>) => void, attach: (file: File | undefined) => void, onKey: (event: KeyboardEvent) => void }} props
+ */
+const Fields = ({ field, draft, busy, change, attach, onKey }) => html`
+  <div class="fields">
+    <label class="button quiet square" title=${t('chatAttach')}>
+      <${Icon} name="clip" />
+      <span class="hidden-text">${t('chatAttach')}</span>
+      <input
+        type="file"
+        class="hidden-text"
+        disabled=${busy}
+        onChange=${(/** @type {Event} */ event) => {
+          const input = /** @type {HTMLInputElement} */ (event.currentTarget);
+          attach(input.files?.[0]);
+          // The same file can be chosen again.
+          input.value = '';
+        }}
+      />
+    </label>
+    <textarea
+      ref=${field}
+      rows="1"
+      dir="auto"
+      aria-label=${t('chatWrite')}
+      aria-description=${t('chatWriteKeys')}
+      placeholder=${t('chatWrite')}
+      value=${draft.text}
+      readonly=${busy}
+      maxlength="65536"
+      onInput=${(/** @type {Event} */ event) => change({ text: /** @type {HTMLTextAreaElement} */ (event.currentTarget).value })}
+      onKeyDown=${onKey}
+      onPaste=${(/** @type {ClipboardEvent} */ event) => attach(event.clipboardData?.files[0])}
+    />
+    <${Button} type="submit" kind="main" busy=${busy}>${t('chatSend')}<//>
+  </div>
+`;

@@ -1,0 +1,62 @@
+/** Reads the content of a message. Strangers write it, so that every field may be missing or of another type. */
+import { kindOf } from './names.js';
+
+/** @import { Message } from './types.ts' */
+
+/** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
+const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});
+
+/** @param {unknown} value */
+const textIn = (value) => (typeof value === 'string' ? value : '');
+
+/** @param {unknown} value */
+const numberIn = (value) => (Number.isFinite(Number(value)) && Number(value) > 0 ? Number(value) : 0);
+
+/** @typedef {'picture' | 'sticker' | 'video' | 'sound' | 'file'} MediaKind */
+
+/** @type {Readonly<Record<string, MediaKind>>} */
+const mediaKinds = {
+  ImageMessage: 'picture',
+  StickerMessage: 'sticker',
+  LottieStickerMessage: 'sticker',
+  VideoMessage: 'video',
+  PtvMessage: 'video',
+  AudioMessage: 'sound',
+  DocumentMessage: 'file',
+};
+
+/** @param {Message} message @returns {MediaKind | null} */
+export const mediaKindOf = ({ messageType }) => (Object.hasOwn(mediaKinds, messageType) ? (mediaKinds[messageType] ?? null) : null);
+
+/** The facts of a file that a message names; '' and 0 for what it does not say. @param {Message} message */
+export const fileOf = ({ content }) => {
+  const fields = fieldsOf(content);
+  const thumbnail = textIn(fields['JPEGThumbnail']);
+  return {
+    name: textIn(fields['fileName']).slice(0, 200),
+    bytes: numberIn(fields['fileLength']),
+    seconds: numberIn(fields['seconds']),
+    width: numberIn(fields['width']),
+    height: numberIn(fields['height']),
+    /** An address of the small picture in the message. */
+    thumbnail: /^[A-Za-z0-9+/]+=*$/.test(thumbnail) ? `data:image/jpeg;base64,${thumbnail}` : '',
+  };
+};
+
+/** Latitude and longitude, such as `52.52, 13.4`; '' if the message has none. @param {Message} message */
+export const placeOf = ({ content }) => {
+  const { degreesLatitude: latitude, degreesLongitude: longitude } = fieldsOf(content);
+  return typeof latitude === 'number' && typeof longitude === 'number' ? `${latitude}, ${longitude}` : '';
+};
+
+/** The text of a quoted message as the answer holds it, or its kind; '' if the answer holds none. @param {Message} message */
+export const quotedTextOf = ({ content }) => {
+  const quoted = fieldsOf(fieldsOf(fieldsOf(content)['contextInfo'])['quotedMessage']);
+  for (const [name, value] of Object.entries(quoted)) {
+    const fields = fieldsOf(value);
+    const text = textIn(value) || textIn(fields['text']) || textIn(fields['caption']) || textIn(fields['name']);
+    if (text !== '') return text;
+    if (name.endsWith('Message')) return kindOf(name.charAt(0).toUpperCase() + name.slice(1));
+  }
+  return '';
+};

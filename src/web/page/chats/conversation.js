@@ -1,0 +1,181 @@
+/**
+ * The messages of one chat: the newest page is loaded first, older ones on demand, and events add to them. A message is known by its id, so that one
+ * that comes by both ways is there once.
+ */
+import { signal } from '@preact/signals';
+import { post } from '../core/api.js';
+import { itemsOf } from './fold.js';
+
+/** @import { Chat, Item, Message, UpdateEvent } from './types.ts' */
+
+/** Rows of one page. The server makes such a page within 10 ms. */
+const page = 50;
+/** Rows that a page shares with what is known. Fewer deleted messages than this hide none. */
+const overlap = 5;
+/** Pages that are read at most to close the gap after a lost stream. */
+const mostPages = 10;
+
+/** How far a message came. A lower state does not replace a higher one, whatever comes first. @type {Readonly<Record<string, number>>} */
+const ranks = { Queued: 0, Failed: 1, Sent: 1, Delivered: 2, Read: 3, Played: 4, Canceled: 5, Deleted: 6 };
+
+/** @param {string} known @param {string} status */
+const furthest = (known, status) => ((ranks[status] ?? 0) >= (ranks[known] ?? 0) ? status : known);
+
+/** @param {Message | undefined} known @param {Message} row @returns {Message} */
+const merged = (known, row) =>
+  known === undefined
+    ? row
+    : { ...row, status: furthest(known.status, row.status), edited: row.edited || known.edited, fileURL: row.fileURL || known.fileURL };
+
+export class Conversation {
+  items = signal(/** @type {readonly Item[]} */ ([]));
+  /** There are older messages. */
+  hasMore = signal(true);
+  isLoading = signal(false);
+  failure = signal(/** @type {unknown} */ (null));
+  /** Oldest first. @type {Message[]} */
+  #rows = [];
+  /** Ids of the rows. @type {Map<string, Message>} */
+  #known = new Map();
+  #isOver = false;
+  #isScheduled = false;
+  /** Set while pages are read; they come one after the other. @type {Promise<void> | null} */
+  #reading = null;
+  /** @type {Promise<void> | null} */
+  #older = null;
+
+  /** @param {string} instance @param {Chat} chat */
+  constructor(instance, chat) {
+    this.instance = instance;
+    this.chat = chat;
+  }
+
+  close() {
+    this.#isOver = true;
+  }
+
+  /** Loads the newest messages, and those that were missed since the last time. */
+  refresh() {
+    return this.#inTurn(async () => {
+      const isFirst = this.#rows.length === 0;
+      /** @type {Message[]} */
+      const found = [];
+      for (let at = 0; at < mostPages; at += 1) {
+        const { messages, hasMore } = await this.#ask(at * page);
+        found.push(...messages);
+        const isJoined = messages.some(({ messageid }) => this.#known.has(messageid));
+        if (isFirst) this.hasMore.value = hasMore;
+        if (isFirst || isJoined || !hasMore) return this.#placeAll(found);
+      }
+      // More was missed than is worth reading: the conversation begins anew with its newest messages.
+      this.#rows = [];
+      this.#known.clear();
+      this.hasMore.value = true;
+      return this.#placeAll(found);
+    });
+  }
+
+  loadOlder() {
+    if (!this.hasMore.value || this.#rows.length === 0) return Promise.resolve();
+    this.#older ??= this.#inTurn(() => this.#readOlder()).finally(() => (this.#older = null));
+    return this.#older;
+  }
+
+  async #readOlder() {
+    let offset = Math.max(0, this.#rows.length - overlap);
+    for (;;) {
+      const { messages, hasMore } = await this.#ask(offset);
+      const isJoined = messages.some(({ messageid }) => this.#known.has(messageid));
+      for (const row of messages) this.#place(row, true);
+      this.hasMore.value = hasMore;
+      if (isJoined || offset === 0) return;
+      // Messages were deleted meanwhile, so that others moved into the pages before.
+      offset = Math.max(0, offset - page + overlap);
+    }
+  }
+
+  /**
+   * Loads older messages until this one is there. Returns false if it is too far back, or gone.
+   * @param {string} id
+   */
+  async find(id) {
+    for (let at = 0; at < mostPages && !this.#known.has(id) && this.hasMore.value; at += 1) {
+      await this.loadOlder();
+      if (this.failure.value !== null || this.#isOver) return false;
+    }
+    return this.#known.has(id);
+  }
+
+  /** A message of this chat came, or was sent. @param {Message} row */
+  take(row) {
+    this.#place(row);
+  }
+
+  /** @param {UpdateEvent['data']} update */
+  update({ state, event }) {
+    if (event.chatid !== this.chat.wa_chatid && event.chatid !== this.chat.wa_chatlid) return;
+    for (const id of event.MessageIDs) {
+      const row = this.#known.get(id);
+      if (row === undefined) continue;
+      if (state === 'FileDownloaded') this.#put({ ...row, fileURL: event.FileURL ?? '' });
+      else if (Object.hasOwn(ranks, state)) this.#put({ ...row, status: furthest(row.status, state) });
+    }
+  }
+
+  /** @param {() => Promise<void>} work */
+  async #inTurn(work) {
+    while (this.#reading !== null) await this.#reading;
+    if (this.#isOver) return;
+    this.isLoading.value = true;
+    this.#reading = work().then(
+      () => void (this.failure.value = null),
+      (error) => void (this.failure.value = error),
+    );
+    await this.#reading;
+    this.#reading = null;
+    this.isLoading.value = false;
+  }
+
+  /** @param {number} offset @returns {Promise<{ messages: readonly Message[], hasMore: boolean }>} */
+  #ask(offset) {
+    return post('/message/find', { chatid: this.chat.wa_chatid, limit: page, offset }, { instance: this.instance });
+  }
+
+  /** Replaces a known message. @param {Message} row */
+  #put(row) {
+    const at = this.#rows.findLastIndex(({ messageid }) => messageid === row.messageid);
+    this.#rows[at] = row;
+    this.#known.set(row.messageid, row);
+    this.#schedule();
+  }
+
+  /** @param {readonly Message[]} rows Newest first, as pages have them. */
+  #placeAll(rows) {
+    for (const row of rows.toReversed()) this.#place(row);
+  }
+
+  /**
+   * Adds a message at its time, or replaces it. `isOlder`: before the messages of the same second, and not after them.
+   * @param {Message} row
+   */
+  #place(row, isOlder = false) {
+    const known = this.#known.get(row.messageid);
+    if (known !== undefined) return this.#put(merged(known, row));
+    const rows = this.#rows;
+    this.#known.set(row.messageid, row);
+    const at = row.messageTimestamp - (isOlder ? 1 : 0);
+    if ((rows[0]?.messageTimestamp ?? 0) > at) rows.unshift(row);
+    else rows.splice(rows.findLastIndex(({ messageTimestamp }) => messageTimestamp <= at) + 1, 0, row);
+    return this.#schedule();
+  }
+
+  /** What comes together is shown together. */
+  #schedule() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.items.value = itemsOf(this.#rows);
+    });
+  }
+}

@@ -1,0 +1,59 @@
+/** The events of chats, by the stream of the session: they change the list, and the conversation that is open. */
+import { signal } from '@preact/signals';
+import { follow } from '../core/stream.js';
+
+/** @import { ChatList } from './chat-list.js' */
+/** @import { Conversation } from './conversation.js' */
+/** @import { Chat, MessageEvent, UpdateEvent } from './types.ts' */
+
+/** A viewer may read these. */
+const types = ['messages', 'messages_update', 'chats'];
+
+/** @typedef {'open' | 'lost' | 'refused'} FeedState */
+
+export class ChatFeed {
+  state = signal(/** @type {FeedState} */ ('lost'));
+  /** The conversation that is open. @type {Conversation | null} */
+  #open = null;
+  #list;
+
+  /** @param {ChatList} list */
+  constructor(list) {
+    this.#list = list;
+  }
+
+  /** Follows the events until the answered function is called. */
+  start() {
+    return follow(`/sse?events=${types.join(',')}`, {
+      instance: this.#list.instance,
+      onEvent: (type, data) => this.#take(type, data),
+      onState: (state) => {
+        this.state.value = state;
+        if (state !== 'open') return;
+        // The stream may have a gap, which nobody tells.
+        void this.#list.load();
+        void this.#open?.refresh();
+      },
+      onRefused: () => {
+        this.state.value = 'refused';
+        void this.#list.load();
+      },
+    });
+  }
+
+  /** @param {Conversation | null} conversation */
+  show(conversation) {
+    this.#open = conversation;
+  }
+
+  /** @param {string} type @param {unknown} event */
+  #take(type, event) {
+    if (type === 'messages') {
+      const { data } = /** @type {MessageEvent} */ (event);
+      const { chat, ...message } = data;
+      this.#list.take(chat);
+      if (chat.id === this.#open?.chat.id) this.#open.take(message);
+    } else if (type === 'chats') this.#list.take(/** @type {{ data: { chat: Chat } }} */ (event).data.chat);
+    else if (type === 'messages_update') this.#open?.update(/** @type {UpdateEvent} */ (event).data);
+  }
+}

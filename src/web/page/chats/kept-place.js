@@ -1,0 +1,38 @@
+/** Keeps what is in sight where it is while messages are added above and below it, and pictures are loaded. */
+import { useRef } from 'preact/hooks';
+
+/** Pixels from the newest message within which new ones are followed. */
+const atEnd = 40;
+
+/** @typedef {{ isAtEnd: boolean, id: string, top: number }} Place `top`: pixels between the upper edges of the box and of the message. */
+
+/**
+ * Remembers the place by `note`, and brings it back by `restore`. `follows`: the newest message has an element.
+ * @param {{ current: HTMLElement | null }} box
+ * @param {boolean} follows
+ */
+export const useKeptPlace = (box, follows) => {
+  const place = useRef(/** @type {Place} */ ({ isAtEnd: true, id: '', top: 0 }));
+  /** @param {string} id @returns {HTMLElement | null} */
+  const elementOf = (id) => box.current?.querySelector(`[data-message="${CSS.escape(id)}"]`) ?? null;
+  const note = () => {
+    const list = box.current;
+    if (list === null) return;
+    const { top } = list.getBoundingClientRect();
+    const first = [...list.querySelectorAll('[data-message]')].find((one) => one.getBoundingClientRect().bottom > top);
+    place.current = {
+      isAtEnd: follows && list.scrollHeight - list.scrollTop - list.clientHeight < atEnd,
+      id: first?.getAttribute('data-message') ?? '',
+      top: (first?.getBoundingClientRect().top ?? 0) - top,
+    };
+  };
+  const restore = () => {
+    const list = box.current;
+    if (list === null) return;
+    const { isAtEnd, id, top } = place.current;
+    const element = elementOf(id);
+    if (isAtEnd) list.scrollTop = list.scrollHeight;
+    else if (element !== null) list.scrollTop += element.getBoundingClientRect().top - list.getBoundingClientRect().top - top;
+  };
+  return { place, note, restore, elementOf };
+};

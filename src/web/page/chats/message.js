@@ -1,0 +1,112 @@
+/** One message of a conversation: who wrote it, what it answers, its file and text, reactions, and how far it came. */
+import { html } from 'htm/preact';
+import { count, t, textOf } from '../texts.js';
+import { visible } from '../texts/visible.js';
+import { Icon } from '../ui/parts.js';
+import { mediaKindOf, placeOf, quotedTextOf } from './content.js';
+import { Media } from './media.js';
+import { clockOf, kindOf, senderOf } from './names.js';
+import { MessageText } from './text.js';
+
+/** @import { Item, Message, Reaction } from './types.ts' */
+
+/** @typedef {{ onActs: (item: Item, near: DOMRect) => void }} MessageActs */
+
+/** @type {Readonly<Record<string, string>>} */
+const signs = { Queued: 'clock', Sent: 'check', Delivered: 'checks', Read: 'checks', Played: 'checks', Failed: 'person', Canceled: 'close' };
+
+/** How far an own message came. @param {{ message: Message }} props */
+const Status = ({ message: { status } }) => {
+  const label = textOf(`chatStatus_${status}`);
+  if (label === '') return null;
+  return html`<span class=${`status ${status}`} title=${label}><${Icon} name=${signs[status] ?? 'check'} label=${label} /></span>`;
+};
+
+/** A short text for where there is one line. @param {Item} item */
+export const glanceOf = ({ message, text }) => (text === '' ? kindOf(message.messageType) : text.slice(0, 200));
+
+/** @param {{ item: Item, quoted: Item | undefined, onQuote: (id: string) => void }} props */
+const Quote = ({ item: { message }, quoted, onQuote }) => {
+  const text = visible(quoted === undefined ? quotedTextOf(message).slice(0, 200) || t('chatQuoteMissing') : glanceOf(quoted));
+  return html`
+    <button type="button" class="quote" tabindex="-1" aria-label=${t('chatQuoteOf', { text })} onClick=${() => onQuote(message.quoted)}>
+      ${quoted !== undefined && html`<bdi class="from">${quoted.message.fromMe ? t('chatYou') : senderOf(quoted.message)}</bdi>`}
+      <span dir="auto">${text}</span>
+    </button>
+  `;
+};
+
+/** @param {{ reactions: readonly Reaction[] }} props */
+const Reactions = ({ reactions }) => html`
+  <ul class="reactions">
+    ${reactions.map(
+      ({ emoji, count: n, isOwn }) => html`
+        <li key=${emoji} class=${isOwn ? 'own' : ''}>
+          <span class="hidden-text">${t(isOwn ? 'chatReactionOwn' : 'chatReaction', { emoji, n })}</span>
+          <span aria-hidden="true"><bdi>${visible([...emoji].slice(0, 12).join(''))}</bdi>${n > 1 && ` ${count(n)}`}</span>
+        </li>
+      `,
+    )}
+  </ul>
+`;
+
+/** @param {{ item: Item, instance: string }} props */
+const Body = ({ item: { message, text }, instance }) => {
+  if (message.status === 'Deleted') return html`<p class="dim">${t('chatDeleted')}</p>`;
+  const isMedia = mediaKindOf(message) !== null;
+  const place = placeOf(message);
+  return html`
+    ${isMedia && html`<${Media} message=${message} instance=${instance} />`}
+    ${place !== '' && html`<p><strong>${kindOf(message.messageType)}</strong> ${place}</p>`}
+    ${text !== '' && html`<${MessageText} text=${text} />`}
+    ${message.vote !== '' && html`<p class="text" dir="auto">${t('chatVote', { text: message.vote })}</p>`}
+    ${text === '' && message.vote === '' && !isMedia && place === '' && html`<p class="dim">${kindOf(message.messageType)}</p>`}
+    ${message.error !== '' && html`<p class="error">${visible(message.error)}</p>`}
+  `;
+};
+
+/**
+ * `isActive`: the arrow keys are at this message. `isMarked`: somebody went to it from an answer.
+ * @param {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs | null, onQuote: (id: string) => void }} props
+ */
+export const MessageView = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) => {
+  const { message, isEdited, reactions } = item;
+  const { messageid: id, fromMe, isGroup, messageTimestamp: at } = message;
+  return html`
+    <li
+      class=${`message ${fromMe ? 'own' : ''} ${isMarked ? 'marked' : ''}`}
+      data-message=${id}
+      tabindex=${isActive ? 0 : -1}
+      aria-label=${`${fromMe ? t('chatYou') : senderOf(message)}, ${clockOf(at)}: ${visible(glanceOf(item))}`}
+    >
+      <div class="bubble">
+        ${isGroup && !fromMe && html`<p class="from"><bdi>${senderOf(message)}</bdi></p>`}
+        ${message.quoted !== '' && html`<${Quote} item=${item} quoted=${quoted} onQuote=${onQuote} />`}
+        <${Body} item=${item} instance=${instance} />
+        <p class="foot">
+          ${isEdited && html`<span>${t('chatEdited')}</span>`}
+          <time>${clockOf(at)}</time>
+          ${fromMe && html`<${Status} message=${message} />`}
+        </p>
+        ${reactions.length > 0 && html`<${Reactions} reactions=${reactions} />`}
+      </div>
+      ${
+        acts !== null &&
+        message.status !== 'Deleted' &&
+        html`
+          <button
+            type="button"
+            class="button quiet square"
+            tabindex=${isActive ? 0 : -1}
+            aria-haspopup="menu"
+            aria-label=${t('chatActs')}
+            onClick=${(/** @type {MouseEvent} */ event) =>
+              acts.onActs(item, /** @type {Element} */ (event.currentTarget).getBoundingClientRect())}
+          >
+            <${Icon} name="more" />
+          </button>
+        `
+      }
+    </li>
+  `;
+};

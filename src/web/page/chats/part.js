@@ -1,0 +1,87 @@
+/** The part of a conversation that has elements. It moves when somebody scrolls to its ends, and older messages are loaded at the upper one. */
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { t } from '../texts.js';
+import { toast } from '../ui/asking.js';
+import { useKeptPlace } from './kept-place.js';
+
+/** @import { Conversation } from './conversation.js' */
+/** @import { Item } from './types.ts' */
+
+/** Messages that have elements. */
+const most = 150;
+/** Messages by which the part moves. */
+const step = 50;
+/** Pixels from an end at which the part moves. */
+const near = 300;
+
+/** `lastId`: the last message of the part; '' follows the newest. @param {readonly Item[]} items @param {string} lastId */
+const rangeOf = (items, lastId) => {
+  const found = lastId === '' ? -1 : items.findLastIndex(({ message }) => message.messageid === lastId);
+  const end = found === -1 ? items.length : found + 1;
+  return { start: Math.max(0, end - most), end };
+};
+
+/** @param {readonly Item[]} items @param {number} end */
+const lastIdAt = (items, end) => {
+  const within = Math.max(Math.min(most, items.length), end);
+  return within >= items.length ? '' : (items[within - 1]?.message.messageid ?? '');
+};
+
+/**
+ * @param {Conversation} conversation
+ * @param {{ current: HTMLElement | null }} box The element that scrolls.
+ */
+export const usePart = (conversation, box) => {
+  const [lastId, setLastId] = useState('');
+  const [isFar, setFar] = useState(false);
+  const { place, note, restore, elementOf } = useKeptPlace(box, lastId === '');
+  const items = conversation.items.value;
+  const { start, end } = rangeOf(items, lastId);
+
+  const move = () => {
+    const list = box.current;
+    if (list === null || list.clientHeight === 0) return;
+    const below = list.scrollHeight - list.scrollTop - list.clientHeight;
+    if (list.scrollTop < near && start > 0) setLastId(lastIdAt(items, end - step));
+    else if (list.scrollTop < near && conversation.failure.value === null) void conversation.loadOlder();
+    else if (lastId !== '' && below < near) setLastId(lastIdAt(items, end + step));
+  };
+  const onScroll = () => {
+    note();
+    setFar(!place.current.isAtEnd);
+    move();
+  };
+  useLayoutEffect(() => {
+    restore();
+    onScroll();
+  }, [items, lastId]);
+  // Pictures that load, and a window that changes, move what is below them.
+  useEffect(() => {
+    const resized = new ResizeObserver(restore);
+    const list = box.current;
+    if (list !== null) for (const one of [list, ...list.children]) resized.observe(one);
+    return () => resized.disconnect();
+  }, [items.length === 0]);
+
+  const toNewest = () => {
+    place.current = { isAtEnd: true, id: '', top: 0 };
+    setLastId('');
+    requestAnimationFrame(restore);
+  };
+  /** Goes to a message, and loads what lies between. Returns false if it is not there. @param {string} id */
+  const goTo = async (id) => {
+    const at = (await conversation.find(id)) ? conversation.items.value.findIndex(({ message }) => message.messageid === id) : -1;
+    if (at === -1) {
+      toast(t('chatQuoteFar'), 'bad');
+      return false;
+    }
+    place.current = { isAtEnd: false, id, top: near / 2 };
+    setLastId(lastIdAt(conversation.items.value, at + step));
+    requestAnimationFrame(() => {
+      restore();
+      elementOf(id)?.focus({ preventScroll: true });
+    });
+    return true;
+  };
+  return { items, part: items.slice(start, end), isWhole: start === 0, isFar, onScroll, toNewest, goTo, elementOf };
+};

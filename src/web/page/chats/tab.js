@@ -1,0 +1,146 @@
+/** The chats of one session: the list, and the conversation that the address names. On a phone one of the two is shown. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { post } from '../core/api.js';
+import { may } from '../core/session.js';
+import { useAnswer } from '../instance/load.js';
+import { t } from '../texts.js';
+import { attempt } from '../ui/asking.js';
+import { Menu } from '../ui/menu.js';
+import { Button, Empty } from '../ui/parts.js';
+import { ChatList, findChat } from './chat-list.js';
+import { Composer } from './composer.js';
+import { Conversation } from './conversation.js';
+import { ChatFeed } from './feed.js';
+import { ChatListView } from './list-view.js';
+import { nameOf } from './names.js';
+import { Thread } from './thread.js';
+
+/** @import { Live } from '../instance/live.js' */
+/** @import { Chat, Item, Message } from './types.ts' */
+
+/** The emojis that the platform's own clients offer first. */
+const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
+
+/** @param {{ chat: Chat, instance: string }} props */
+const Head = ({ chat, instance }) => {
+  const busy = useSignal(false);
+  const markRead = async () => {
+    busy.value = true;
+    await attempt(() => post('/chat/read', { number: chat.wa_chatid, read: true }, { instance }), t('chatMarkReadDone'));
+    busy.value = false;
+  };
+  const name = nameOf(chat);
+  return html`
+    <header>
+      <a class="button square back" href=${`/admin/sessions/${encodeURIComponent(instance)}/chats`} aria-label=${t('chatBack')}>←</a>
+      <div>
+        <h2><bdi>${name}</bdi></h2>
+        ${chat.phone !== '' && chat.phone !== name && html`<p class="note">${chat.phone}</p>`}
+      </div>
+      ${
+        may('operator') &&
+        chat.wa_unreadCount > 0 &&
+        html`<${Button} icon="check" busy=${busy.value} onClick=${markRead}>${t('chatMarkRead')}<//>`
+      }
+    </header>
+  `;
+};
+
+/**
+ * The actions of a message.
+ * @param {Conversation} conversation
+ * @param {(item: Item) => void} onReply
+ */
+const useActs = (conversation, onReply) => {
+  const [opened, setOpened] = useState(/** @type {{ item: Item, near: DOMRect } | null} */ (null));
+  /** @param {Item} item @param {string} text '' takes the reaction back. */
+  const react = async ({ message }, text) => {
+    const { instance } = conversation;
+    /** @type {Message | undefined} */
+    const sent = await attempt(() => post('/message/react', { id: message.id, text }, { instance }));
+    if (sent !== undefined) conversation.take(sent);
+  };
+  /** @param {Item} item */
+  const itemsOf = (item) => [
+    { label: t('chatReply'), onChoose: () => onReply(item) },
+    ...emojis.map((emoji) => ({ label: t('chatReact', { emoji }), onChoose: () => void react(item, emoji) })),
+    ...(item.reactions.some(({ isOwn }) => isOwn) ? [{ label: t('chatUnreact'), onChoose: () => void react(item, '') }] : []),
+  ];
+  const menu =
+    opened !== null &&
+    html`<${Menu} label=${t('chatActs')} items=${itemsOf(opened.item)} near=${opened.near} onClose=${() => setOpened(null)} />`;
+  const acts = may('operator')
+    ? { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) }
+    : null;
+  return { menu, acts };
+};
+
+/** `chat`: as it was when it was opened; `list` knows its present state. @param {{ chat: Chat, list: ChatList, feed: ChatFeed }} props */
+const Open = ({ chat: opened, list, feed }) => {
+  const { instance } = list;
+  const conversation = useMemo(() => new Conversation(instance, opened), [opened.id]);
+  const [answered, setAnswered] = useState(/** @type {Item | null} */ (null));
+  const { menu, acts } = useActs(conversation, setAnswered);
+  useEffect(() => {
+    feed.show(conversation);
+    void conversation.refresh();
+    return () => {
+      feed.show(null);
+      conversation.close();
+    };
+  }, [conversation]);
+  const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;
+  return html`
+    <${Head} chat=${chat} instance=${instance} />
+    ${feed.state.value !== 'open' && html`<p class="note offline" role="status">${t(feed.state.value === 'lost' ? 'chatNotLive' : 'chatRefused')}</p>`}
+    <${Thread} conversation=${conversation} name=${nameOf(chat)} acts=${acts} />
+    ${
+      may('operator')
+        ? html`<${Composer}
+            instance=${instance}
+            chat=${chat}
+            answered=${answered}
+            onAnswered=${setAnswered}
+            onSent=${(/** @type {Message} */ message) => conversation.take(message)}
+          />`
+        : html`<p class="note reading">${t('chatReadOnly')}</p>`
+    }
+    ${menu}
+  `;
+};
+
+/** Looks the chat of the address up. @param {{ id: string, list: ChatList, feed: ChatFeed }} props */
+const Named = ({ id, list, feed }) => {
+  const { answer, instead } = useAnswer(async () => ({ chat: list.chats.peek().find((one) => one.id === id) ?? (await findChat(list.instance, id)) }), [id]);
+  if (instead !== null) return instead;
+  const chat = answer.value?.chat ?? null;
+  if (chat === null) return html`<${Empty} title=${t('chatGone')} text=${t('chatGoneText')} />`;
+  return html`<${Open} key=${chat.id} chat=${chat} list=${list} feed=${feed} />`;
+};
+
+/** @param {{ live: Live, chat: string }} props `chat`: the short id in the address; '' for the list alone. */
+export const Chats = ({ live, chat }) => {
+  const list = useMemo(() => new ChatList(live.id), [live.id]);
+  const feed = useMemo(() => new ChatFeed(list), [list]);
+  useEffect(() => {
+    const stop = feed.start();
+    return () => {
+      stop();
+      list.close();
+    };
+  }, [feed]);
+  return html`
+    <div class=${chat === '' ? 'chats' : 'chats opened'}>
+      <${ChatListView} list=${list} current=${chat} />
+      <section class="conversation" aria-label=${t('tab_chats')}>
+        ${
+          chat === ''
+            ? html`<${Empty} title=${t('chatChoose')} text=${t('chatChooseText')} />`
+            : html`<${Named} key=${chat} id=${chat} list=${list} feed=${feed} />`
+        }
+      </section>
+    </div>
+  `;
+};

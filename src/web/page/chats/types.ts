@@ -1,0 +1,76 @@
+/** Chats and messages as the server's answers and events have them. Types only: the browser gets no file of this name. Times in Unix milliseconds. */
+
+export interface Chat {
+  /** Short id, which the address of the page has. */
+  readonly id: string;
+  readonly wa_chatid: string;
+  /** The other address of a person; '' if it is not known. */
+  readonly wa_chatlid: string;
+  readonly name: string;
+  readonly wa_name: string;
+  readonly wa_contactName: string;
+  readonly lead_name: string;
+  readonly phone: string;
+  readonly wa_isGroup: boolean;
+  readonly wa_isPinned: boolean;
+  readonly wa_archived: boolean;
+  readonly wa_unreadCount: number;
+  readonly wa_lastMsgTimestamp: number;
+  readonly wa_lastMessageTextVote: string;
+  readonly wa_lastMessageType: string;
+}
+
+export interface Message {
+  /** Short id in answers, `<owner>:<messageid>` in events. */
+  readonly id: string;
+  readonly messageid: string;
+  readonly chatid: string;
+  readonly sender: string;
+  readonly senderName: string;
+  readonly sender_pn: string | null;
+  readonly isGroup: boolean;
+  readonly fromMe: boolean;
+  readonly messageType: string;
+  readonly messageTimestamp: number;
+  /** '' for messages of others. */
+  readonly status: string;
+  readonly text: string;
+  /** Id of the message that this one answers. */
+  readonly quoted: string;
+  /** Of an edit the id of its message; of an edited message the id of its last edit. */
+  readonly edited: string;
+  /** Of a reaction the id of its message. */
+  readonly reaction: string;
+  readonly vote: string;
+  readonly error: string;
+  /** Written by strangers: every field of it may be missing, or of another type. */
+  readonly content: unknown;
+  readonly fileURL: string;
+}
+
+/** A message event holds its chat. */
+export interface MessageEvent {
+  readonly data: Message & { readonly chat: Chat };
+}
+
+export interface UpdateEvent {
+  readonly data: {
+    readonly state: string;
+    readonly event: { readonly MessageIDs: readonly string[]; readonly chatid: string; readonly FileURL?: string };
+  };
+}
+
+/** One emoji below a message. */
+export interface Reaction {
+  readonly emoji: string;
+  readonly count: number;
+  readonly isOwn: boolean;
+}
+
+/** A message as it is shown. */
+export interface Item {
+  readonly message: Message;
+  readonly text: string;
+  readonly isEdited: boolean;
+  readonly reactions: readonly Reaction[];
+}
