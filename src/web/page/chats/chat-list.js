@@ -89,6 +89,7 @@ export class ChatList {
 
   /** A chat changed, or a message came in it. @param {Chat} chat */
   take(chat) {
+    this.#changed.delete(chat.id);
     this.#changed.set(chat.id, chat);
     this.#settling ??= setTimeout(() => {
       this.#settling = undefined;
@@ -128,8 +129,9 @@ export class ChatList {
     const rest = shown.filter(({ id }) => !changed.has(id));
     const last = this.#hasMore ? timeOf(shown.at(-1) ?? /** @type {Chat} */ ({ wa_lastMsgTimestamp: 0 })) : 0;
     const isWanted = (/** @type {Chat} */ chat) => known.has(chat.id) || (this.#fits(chat) && timeOf(chat) >= last);
-    const moved = [...changed.values()].filter(isWanted);
-    this.chats.value = [...rest, ...moved].toSorted((a, b) => timeOf(b) - timeOf(a));
+    const moved = [...changed.values()].filter(isWanted).toReversed();
+    // The sort is stable: of two messages in the same second the later one comes first.
+    this.chats.value = [...moved, ...rest].toSorted((a, b) => timeOf(b) - timeOf(a));
   }
 
   /** The server decides what a search finds. @param {Chat} chat */

@@ -4,6 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 
 /** @typedef {{ label: string, onChoose: () => void, danger?: boolean }} MenuItem */
 
+/** As wide as the widest menu. What opens it may stand nearer to the left edge. In pixels. */
+const widest = 260;
+
 /** @type {Readonly<Record<string, (at: number, of: number) => number>>} */
 const moves = {
   ArrowDown: (at, of) => (at + 1) % of,
@@ -50,7 +53,7 @@ export const Menu = ({ label, items, near, onClose }) => {
 
   const above = near.bottom + items.length * 36 + 24 > innerHeight;
   const place = {
-    right: `${innerWidth - near.right}px`,
+    ...(near.right < widest ? { left: `${near.left}px` } : { right: `${innerWidth - near.right}px` }),
     ...(above ? { bottom: `${innerHeight - near.top}px` } : { top: `${near.bottom}px` }),
   };
   return html`
