@@ -165,7 +165,9 @@ inBrowser('pictures, sounds and documents are loaded when they are asked for, an
   const on = await stage();
   const page = await conversation(on);
   const { sandbox } = on.scene.platform;
-  const jpeg = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#c86432' } }).jpeg().toBuffer();
+  const jpeg = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#c86432' } })
+    .jpeg()
+    .toBuffer();
   const to = on.account.number;
   await sandbox.send(contact, to, { kind: 'image', data: jpeg.toString('base64'), mimetype: 'image/jpeg', caption: 'This bread' });
   await sandbox.send(contact, to, { kind: 'audio', data: silence().toString('base64'), mimetype: 'audio/wav' });

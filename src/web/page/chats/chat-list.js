@@ -65,8 +65,13 @@ export class ChatList {
     clearTimeout(this.#settling);
   }
 
-  /** Loads the first page: at the beginning, for another search, and after the stream was lost. */
+  /** Loads the first page: at the beginning, and for another search. */
   load = () => this.#read(0);
+
+  /** Loads the first page after the stream was lost. What somebody scrolled to stays below it. */
+  refresh() {
+    return this.#read(0, this.kind.value !== 'unread' && this.search.value.trim() === '');
+  }
 
   /** @param {string} text */
   find(text) {
@@ -81,7 +86,7 @@ export class ChatList {
     void this.load();
   }
 
-  /** Somebody scrolled to the end of what is loaded. */
+  /** Loads the next page, because the end of the loaded chats is in sight. */
   more() {
     if (this.#hasMore && !this.isLoading.value && this.failure.value === null)
       void this.#read(Math.max(0, this.chats.value.length - overlap));
@@ -97,8 +102,8 @@ export class ChatList {
     }, settleMs);
   }
 
-  /** @param {number} offset 0 begins anew. */
-  async #read(offset) {
+  /** @param {number} offset 0 begins anew, unless what is loaded `stays`. */
+  async #read(offset, stays = offset > 0) {
     const own = (this.#asked += 1);
     const text = this.search.value.trim();
     this.isLoading.value = true;
@@ -107,11 +112,11 @@ export class ChatList {
       const { chats, pagination } = await find(this.instance, { ...query, limit: page, offset });
       if (own !== this.#asked) return;
       const found = new Set(chats.map(({ id }) => id));
-      const before = offset === 0 ? [] : this.chats.value.filter(({ id }) => !found.has(id));
-      this.#hasMore = pagination.hasMore;
+      const rest = stays ? this.chats.value.filter(({ id }) => !found.has(id)) : [];
+      if (offset > 0 || rest.length === 0) this.#hasMore = pagination.hasMore;
       this.total.value = pagination.totalRecords;
       this.failure.value = null;
-      this.chats.value = [...before, ...chats];
+      this.chats.value = offset > 0 ? [...rest, ...chats] : [...chats, ...rest];
       if (this.#changed.size > 0) this.#arrange();
     } catch (error) {
       if (own === this.#asked) this.failure.value = error;

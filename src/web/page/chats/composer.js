@@ -1,54 +1,18 @@
 /** The field that writes into a chat: a text, a file, an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { post } from '../core/api.js';
 import { t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Icon } from '../ui/parts.js';
+import { send, useDraft } from './drafts.js';
 import { glanceOf } from './message.js';
 import { senderOf, sizeOf } from './names.js';
 
+/** @import { Draft } from './drafts.js' */
 /** @import { Chat, Item, Message } from './types.ts' */
-
-/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the server sends a draft once, however often the button is pressed. */
 
 /** Files are sent as base64 in one request. A larger one belongs to the API, which takes an address. In bytes. */
 const largestFile = 16_000_000;
-
-/** The browser offers `randomUUID` to pages of HTTPS alone. */
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
-/** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
-const drafts = new Map();
-
-/** @param {File} file @returns {Promise<string>} */
-const dataUrlOf = (file) =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error(file.name));
-    reader.readAsDataURL(file);
-  });
-
-/** @param {File} file */
-const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1] ?? 'document';
-
-/**
- * Sends a draft. Returns the message.
- * @param {string} instance
- * @param {Chat} chat
- * @param {Draft} draft
- * @param {Item | null} answered
- * @returns {Promise<Message>}
- */
-const send = async (instance, { wa_chatid: number }, { text, file, key }, answered) => {
-  const options = { instance, headers: { 'idempotency-key': key } };
-  const common = { number, readchat: true, ...(answered === null ? {} : { replyid: answered.message.messageid }) };
-  if (file === null) return post('/send/text', { ...common, text }, options);
-  const type = mediaTypeOf(file);
-  const named = type === 'document' ? { docName: file.name, mimetype: file.type } : {};
-  return post('/send/media', { ...common, type, file: await dataUrlOf(file), ...(text === '' ? {} : { text }), ...named }, options);
-};
 
 /** @param {{ answered: Item, onEnd: () => void }} props */
 const Answered = ({ answered, onEnd }) => html`
@@ -72,27 +36,11 @@ const Attached = ({ file, onEnd }) => html`
 `;
 
 /**
- * The draft of one chat, which stays while the chat is left. Every change makes another message of it.
- * @param {string} place
- */
-const useDraft = (place) => {
-  const [draft, setDraft] = useState(() => drafts.get(place) ?? { text: '', file: null, key: newKey() });
-  useEffect(() => {
-    if (draft.text === '' && draft.file === null) drafts.delete(place);
-    else drafts.set(place, draft);
-  }, [draft]);
-  /** @param {Partial<Draft>} change */
-  const change = (change) => setDraft((now) => ({ ...now, ...change, key: newKey() }));
-  return { draft, change };
-};
-
-/**
  * `onSent` gets the message.
  * @param {{ instance: string, chat: Chat, answered: Item | null, onAnswered: (item: Item | null) => void, onSent: (message: Message) => void }} props
  */
 export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
-  const place = `${instance} ${chat.id}`;
-  const { draft, change } = useDraft(place);
+  const { draft, change, sent } = useDraft(`${instance} ${chat.id}`);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
@@ -109,9 +57,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
     setError('');
     try {
       onSent(await send(instance, chat, draft, answered));
-      // The chat may have been left meanwhile.
-      drafts.delete(place);
-      change({ text: '', file: null });
+      sent();
       onAnswered(null);
     } catch (problem) {
       setError(problem instanceof Error ? problem.message : String(problem));

@@ -15,7 +15,7 @@ const overlap = 5;
 /** Pages that are read at most to close the gap after a lost stream. */
 const mostPages = 10;
 
-/** How far a message came. A lower state does not replace a higher one, whatever comes first. @type {Readonly<Record<string, number>>} */
+/** Ranks of the states of a message. A lower state does not replace a higher one, whatever comes first. @type {Readonly<Record<string, number>>} */
 const ranks = { Queued: 0, Failed: 1, Sent: 1, Delivered: 2, Read: 3, Played: 4, Canceled: 5, Deleted: 6 };
 
 /** @param {string} known @param {string} status */
@@ -48,6 +48,15 @@ export class Conversation {
   constructor(instance, chat) {
     this.instance = instance;
     this.chat = chat;
+  }
+
+  /**
+   * Returns true if an event is about this chat. A chat gets another short id when two chats of one person become one.
+   * @param {Chat} chat
+   */
+  isOf({ id, wa_chatid: jid, wa_chatlid: lid }) {
+    const own = [this.chat.wa_chatid, this.chat.wa_chatlid].filter(Boolean);
+    return id === this.chat.id || own.includes(jid) || own.includes(lid);
   }
 
   close() {
@@ -169,7 +178,7 @@ export class Conversation {
     return this.#schedule();
   }
 
-  /** What comes together is shown together. */
+  /** Shows the messages once for all that come together. */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -31,7 +31,7 @@ export class ChatFeed {
         this.state.value = state;
         if (state !== 'open') return;
         // The stream may have a gap, which nobody tells.
-        void this.#list.load();
+        void this.#list.refresh();
         void this.#open?.refresh();
       },
       onRefused: () => {
@@ -52,7 +52,7 @@ export class ChatFeed {
       const { data } = /** @type {MessageEvent} */ (event);
       const { chat, ...message } = data;
       this.#list.take(chat);
-      if (chat.id === this.#open?.chat.id) this.#open.take(message);
+      if (this.#open?.isOf(chat)) this.#open.take(message);
     } else if (type === 'chats') this.#list.take(/** @type {{ data: { chat: Chat } }} */ (event).data.chat);
     else if (type === 'messages_update') this.#open?.update(/** @type {UpdateEvent} */ (event).data);
   }

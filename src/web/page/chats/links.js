@@ -3,7 +3,7 @@
 const longestLink = 2_048;
 const linkPattern = /https?:\/\/[^\s<>"`]+/giu;
 /** Signs at the end of a link that belong to the sentence around it. */
-const after = new Set('.,;:!?)]}\'*_~’”');
+const after = new Set(".,;:!?)]}'*_~’”");
 
 /** The place where a link ends. A loop, because an expression would take quadratic time for many signs. @param {string} link */
 const endOf = (link) => {

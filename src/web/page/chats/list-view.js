@@ -106,7 +106,9 @@ const focusRow = (box, at) => {
   if (top < box.scrollTop) box.scrollTop = top;
   else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
   // The row may get its element with the next frame.
-  requestAnimationFrame(() => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (box.querySelector(`[data-at="${at}"]`))?.focus()));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (box.querySelector(`[data-at="${at}"]`))?.focus()),
+  );
 };
 
 /** @param {{ list: ChatList, current: string }} props `current`: id of the chat that is open. */

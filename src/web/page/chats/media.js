@@ -34,7 +34,8 @@ const roomOf = ({ width, height }) => {
 const Shown = ({ message, address, onGone }) => {
   const [kind, file] = [mediaKindOf(message), fileOf(message)];
   const label = kindOf(message.messageType);
-  if (kind === 'video') return html`<video controls preload="metadata" style=${roomOf(file)} src=${address} aria-label=${label} onError=${onGone} />`;
+  if (kind === 'video')
+    return html`<video controls preload="metadata" style=${roomOf(file)} src=${address} aria-label=${label} onError=${onGone} />`;
   if (kind === 'sound') return html`<audio controls preload="metadata" src=${address} aria-label=${label} onError=${onGone} />`;
   return html`
     <a class="picture" href=${address} target="_blank" rel="noopener noreferrer" style=${roomOf(file)}>

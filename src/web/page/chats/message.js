@@ -13,9 +13,17 @@ import { MessageText } from './text.js';
 /** @typedef {{ onActs: (item: Item, near: DOMRect) => void }} MessageActs */
 
 /** @type {Readonly<Record<string, string>>} */
-const signs = { Queued: 'clock', Sent: 'check', Delivered: 'checks', Read: 'checks', Played: 'checks', Failed: 'person', Canceled: 'close' };
+const signs = {
+  Queued: 'clock',
+  Sent: 'check',
+  Delivered: 'checks',
+  Read: 'checks',
+  Played: 'checks',
+  Failed: 'person',
+  Canceled: 'close',
+};
 
-/** How far an own message came. @param {{ message: Message }} props */
+/** The delivery state of an own message. @param {{ message: Message }} props */
 const Status = ({ message: { status } }) => {
   const label = textOf(`chatStatus_${status}`);
   if (label === '') return null;

@@ -8,7 +8,7 @@ import { useAnswer } from '../instance/load.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Menu } from '../ui/menu.js';
-import { Button, Empty } from '../ui/parts.js';
+import { Button, Empty, Icon } from '../ui/parts.js';
 import { ChatList, findChat } from './chat-list.js';
 import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
@@ -23,8 +23,10 @@ import { Thread } from './thread.js';
 /** The emojis that the platform's own clients offer first. */
 const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
-/** @param {{ chat: Chat, instance: string }} props */
-const Head = ({ chat, instance }) => {
+/** `opened`: the chat as it was when it was opened; the list knows its present state. @param {{ opened: Chat, list: ChatList }} props */
+const Head = ({ opened, list }) => {
+  const { instance } = list;
+  const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;
   const busy = useSignal(false);
   const markRead = async () => {
     busy.value = true;
@@ -34,7 +36,9 @@ const Head = ({ chat, instance }) => {
   const name = nameOf(chat);
   return html`
     <header>
-      <a class="button square back" href=${`/admin/sessions/${encodeURIComponent(instance)}/chats`} aria-label=${t('chatBack')}>←</a>
+      <a class="button square back" href=${`/admin/sessions/${encodeURIComponent(instance)}/chats`} aria-label=${t('chatBack')}>
+        <${Icon} name="back" />
+      </a>
       <div>
         <h2><bdi>${name}</bdi></h2>
         ${chat.phone !== '' && chat.phone !== name && html`<p class="note">${chat.phone}</p>`}
@@ -71,13 +75,11 @@ const useActs = (conversation, onReply) => {
   const menu =
     opened !== null &&
     html`<${Menu} label=${t('chatActs')} items=${itemsOf(opened.item)} near=${opened.near} onClose=${() => setOpened(null)} />`;
-  const acts = may('operator')
-    ? { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) }
-    : null;
+  const acts = may('operator') ? { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) } : null;
   return { menu, acts };
 };
 
-/** `chat`: as it was when it was opened; `list` knows its present state. @param {{ chat: Chat, list: ChatList, feed: ChatFeed }} props */
+/** @param {{ chat: Chat, list: ChatList, feed: ChatFeed }} props */
 const Open = ({ chat: opened, list, feed }) => {
   const { instance } = list;
   const conversation = useMemo(() => new Conversation(instance, opened), [opened.id]);
@@ -91,16 +93,15 @@ const Open = ({ chat: opened, list, feed }) => {
       conversation.close();
     };
   }, [conversation]);
-  const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;
   return html`
-    <${Head} chat=${chat} instance=${instance} />
+    <${Head} opened=${opened} list=${list} />
     ${feed.state.value !== 'open' && html`<p class="note offline" role="status">${t(feed.state.value === 'lost' ? 'chatNotLive' : 'chatRefused')}</p>`}
-    <${Thread} conversation=${conversation} name=${nameOf(chat)} acts=${acts} />
+    <${Thread} conversation=${conversation} name=${nameOf(opened)} acts=${acts} />
     ${
       may('operator')
         ? html`<${Composer}
             instance=${instance}
-            chat=${chat}
+            chat=${opened}
             answered=${answered}
             onAnswered=${setAnswered}
             onSent=${(/** @type {Message} */ message) => conversation.take(message)}
@@ -113,7 +114,10 @@ const Open = ({ chat: opened, list, feed }) => {
 
 /** Looks the chat of the address up. @param {{ id: string, list: ChatList, feed: ChatFeed }} props */
 const Named = ({ id, list, feed }) => {
-  const { answer, instead } = useAnswer(async () => ({ chat: list.chats.peek().find((one) => one.id === id) ?? (await findChat(list.instance, id)) }), [id]);
+  const { answer, instead } = useAnswer(
+    async () => ({ chat: list.chats.peek().find((one) => one.id === id) ?? (await findChat(list.instance, id)) }),
+    [id],
+  );
   if (instead !== null) return instead;
   const chat = answer.value?.chat ?? null;
   if (chat === null) return html`<${Empty} title=${t('chatGone')} text=${t('chatGoneText')} />`;

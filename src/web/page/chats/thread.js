@@ -11,12 +11,17 @@ import { usePart } from './part.js';
 /** @import { MessageActs } from './message.js' */
 /** @import { Item } from './types.ts' */
 
-/** What stands above the first message: a button for older ones. @param {{ conversation: Conversation, isWhole: boolean }} props */
+/** The place above the first message, with a button for older ones. @param {{ conversation: Conversation, isWhole: boolean }} props */
 const Beginning = ({ conversation, isWhole }) => {
   const { failure, hasMore, isLoading } = conversation;
   const load = () => conversation.loadOlder();
   if (failure.value !== null)
-    return html`<p class="beginning">${failure.value instanceof Error ? failure.value.message : ''} <${Button} onClick=${load}>${t('retry')}<//></p>`;
+    return html`
+      <p class="beginning" role="alert">
+        ${failure.value instanceof Error ? failure.value.message : String(failure.value)}
+        <${Button} onClick=${() => conversation.refresh()}>${t('retry')}<//>
+      </p>
+    `;
   if (!hasMore.value && isWhole) return html`<p class="beginning note">${t('chatBeginning')}</p>`;
   return html`<p class="beginning"><${Button} kind="quiet" busy=${isLoading.value} onClick=${load}>${t('chatOlder')}<//></p>`;
 };

@@ -37,9 +37,9 @@ export interface Message {
   readonly text: string;
   /** Id of the message that this one answers. */
   readonly quoted: string;
-  /** Of an edit the id of its message; of an edited message the id of its last edit. */
+  /** Id of the message that an edit changes. An edited message has the id of its last edit. */
   readonly edited: string;
-  /** Of a reaction the id of its message. */
+  /** Id of the message that a reaction is for. */
   readonly reaction: string;
   readonly vote: string;
   readonly error: string;

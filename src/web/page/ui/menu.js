@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 /** @typedef {{ label: string, onChoose: () => void, danger?: boolean }} MenuItem */
 
-/** As wide as the widest menu. What opens it may stand nearer to the left edge. In pixels. */
+/** The width of the widest menu in pixels. A menu that is opened nearer to the left edge grows to the right. */
 const widest = 260;
 
 /** @type {Readonly<Record<string, (at: number, of: number) => number>>} */

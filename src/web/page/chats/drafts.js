@@ -1,0 +1,62 @@
+/** What somebody writes into a chat and has not sent yet, and how it is sent. */
+import { useEffect, useState } from 'preact/hooks';
+import { post } from '../core/api.js';
+
+/** @import { Chat, Item, Message } from './types.ts' */
+
+/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the server sends a draft once, however often the button is pressed. */
+
+/** The browser offers `randomUUID` to pages of HTTPS alone. */
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
+const drafts = new Map();
+
+/** @param {File} file @returns {Promise<string>} */
+const dataUrlOf = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)));
+    reader.readAsDataURL(file);
+  });
+
+/** @param {File} file */
+const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1] ?? 'document';
+
+/**
+ * Sends a draft. Returns the message.
+ * @param {string} instance
+ * @param {Chat} chat
+ * @param {Draft} draft
+ * @param {Item | null} answered
+ * @returns {Promise<Message>}
+ */
+export const send = async (instance, { wa_chatid: number }, { text, file, key }, answered) => {
+  const options = { instance, headers: { 'idempotency-key': key } };
+  const common = { number, readchat: true, ...(answered === null ? {} : { replyid: answered.message.messageid }) };
+  if (file === null) return post('/send/text', { ...common, text }, options);
+  const type = mediaTypeOf(file);
+  const named = type === 'document' ? { docName: file.name, mimetype: file.type } : {};
+  return post('/send/media', { ...common, type, file: await dataUrlOf(file), ...(text === '' ? {} : { text }), ...named }, options);
+};
+
+/**
+ * The draft of one chat, which stays while the chat is left. Every change makes another message of it.
+ * @param {string} place
+ */
+export const useDraft = (place) => {
+  const [draft, setDraft] = useState(() => drafts.get(place) ?? { text: '', file: null, key: newKey() });
+  useEffect(() => {
+    if (draft.text === '' && draft.file === null) drafts.delete(place);
+    else drafts.set(place, draft);
+  }, [draft]);
+  /** @param {Partial<Draft>} change */
+  const change = (change) => setDraft((now) => ({ ...now, ...change, key: newKey() }));
+  /** The chat may have been left meanwhile. */
+  const sent = () => {
+    drafts.delete(place);
+    change({ text: '', file: null });
+  };
+  return { draft, change, sent };
+};
