@@ -1,4 +1,4 @@
-/** What somebody writes into a chat and has not sent yet, and how it is sent. */
+/** Drafts: texts and files that are written into a chat, and how they are sent. */
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../core/api.js';
 
