@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after } from 'node:test';
+import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
 import type { Account } from '#test/support/account.ts';
@@ -75,6 +76,25 @@ inBrowser('a text that is written in a chat reaches the phone once, and its rece
   await on.scene.platform.sandbox.receipt(contact, { type: 'read', ids: [received[0]?.id ?? ''] });
   await message(on, 'Yes, from eight to noon.').getByRole('img', { name: 'read', exact: true }).waitFor();
   assert.equal(await message(on, 'Yes, from eight to noon.').count(), 1);
+});
+
+inBrowser('a text whose answer was lost is sent once, although the button is pressed again', async () => {
+  const on = await stage();
+  const page = await conversation(on);
+  const once = async (route: Route): Promise<void> => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route('**/send/text', once, { times: 1 });
+  await page.getByLabel('Message', { exact: true }).fill('Only once');
+  await page.keyboard.press('Enter');
+  await page.locator('.composer .error').waitFor();
+  await until(() => on.scene.readBy(contact).has('Only once'), 'the phone has the text');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.locator('.composer .error').waitFor({ state: 'detached' });
+  await on.scene.works(on.account);
+  assert.equal(on.scene.platform.sandbox.received(contact).filter(({ text }) => text === 'Only once').length, 1);
+  assert.equal(await message(on, 'Only once').count(), 1);
 });
 
 inBrowser('a message that arrives is shown in the conversation and in the list, without a reload', async () => {

@@ -18,14 +18,17 @@ const settleMs = 100;
 /** @type {Readonly<Record<Kind, Readonly<Record<string, string>>>>} */
 const filters = { all: {}, unread: { wa_unreadCount: '>0' }, groups: { wa_isGroup: 'true' } };
 
-/** The tilde means "contains", also before a text that begins with another operator. @param {string} text */
+/**
+ * The tilde means "contains", also before a text that begins with another operator. The id of a chat has its number in digits, however the number is
+ * written. A comparison of the written numbers of 45,000 chats would take the database almost three times as long.
+ * @param {string} text
+ */
 const searching = (text) => ({
   operator: 'OR',
   name: `~${text}`,
-  wa_name: `~${text}`,
-  wa_contactName: `~${text}`,
-  lead_name: `~${text}`,
-  phone: `~${text}`,
+  ...(/^[+\d\s().-]*\d[\s().-]*$/.test(text)
+    ? { wa_chatid: `~${text.replaceAll(/\D/g, '')}` }
+    : { wa_name: `~${text}`, wa_contactName: `~${text}`, lead_name: `~${text}` }),
 });
 
 /** @param {string} instance @param {Readonly<Record<string, unknown>>} query @returns {Promise<{ chats: readonly Chat[], pagination: { totalRecords: number, hasMore: boolean } }>} */
