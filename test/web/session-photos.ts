@@ -95,6 +95,14 @@ const photographTabs = async ({ scene, account, dashboard, address, shoot }: Sta
   await scene.write(account, 'Thank you!');
   await page.locator('summary', { hasText: 'Thank you!' }).click();
   await shoot('session-console', true);
+  await page.getByRole('link', { name: 'Chats' }).click();
+  await page.locator('.chat-rows a').first().waitFor();
+  await shoot('session-chats');
+  await page.locator('.chat-rows a').first().click();
+  await page.locator('.message').last().hover();
+  await page.getByRole('button', { name: 'Actions for this message' }).last().click();
+  await page.getByRole('menuitem', { name: 'Reply' }).click();
+  await shoot('session-conversation');
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Show' }).waitFor();
   await shoot('session-settings', true);
