@@ -56,7 +56,7 @@ const views = [
   { path: '/admin/about', view: About },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },
-  { path: '/admin/sessions/:id/chats/:chat', view: Instance },
+  { path: '/admin/sessions/:id/:tab/:item', view: Instance },
 ];
 
 const failure = signal(/** @type {unknown} */ (null));

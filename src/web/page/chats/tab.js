@@ -124,8 +124,8 @@ const Named = ({ id, list, feed }) => {
   return html`<${Open} key=${chat.id} chat=${chat} list=${list} feed=${feed} />`;
 };
 
-/** @param {{ live: Live, chat: string }} props `chat`: the short id in the address; '' for the list alone. */
-export const Chats = ({ live, chat }) => {
+/** @param {{ live: Live, item?: string }} props `item`: the short id of a chat in the address; absent for the list alone. */
+export const Chats = ({ live, item: chat = '' }) => {
   const list = useMemo(() => new ChatList(live.id), [live.id]);
   const feed = useMemo(() => new ChatFeed(list), [list]);
   useEffect(() => {

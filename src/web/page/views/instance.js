@@ -22,6 +22,9 @@ import { Shell } from '../ui/shell.js';
 
 const tabs = { state: StateTab, chats: Chats, webhooks: Webhooks, console: Console, settings: Settings };
 
+/** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
+const withItems = new Set(['chats']);
+
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
 const tabRoles = { state: 'viewer', chats: 'viewer', webhooks: 'operator', console: 'operator', settings: 'administrator' };
 
@@ -96,21 +99,22 @@ const Tabs = ({ id, tab }) => html`
   </nav>
 `;
 
-/** @param {{ live: Live, tab: string, chat: string }} props */
-const Body = ({ live, tab, chat }) => {
+/** @param {{ live: Live, tab: string, item?: string }} props */
+const Body = ({ live, tab, item }) => {
   const { failure, detail } = live;
   if (failure.value instanceof ApiError && failure.value.status === 404)
     return html`<${Empty} heading="h1" title=${t('sessionGone')}><a href="/admin">${t('backToList')}</a><//>`;
   if (failure.value !== null) return html`<${Failed} error=${failure.value} onRetry=${live.load} />`;
   if (detail.value === null) return html`<${Loading} />`;
   const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
-  return Tab === undefined || !may(tabRoles[tab] ?? 'administrator')
+  const isKnown = Tab !== undefined && (item === undefined || withItems.has(tab));
+  return !isKnown || !may(tabRoles[tab] ?? 'administrator')
     ? html`<${Empty} title=${t('notFound')} />`
-    : html`${tab === 'state' && may('operator') && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} chat=${chat} />`;
+    : html`${tab === 'state' && may('operator') && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} item=${item} />`;
 };
 
-/** `chat`: the open one, in the address of which no tab stands. @param {{ id: string, tab?: string, chat?: string }} props */
-export const Instance = ({ id, chat = '', tab = chat === '' ? 'state' : 'chats' }) => {
+/** @param {{ id: string, tab?: string, item?: string }} props */
+export const Instance = ({ id, tab = 'state', item }) => {
   const live = useMemo(() => new Live(id), [id]);
   useEffect(() => live.start(), [live]);
   const name = visible(live.detail.value?.name ?? id);
@@ -129,7 +133,7 @@ export const Instance = ({ id, chat = '', tab = chat === '' ? 'state' : 'chats' 
           <${Tabs} id=${id} tab=${tab} />
         </div>`
       }
-      <div class=${tab === 'chats' ? 'session-body of-chats' : 'session-body'}><${Body} live=${live} tab=${tab} chat=${chat} /></div>
+      <div class=${tab === 'chats' ? 'session-body of-chats' : 'session-body'}><${Body} live=${live} tab=${tab} item=${item} /></div>
     <//>
   `;
 };
