@@ -21,7 +21,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',
-  // The chats of the dashboard: reading. A viewer gets the events of chats alone (`eventsOfViewers`), because others have codes for linking.
+  // The chats of the dashboard: reading. A viewer gets the events of chats alone (`eventsOfViewers`), because other events hold codes for linking.
   'POST /chat/find': 'viewer',
   'POST /message/find': 'viewer',
   'POST /message/download': 'viewer',

@@ -75,8 +75,10 @@ export const Media = ({ message, instance }) => {
     try {
       /** @type {{ fileURL: string }} */
       const { fileURL } = await post('/message/download', { id: message.id, generate_mp3: false }, { instance });
-      if (kind === 'file') save(localAddress(fileURL));
-      else setAsked(localAddress(fileURL));
+      const kept = localAddress(fileURL);
+      if (kept === '') setError(t('chatFileGone'));
+      else if (kind === 'file') save(kept);
+      else setAsked(kept);
     } catch (problem) {
       setError(problem instanceof Error ? problem.message : String(problem));
     }
