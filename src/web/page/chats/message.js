@@ -1,5 +1,6 @@
 /** One message of a conversation: who wrote it, what it answers, its file and text, reactions, and how far it came. */
 import { html } from 'htm/preact';
+import { Component } from 'preact';
 import { count, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Icon } from '../ui/parts.js';
@@ -75,9 +76,11 @@ const Body = ({ item: { message, text }, instance }) => {
 
 /**
  * `isActive`: the arrow keys are at this message. `isMarked`: somebody went to it from an answer.
- * @param {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs | null, onQuote: (id: string) => void }} props
+ * @typedef {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs | null, onQuote: (id: string) => void }} MessageProps
  */
-export const MessageView = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) => {
+
+/** @param {MessageProps} props */
+const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) => {
   const { message, isEdited, reactions } = item;
   const { messageid: id, fromMe, isGroup, messageTimestamp: at } = message;
   return html`
@@ -118,3 +121,30 @@ export const MessageView = ({ item, quoted, instance, isActive, isMarked, acts, 
     </li>
   `;
 };
+
+/** @param {Item | undefined} a @param {Item | undefined} b */
+const isSame = (a, b) =>
+  a === b ||
+  (a?.message === b?.message &&
+    a?.text === b?.text &&
+    a?.isEdited === b?.isEdited &&
+    JSON.stringify(a?.reactions) === JSON.stringify(b?.reactions));
+
+/**
+ * Draws a message again only if something of it changed: a page of older messages changes none of those that are shown. The functions of the
+ * properties do the same whichever render made them.
+ * @extends {Component<MessageProps>}
+ */
+export class MessageView extends Component {
+  /** @override @param {MessageProps} next */
+  shouldComponentUpdate(next) {
+    const { item, quoted, isActive, isMarked, acts } = this.props;
+    const isUnchanged = isActive === next.isActive && isMarked === next.isMarked && (acts === null) === (next.acts === null);
+    return !isUnchanged || !isSame(item, next.item) || !isSame(quoted, next.quoted);
+  }
+
+  /** @override @param {MessageProps} props */
+  render(props) {
+    return html`<${Whole} ...${props} />`;
+  }
+}
