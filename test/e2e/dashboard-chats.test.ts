@@ -250,7 +250,7 @@ inBrowser('names and texts of strangers are shown as texts, links are safe, and 
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);
   const row = page.locator('.chat-rows a', { hasText: '[U+202E]moc.knab <b>Bank</b>' });
   await row.click();
-  await page.getByText('[U+202E]evas era uoy').last().waitFor();
+  await message(on, '[U+202E]evas era uoy').waitFor();
   assert.equal(await page.locator('.messages :is(img, script, b)').count(), 0);
   const links = await page.evaluate(`[...document.querySelectorAll('.message a')].map((a) => [a.href, a.target, a.rel])`);
   assert.deepEqual(links, [['https://example.com/a?b=1&c=', '_blank', 'noopener noreferrer nofollow']]);
