@@ -96,9 +96,7 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
   };
 };
 
-/** Returns true if a viewer of the dashboard made the request. */
-export const isViewer = ({ caller }: Pick<FastifyRequest, 'caller'>): boolean =>
-  caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
+const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
 /** A token that is known here costs no try. In a cluster any other one costs a query, and a right one is known here within a second. */
 const instanceGuess =

@@ -21,11 +21,8 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',
-  // The chats of the dashboard: reading. A viewer gets the events of chats alone (`eventsOfViewers`), because other events hold codes for linking.
-  'POST /chat/find': 'viewer',
-  'POST /message/find': 'viewer',
-  'POST /message/download': 'viewer',
-  'GET /sse': 'viewer',
+  'GET /admin/version': 'viewer',
+  'GET /admin/storage': 'viewer',
   // The user's own sign-in.
   'DELETE /admin/session': 'viewer',
   'GET /admin/sessions': 'viewer',
@@ -63,7 +60,11 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /globalwebhook/errors': 'operator',
   'POST /globalwebhook/replay': 'operator',
   'POST /globalwebhook/test': 'operator',
-  // The console and the chats of the dashboard: writing.
+  // The console and the chats of the dashboard.
+  'GET /sse': 'operator',
+  'POST /chat/find': 'operator',
+  'POST /message/find': 'operator',
+  'POST /message/download': 'operator',
   'POST /send/text': 'operator',
   'POST /send/media': 'operator',
   'POST /message/react': 'operator',

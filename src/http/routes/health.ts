@@ -3,8 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { serverStatusView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../options.ts';
-import { isViewer } from '../auth.ts';
-import { done, refuse, roleText, type Route, route } from '../route.ts';
+import { done, refuse, type Route, route } from '../route.ts';
 import {
   HealthAnswer,
   MetricsAnswer,
@@ -106,9 +105,6 @@ export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
 /** Seconds after which a broken connection is known to be gone. */
 const retryAfterSeconds = 15;
 
-/** The events that a viewer of the dashboard may read. Events of the connection hold codes for linking, with which a viewer could link a phone. */
-const eventsOfViewers: ReadonlySet<string> = new Set(['messages', 'messages_update', 'chats']);
-
 export const streamRoutes = (hub: Hub): readonly Route[] => [
   route({
     on: ['GET /sse'],
@@ -123,10 +119,6 @@ export const streamRoutes = (hub: Hub): readonly Route[] => [
     run: ({ id, query, request, reply }) => {
       const subscription = subscriptionOf(query.events, query.excludeMessages);
       if (!subscription.ok) return subscription;
-      if (isViewer(request) && [...subscription.value.types].some((type) => !eventsOfViewers.has(type))) {
-        void reply.code(403).send({ error: roleText('viewer', 'operator') });
-        return null;
-      }
       const objection = hub.objection(id);
       if (objection !== null) return refuse('capped', objection, { retryAfter: retryAfterSeconds });
       reply.hijack();

@@ -7,9 +7,14 @@ import { translator } from './texts/said.js';
 
 /** @typedef {'en' | 'pt'} Language */
 
-/** The language of the page, such as `en`. */
-export const language = navigator.languages.map((name) => name.slice(0, 2)).find((name) => name in tables) ?? 'en';
-document.documentElement.lang = language;
+/**
+ * `tag`: of BCP 47, for dates and for screen readers. `said`: translations of the server's sentences.
+ * @type {Readonly<Record<Language, { name: string, tag: string, table: typeof en, said: import('./texts/said.js').Phrases }>>}
+ */
+export const languages = {
+  en: { name: 'English', tag: 'en', table: en, said: [] },
+  pt: { name: 'Português', tag: 'pt-BR', table: pt, said: phrases },
+};
 
 const known = /** @type {readonly Language[]} */ (Object.keys(languages));
 

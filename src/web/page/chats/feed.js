@@ -6,7 +6,6 @@ import { follow } from '../core/stream.js';
 /** @import { Conversation } from './conversation.js' */
 /** @import { Chat, MessageEvent, UpdateEvent } from './types.ts' */
 
-/** A viewer may read these. */
 const types = ['messages', 'messages_update', 'chats'];
 
 /** @typedef {'open' | 'lost' | 'refused'} FeedState */

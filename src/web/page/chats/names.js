@@ -1,6 +1,6 @@
 /** Names, times and short texts of chats. Strangers choose them, so that signs which turn a text around are shown as codes. */
 import { initialsOf } from '../sessions/words.js';
-import { language, t, textOf } from '../texts.js';
+import { t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 
 /** @import { Chat, Message } from './types.ts' */
@@ -28,6 +28,7 @@ const texts = new Set(['Conversation', 'ExtendedTextMessage', '']);
 export const lastOf = ({ wa_lastMessageTextVote: text, wa_lastMessageType: kind }) =>
   text === '' ? (texts.has(kind) ? '' : kindOf(kind)) : visible(text.slice(0, 200));
 
+const language = document.documentElement.lang;
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const shortDay = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
 const longDay = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });

@@ -3,7 +3,6 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { post } from '../core/api.js';
-import { may } from '../core/session.js';
 import { useAnswer } from '../instance/load.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
@@ -43,11 +42,7 @@ const Head = ({ opened, list }) => {
         <h2><bdi>${name}</bdi></h2>
         ${chat.phone !== '' && chat.phone !== name && html`<p class="note">${chat.phone}</p>`}
       </div>
-      ${
-        may('operator') &&
-        chat.wa_unreadCount > 0 &&
-        html`<${Button} icon="check" busy=${busy.value} onClick=${markRead}>${t('chatMarkRead')}<//>`
-      }
+      ${chat.wa_unreadCount > 0 && html`<${Button} icon="check" busy=${busy.value} onClick=${markRead}>${t('chatMarkRead')}<//>`}
     </header>
   `;
 };
@@ -75,7 +70,7 @@ const useActs = (conversation, onReply) => {
   const menu =
     opened !== null &&
     html`<${Menu} label=${t('chatActs')} items=${itemsOf(opened.item)} near=${opened.near} onClose=${() => setOpened(null)} />`;
-  const acts = may('operator') ? { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) } : null;
+  const acts = { onActs: (/** @type {Item} */ item, /** @type {DOMRect} */ near) => setOpened({ item, near }) };
   return { menu, acts };
 };
 
@@ -97,17 +92,13 @@ const Open = ({ chat: opened, list, feed }) => {
     <${Head} opened=${opened} list=${list} />
     ${feed.state.value !== 'open' && html`<p class="note offline" role="status">${t(feed.state.value === 'lost' ? 'chatNotLive' : 'chatRefused')}</p>`}
     <${Thread} conversation=${conversation} name=${nameOf(opened)} acts=${acts} />
-    ${
-      may('operator')
-        ? html`<${Composer}
-            instance=${instance}
-            chat=${opened}
-            answered=${answered}
-            onAnswered=${setAnswered}
-            onSent=${(/** @type {Message} */ message) => conversation.take(message)}
-          />`
-        : html`<p class="note reading">${t('chatReadOnly')}</p>`
-    }
+    <${Composer}
+      instance=${instance}
+      chat=${opened}
+      answered=${answered}
+      onAnswered=${setAnswered}
+      onSent=${(/** @type {Message} */ message) => conversation.take(message)}
+    />
     ${menu}
   `;
 };

@@ -92,6 +92,5 @@ export const ofChats = {
   chatUnattach: 'Remove the file {name}',
   chatUnquote: 'Do not quote',
   chatReplyingTo: 'Reply to {name}',
-  chatReadOnly: 'You can read here. To write, you need the role operator.',
   chatFileTooLarge: 'This file has {size}. The page sends files of up to {most}.',
 };

@@ -1,4 +1,5 @@
 /** Portuguese as in Brazil. The type makes a missing text an error of `npm run typecheck`. */
+import { ofChats } from './pt-chats.js';
 import { ofMoving } from './pt-moving.js';
 import { ofNodes } from './pt-nodes.js';
 import { ofPasskeys } from './pt-passkey.js';
@@ -52,6 +53,7 @@ export const pt = {
   notFound: 'Não há nada neste endereço.',
   backToList: 'Voltar às sessões',
   nodes: 'Nós',
+  ...ofChats,
   ...ofMoving,
   ...ofNodes,
   ...ofSettings,

@@ -1,6 +1,6 @@
 /** A menu beside what opened it: arrows move, Escape closes, the focus goes back. */
 import { html } from 'htm/preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** @typedef {{ label: string, onChoose: () => void, danger?: boolean }} MenuItem */
 
@@ -20,7 +20,8 @@ const moves = {
  */
 export const Menu = ({ label, items, near, onClose }) => {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => {
+  // Before the menu is painted, so that no key goes to what opened it.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.querySelector('button')?.focus();
     /** @param {Event} event */

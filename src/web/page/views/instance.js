@@ -26,7 +26,7 @@ const tabs = { state: StateTab, chats: Chats, webhooks: Webhooks, console: Conso
 const withItems = new Set(['chats']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
-const tabRoles = { state: 'viewer', chats: 'viewer', webhooks: 'operator', console: 'operator', settings: 'administrator' };
+const tabRoles = { state: 'viewer', chats: 'operator', webhooks: 'operator', console: 'operator', settings: 'administrator' };
 
 /** @param {{ live: Live }} props */
 const Acts = ({ live }) => {
