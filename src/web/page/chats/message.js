@@ -76,7 +76,7 @@ const Body = ({ item: { message, text }, instance }) => {
 
 /**
  * `isActive`: the arrow keys are at this message. `isMarked`: somebody went to it from an answer.
- * @typedef {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs | null, onQuote: (id: string) => void }} MessageProps
+ * @typedef {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs, onQuote: (id: string) => void }} MessageProps
  */
 
 /** @param {MessageProps} props */
@@ -102,7 +102,6 @@ const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) =>
         ${reactions.length > 0 && html`<${Reactions} reactions=${reactions} />`}
       </div>
       ${
-        acts !== null &&
         message.status !== 'Deleted' &&
         html`
           <button
@@ -138,8 +137,8 @@ const isSame = (a, b) =>
 export class MessageView extends Component {
   /** @override @param {MessageProps} next */
   shouldComponentUpdate(next) {
-    const { item, quoted, isActive, isMarked, acts } = this.props;
-    const isUnchanged = isActive === next.isActive && isMarked === next.isMarked && (acts === null) === (next.acts === null);
+    const { item, quoted, isActive, isMarked } = this.props;
+    const isUnchanged = isActive === next.isActive && isMarked === next.isMarked;
     return !isUnchanged || !isSame(item, next.item) || !isSame(quoted, next.quoted);
   }
 

@@ -54,7 +54,7 @@ const useKeys = (part, elementOf) => {
   return { activeId, setActiveId, onKey };
 };
 
-/** @param {{ conversation: Conversation, name: string, acts: MessageActs | null }} props */
+/** @param {{ conversation: Conversation, name: string, acts: MessageActs }} props */
 export const Thread = ({ conversation, name, acts }) => {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [marked, setMarked] = useState('');
