@@ -218,6 +218,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...movingCommands(supervisor),
     ...commands,
     ...chatbotCommands(supervisor, (id) => chatbot.changed(id)),
+    tryAgent: (id, trial) => chatbot.tryAgent(id, trial),
     ...campaignCommands(supervisor, once),
     ...chatChangeCommands(supervisor),
     ...channelCommands(supervisor, commands),

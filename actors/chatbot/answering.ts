@@ -71,8 +71,33 @@ const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): 
   answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
 /** Estimates the tokens of a question, by the usual length of a token. */
-const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
+export const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
   Math.ceil(turns.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
+
+export interface Asker {
+  readonly instance: InstanceId;
+  readonly crew: Crew;
+  /** The chat whose fields fill the placeholders of the prompt. Null for a trial. */
+  readonly chat: Chat | null;
+  readonly agent: ChatbotAgent;
+}
+
+/** Returns the question to the model of an agent, without its turns. */
+export const questionFor = async (
+  {
+    ports,
+    policy,
+    cell,
+  }: Pick<AnsweringInput, 'policy' | 'cell'> & { readonly ports: Pick<Ports, 'chatModels' | 'definitions' | 'placeholder'> },
+  { instance, crew, chat, agent }: Asker,
+): Promise<Omit<ModelQuestion, 'turns'>> => {
+  const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
+  const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
+  const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
+  const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
+  const prompt = filled.kind === 'text' ? filled.text : agent.prompt;
+  return { agent, key, prompt, maxTokens, labels: labels.flatMap(({ name, deleted }) => (deleted ? [] : [name])) };
+};
 
 export class Answering {
   readonly #input: AnsweringInput;
@@ -199,7 +224,7 @@ export class Answering {
 
   async #ask(talk: Talk, plan: Plan, agent: ChatbotAgent, signal: AbortSignal): Promise<Answer | null> {
     const { policy, asking } = this.#input;
-    const question = await this.#questionOf(talk, plan, agent);
+    const question = await questionFor(this.#input, { instance: talk.instance, crew: plan.crew, chat: plan.chat, agent });
     const turns = [...plan.turns];
     const toolResults: unknown[] = [];
     for (let round = 0; round <= policy.toolRounds; round += 1) {
@@ -222,16 +247,6 @@ export class Answering {
       }
     }
     return null;
-  }
-
-  async #questionOf({ instance }: Talk, { crew, chat }: Plan, agent: ChatbotAgent): Promise<Omit<ModelQuestion, 'turns'>> {
-    const { ports, policy, cell } = this.#input;
-    const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
-    const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
-    const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
-    const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
-    const prompt = filled.kind === 'text' ? filled.text : agent.prompt;
-    return { agent, key, prompt, maxTokens, labels: labels.flatMap(({ name, deleted }) => (deleted ? [] : [name])) };
   }
 
   async #use(talk: Talk, plan: Plan, question: Omit<ModelQuestion, 'turns'>, wish: ToolWish, number: number): Promise<string> {

@@ -4,14 +4,16 @@
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
-import type { GatewayEvent, InstanceId, InstanceRecord } from '../model.ts';
+import { refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import type { AgentTrial, TrialAnswer } from '../views.ts';
 import { Answering, type Talk } from './answering.ts';
 import { Asking, Budget } from './asking.ts';
 import { conversation } from './conversation.ts';
 import { isAnswerable, isStop, Roster } from './rules.ts';
+import { Trials } from './trial.ts';
 import type { InstanceReader } from '../supervisor/registry.ts';
 import type { ChatbotCommands } from './tools.ts';
 
@@ -31,6 +33,7 @@ export class ChatbotDesk implements InstanceReader {
   readonly #asking: Asking;
   readonly #budget: Budget;
   readonly #answering: Answering;
+  readonly #trials: Trials;
   /** Conversations by instance and chat, least recently used first. */
   readonly #talks = new Map<InstanceId, Map<string, Conversation>>();
   /** Instances whose unanswered questions were already searched. */
@@ -45,6 +48,7 @@ export class ChatbotDesk implements InstanceReader {
     this.#budget = new Budget(ports.chatbots, ports.time, policy.chatbot.tokensPerDay);
     const { roster, asking, budget } = { roster: this.#roster, asking: this.#asking, budget: this.#budget };
     this.#answering = new Answering({ ports, policy: policy.chatbot, commands, roster, asking, budget, cell: input.cell });
+    this.#trials = new Trials({ ports, policy: policy.chatbot, roster, asking, budget, cell: input.cell });
   }
 
   /** Handles a committed event. */
@@ -57,6 +61,11 @@ export class ChatbotDesk implements InstanceReader {
     // Messages of the API are not words of the owner, because programs send reminders and receipts. Messages that agents write in Chatwoot count as
     // words of the owner.
     if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
+  }
+
+  /** Answers a conversation that no contact sees. Refuses with `notFound`, or with `limited` while another trial of the instance runs. */
+  async tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>> {
+    return this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial);
   }
 
   live(cell: Cell): void {
@@ -73,6 +82,7 @@ export class ChatbotDesk implements InstanceReader {
   /** Ends the conversations of an instance that is gone, and clears its caches. */
   forget(id: InstanceId): void {
     this.#endTalks(id);
+    this.#trials.forget(id);
     this.#resumed.delete(id);
     this.#roster.forget(id);
     this.#asking.forget(id);
@@ -83,6 +93,7 @@ export class ChatbotDesk implements InstanceReader {
   stop(): void {
     this.#stopped = true;
     for (const id of this.#talks.keys()) this.forget(id);
+    this.#trials.stop();
   }
 
   /** Answers recent questions that a kill left unanswered, when the session becomes live for the first time. Never rejects. */

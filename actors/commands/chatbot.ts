@@ -18,7 +18,7 @@ import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { isWebAddress } from '../web-address.ts';
 
-type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger'>;
+type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;
 
 const noInstance = refuse('notFound', 'instance not found');
 
@@ -157,5 +157,6 @@ export function chatbotCommands(supervisor: Supervisor, changed: (id: InstanceId
     editAgent: (id, edit) => inTurn(id, (cell) => editAgent(desk, cell, edit)),
     triggers: (id) => ports.definitions.all(id, 'chatbotTrigger'),
     editTrigger: (id, edit) => inTurn(id, (cell) => editTrigger(desk, cell, edit)),
+    chatbotUsage: async (id) => ({ limit: policy.chatbot.tokensPerDay, days: await ports.chatbots.usage(id) }),
   };
 }

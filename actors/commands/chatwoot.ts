@@ -16,7 +16,7 @@ import {
 } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
-type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'chatwootPosted'>;
+type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'testChatwoot' | 'chatwootPosted'>;
 
 type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
 
@@ -130,6 +130,13 @@ export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 
       return { ...settings, accessToken: maskedToken, enabled: webhook.enabled, url: webhook.url };
     },
     saveChatwoot: (id, settings) => mutex.run(id, () => save(id, settings)),
+    async testChatwoot(id, settings) {
+      const plan = planned(supervisor, id, connectorOf(supervisor, id, settings), settings);
+      if (!plan.ok) return plan;
+      const begun = ports.time.monotonic();
+      const found = await ports.chatwoot.check({ ...plan.value.chatwoot, url: plan.value.url });
+      return done({ error: found.ok ? '' : found.error, ms: Math.round(ports.time.monotonic() - begun) });
+    },
     async chatwootPosted(hook, body) {
       const webhook = dispatcher.webhooks.hooked(hook);
       if (!webhook?.chatwoot || webhook.instanceId === null) return nowhere;

@@ -15,6 +15,12 @@ export interface AgentKey {
   readonly service: AgentService | null;
 }
 
+/** The tokens of one day, such as `2026-08-19`, in UTC. */
+export interface DayTokens {
+  readonly day: string;
+  readonly tokens: number;
+}
+
 /** Storage of API keys and used tokens. Writes reject with `EpochLost` for a former owner. */
 export interface ChatbotStore {
   /** Returns the keys by agent. Agents without a key are left out. */
@@ -23,7 +29,9 @@ export interface ChatbotStore {
   saveKey(claim: Claim, agent: Pick<ChatbotAgent, 'id'> & AgentService, key: string): Promise<void>;
   /** Returns the number of tokens that the instance used on a day, such as `2026-08-19`. */
   tokens(instance: InstanceId, day: string): Promise<number>;
-  /** Adds to the number of tokens of a day. Earlier days are deleted. */
+  /** Returns the days with tokens, the latest first. */
+  usage(instance: InstanceId): Promise<readonly DayTokens[]>;
+  /** Adds to the number of tokens of a day. Days more than a month before are deleted. */
   addTokens(claim: Claim, day: string, tokens: number): Promise<void>;
   /** Returns chats with a message since a time (Unix milliseconds) whose last message is not from the account, the latest first. */
   unanswered(instance: InstanceId, since: number, limit: number): Promise<readonly PendingConversation[]>;

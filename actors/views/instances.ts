@@ -14,7 +14,7 @@ import type {
   Result,
   Status,
 } from '../model.ts';
-import type { PasskeyAssertion, PasskeyOptions } from '../ports.ts';
+import type { DayTokens, PasskeyAssertion, PasskeyOptions } from '../ports.ts';
 
 // Gateway methods for instances.
 
@@ -192,6 +192,36 @@ export interface TriggerEdit {
   readonly fields: Partial<Omit<ChatbotTrigger, 'id'>>;
 }
 
+export interface ChatbotUsage {
+  /** The tokens of one day of UTC; 0 for no limit. */
+  readonly limit: number;
+  readonly days: readonly DayTokens[];
+}
+
+/** A conversation with an agent that no contact sees. The last turn is by the user. */
+export interface AgentTrial {
+  readonly agentId: string;
+  readonly turns: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[];
+}
+
+/** A tool call of a trial. The tool did not run. */
+export interface TrialTool {
+  readonly name: string;
+  /** JSON as the model wrote it. */
+  readonly arguments: string;
+  /** The result that the model read. */
+  readonly result: string;
+}
+
+export interface TrialAnswer {
+  readonly text: string;
+  /** The reason why there is no text, as a sentence; '' if there is none. */
+  readonly error: string;
+  /** Tokens of all questions of the trial and of their answers. */
+  readonly tokens: number;
+  readonly tools: readonly TrialTool[];
+}
+
 export interface ChatbotFace {
   agents(id: InstanceId): Promise<readonly AgentView[]>;
   /**
@@ -205,4 +235,11 @@ export interface ChatbotFace {
    * of triggers.
    */
   editTrigger(id: InstanceId, edit: TriggerEdit): Promise<Result<{ readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean }>>;
+  /**
+   * Answers a conversation that no contact sees. Refuses with `notFound`. Refuses with `limited` while another trial of the instance runs, and when the
+   * tokens of the day are used up. A failure of the model service is an answer with an `error`.
+   */
+  tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>>;
+  /** Returns the tokens that the agents used on each of the last days, the latest first. */
+  chatbotUsage(id: InstanceId): Promise<ChatbotUsage>;
 }

@@ -143,6 +143,8 @@ export interface ChatwootFace {
    * to which the inbox has to post.
    */
   saveChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>>;
+  /** Asks Chatwoot for the inbox of the settings, and changes nothing. The masked token means the stored token. Refuses (`invalid`) invalid settings. */
+  testChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly error: string; readonly ms: number }>>;
   /**
    * Takes a post of Chatwoot to the hook address. Resolves when the post is stored or ignored; sending happens later. Refuses with `notFound` for an
    * unknown address. Refuses with `conflict` if the connector is off, or if the post is from another inbox.

@@ -62,13 +62,13 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /globalwebhook/test': 'operator',
   // The console and the chats of the dashboard.
   'GET /sse': 'operator',
-  'POST /chat/find': 'operator',
-  'POST /message/find': 'operator',
-  'POST /message/download': 'operator',
-  'POST /send/text': 'operator',
-  'POST /send/media': 'operator',
-  'POST /message/react': 'operator',
-  'POST /chat/read': 'operator',
+  // Campaigns: an operator may write to many as well as to one.
+  'POST /sender/simple': 'operator',
+  'POST /sender/advanced': 'operator',
+  'POST /sender/edit': 'operator',
+  'GET /sender/listfolders': 'operator',
+  'POST /sender/listmessages': 'operator',
+  'GET /sender/stats': 'operator',
 
   // Settings, secrets, deletion and people. These rows record a decision, although the default is the same.
   'POST /instance/create': 'administrator',

@@ -36,7 +36,9 @@ const problemOf = ({ id, delete: gone, fields }: Edit, least: string): Result<ne
   return least in fields ? null : refuse('invalid', `${least} is required`);
 };
 
-export const chatbotCommands = (attempt: Attempt): Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger'> => ({
+export const chatbotCommands = (
+  attempt: Attempt,
+): Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'tryAgent' | 'chatbotUsage'> => ({
   agents: async () => {
     await attempt(() => done(null));
     return [{ agent, hasKey: true }];
@@ -47,13 +49,18 @@ export const chatbotCommands = (attempt: Attempt): Pick<Gateway, 'agents' | 'edi
     return [trigger];
   },
   editTrigger: (_id, edit) => attempt(() => problemOf(edit, 'agentId') ?? done({ trigger, made: edit.id === '' })),
+  tryAgent: () => attempt(() => done({ text: 'We open at nine.', error: '', tokens: 15, tools: [] })),
+  chatbotUsage: async () => {
+    await attempt(() => done(null));
+    return { limit: 1_000_000, days: [{ day: '2026-08-19', tokens: 15 }] };
+  },
 });
 
 export class FakeChatbots implements ChatbotStore {
   /** Keys by instance and agent. */
   readonly allKeys = new Map<string, AgentKey>();
   /** Usage by instance and day. */
-  readonly usage = new Map<string, number>();
+  readonly usedTokens = new Map<string, number>();
   readonly #db: FakeDatabase;
 
   constructor(db: FakeDatabase) {
@@ -78,13 +85,20 @@ export class FakeChatbots implements ChatbotStore {
       else this.allKeys.set(`${claim.instanceId} ${id}`, { key, service: { provider, baseUrl } });
     });
 
-  tokens = (instance: string, day: string) => this.#db.run('chatbots.tokens', () => this.usage.get(`${instance} ${day}`) ?? 0);
+  tokens = (instance: string, day: string) => this.#db.run('chatbots.tokens', () => this.usedTokens.get(`${instance} ${day}`) ?? 0);
+
+  usage = (instance: string) =>
+    this.#db.run('chatbots.usage', () =>
+      [...this.usedTokens]
+        .flatMap(([name, tokens]) => (name.startsWith(`${instance} `) ? [{ day: name.slice(instance.length + 1), tokens }] : []))
+        .toSorted((a, b) => b.day.localeCompare(a.day)),
+    );
 
   addTokens = (claim: Claim, day: string, tokens: number) =>
     this.#db.run('chatbots.addTokens', () => {
       this.#db.claim(claim);
       const name = `${claim.instanceId} ${day}`;
-      this.usage.set(name, (this.usage.get(name) ?? 0) + tokens);
+      this.usedTokens.set(name, (this.usedTokens.get(name) ?? 0) + tokens);
     });
 
   unanswered = (instance: string, since: number, limit: number) =>

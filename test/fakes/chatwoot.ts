@@ -64,4 +64,5 @@ export const chatwootCommands = (attempt: <T>(act: () => Result<T>) => Promise<R
   chatwoot: () => null,
   chatwootPosted: () => attempt(() => done(null)),
   saveChatwoot: () => attempt(() => done({ hookUrl: 'https://api.example.com/chatwoot/webhook/secret' })),
+  testChatwoot: () => attempt(() => done({ error: '', ms: 12 })),
 });

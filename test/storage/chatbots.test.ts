@@ -50,12 +50,20 @@ test('chatbots: a key is stored with its service, and the migration gives stored
   );
 });
 
-test('chatbots: tokens are added up by day, and former days are forgotten', async () => {
+test('chatbots: tokens are added up by day, and days before the last month are forgotten', async () => {
   assert.equal(await chatbots.tokens('r1', '2026-08-19'), 0);
   await Promise.all([1, 2, 3].map((tokens) => chatbots.addTokens(claim, '2026-08-19', tokens)));
   assert.equal(await chatbots.tokens('r1', '2026-08-19'), 6);
   await chatbots.addTokens(claim, '2026-08-20', 5);
-  assert.deepEqual([await chatbots.tokens('r1', '2026-08-19'), await chatbots.tokens('r1', '2026-08-20')], [0, 5]);
+  assert.deepEqual(await chatbots.usage('r1'), [
+    { day: '2026-08-20', tokens: 5 },
+    { day: '2026-08-19', tokens: 6 },
+  ]);
+  await chatbots.addTokens(claim, '2026-09-20', 2);
+  assert.deepEqual(
+    (await chatbots.usage('r1')).map(({ day }) => day),
+    ['2026-09-20', '2026-08-20'],
+  );
 });
 
 test('chatbots: a former owner writes nothing', async () => {

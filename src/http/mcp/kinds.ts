@@ -26,7 +26,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     `getInstanceStatus getMessageLimits getPrivacy getInstanceProxy listCampaigns listCampaignMessages getCampaignStats listOptOuts findMessages
     listReceipts getQueue showHistory downloadMessage countChats findChats showChatNote listBlocked allContacts listContacts getGroup previewGroup
     findGroups listGroups getGroupLink getBusinessProfile listBusinessCategories listProducts getProduct listCollections listPosts listPostUpdates
-    listChannels getChannel previewChannel findChannels listLeadTags checkNumbers getChatDetails getAvatar listLabels listQuickReplies listAgents
+    listChannels getChannel previewChannel findChannels listLeadTags checkNumbers getChatDetails getAvatar listLabels listQuickReplies listAgents getAgentUsage
     listTriggers listWebhooks listWebhookErrors listWebhookDeliveries getChatwoot`,
   ],
   [
@@ -38,7 +38,10 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
   [kind('sending', ['destroys', 'repeats']), 'editMessage editPost reactToMessage reactToPost'],
   // Writes to many people at once.
   [kind('sending', ['asks']), 'sendSimpleCampaign sendAdvancedCampaign'],
-  [kind('changing', []), 'createGroup createCommunity createCollection createChannel testWebhook replayWebhookDeliveries requestHistory'],
+  [
+    kind('changing', []),
+    'createGroup createCommunity createCollection createChannel testWebhook replayWebhookDeliveries requestHistory tryAgent testChatwoot',
+  ],
   [
     kind('changing', ['repeats']),
     `joinGroup followChannel followPostUpdates viewPosts markMessagesRead markChatRead reloadChatNotes reloadLabels acceptChannelAdmin showProduct

@@ -128,6 +128,37 @@ export const chatbotRoutes: readonly Route[] = [
     },
   }),
   route({
+    on: ['POST /agent/try'],
+    operationId: 'tryAgent',
+    ...common,
+    summary: 'Ask an agent in a conversation that no contact sees: nothing is sent or stored, and no tool runs',
+    body: shape.TryAgentBody,
+    examples: { body: { agent_id: 'r1a2b3c4d5e6f70', messages: [{ role: 'user', text: 'When do you open?' }] } },
+    answer: shape.TryAgentAnswer,
+    refusals: {
+      invalid: { example: 'the last of messages must be of the user' },
+      notFound: { example: 'Agent not found' },
+      limited: { example: 'another trial of this instance is under way' },
+    },
+    run: async ({ gateway, id, body: { agent_id: agentId, messages } }) => {
+      if (messages.at(-1)?.role !== 'user') return refuse('invalid', 'the last of messages must be of the user');
+      const turns = messages.map(({ role, text }) => ({ by: role, text }));
+      return mapResult(await gateway.tryAgent(id, { agentId: String(agentId).trim(), turns }), ({ error, ...answer }) => ({
+        ok: error === '',
+        ...answer,
+        ...(error === '' ? {} : { error }),
+      }));
+    },
+  }),
+  route({
+    on: ['GET /agent/usage'],
+    operationId: 'getAgentUsage',
+    ...common,
+    summary: 'Tell how many tokens the agents used on each day of the last month',
+    answer: shape.UsageAnswer,
+    run: async ({ gateway, id }) => done(await gateway.chatbotUsage(id)),
+  }),
+  route({
     on: ['GET /trigger/list'],
     operationId: 'listTriggers',
     ...common,

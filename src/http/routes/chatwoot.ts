@@ -1,7 +1,20 @@
 /** Routes of the connector to Chatwoot. */
+import type { Static } from 'typebox';
+import type { ChatwootSettings } from '#actors/gateway.ts';
 import { chatwootView } from '#src/contract/views.ts';
 import { done, mapResult, type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
+
+const settingsOf = (body: Static<typeof shape.ChatwootBody>): ChatwootSettings => ({
+  enabled: body.enabled,
+  url: body.url,
+  accessToken: body.access_token,
+  accountId: body.account_id,
+  inboxId: body.inbox_id,
+  ignoreGroups: body.ignore_groups ?? false,
+  signMessages: body.sign_messages ?? false,
+  newConversations: body.create_new_conversation ?? false,
+});
 
 const common = { credential: 'instance', tag: 'chatwoot' } as const;
 
@@ -23,18 +36,24 @@ export const chatwootRoutes: readonly Route[] = [
     answer: shape.ChatwootSaved,
     refusals: { invalid: { example: 'Chatwoot does not take the access token' } },
     run: async ({ gateway, id, body }) => {
-      const saved = await gateway.saveChatwoot(id, {
-        enabled: body.enabled,
-        url: body.url,
-        accessToken: body.access_token,
-        accountId: body.account_id,
-        inboxId: body.inbox_id,
-        ignoreGroups: body.ignore_groups ?? false,
-        signMessages: body.sign_messages ?? false,
-        newConversations: body.create_new_conversation ?? false,
-      });
+      const saved = await gateway.saveChatwoot(id, settingsOf(body));
       return mapResult(saved, ({ hookUrl }) => ({ message: 'Chatwoot settings saved', chatwoot_inbox_webhook_url: hookUrl }));
     },
+  }),
+  route({
+    on: ['POST /chatwoot/test'],
+    operationId: 'testChatwoot',
+    ...common,
+    summary: 'Ask Chatwoot for the inbox of these settings at once and tell the outcome; nothing is saved',
+    body: shape.ChatwootBody,
+    answer: shape.ChatwootTested,
+    refusals: { invalid: { example: 'access_token is required for another url' } },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.testChatwoot(id, settingsOf(body)), ({ error, ms }) => ({
+        ok: error === '',
+        ms,
+        ...(error === '' ? {} : { error }),
+      })),
   }),
   route({
     on: ['POST /chatwoot/webhook/:hook'],

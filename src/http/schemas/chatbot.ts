@@ -118,6 +118,49 @@ export const EditAgentBody = Type.Object({
   agent: optional(Type.Object(agentFields, { description: 'Fields that are not given stay as they are' })),
 });
 
+/** A trial holds fewer and shorter texts than the memory of an agent. */
+const mostTurns = 100;
+const longestTurn = 8_000;
+
+export const TryAgentBody = Type.Object({
+  agent_id: LooseText(60, 'The agent'),
+  messages: Type.Array(
+    Type.Object({
+      role: OneOf(['user', 'assistant'], { description: '`user` is the contact, `assistant` the agent' }),
+      text: Type.String({ minLength: 1, maxLength: longestTurn, pattern: '\\S' }),
+    }),
+    {
+      minItems: 1,
+      maxItems: mostTurns,
+      description: `The conversation so far, at most ${mostTurns} messages; the last one is of the user`,
+    },
+  ),
+});
+
+export const TryAgentAnswer = Type.Object({
+  ok: Type.Boolean(),
+  text: Type.String({ description: 'The answer of the agent; empty if it failed', examples: ['We open at nine.'] }),
+  error: optional(Type.String({ description: 'The reason, if it failed', examples: ['the service does not take the key'] })),
+  tokens: Type.Integer({ description: 'Tokens that the trial used' }),
+  tools: Type.Array(
+    Type.Object({
+      ...fields('name arguments', Type.String()),
+      result: Type.String({ description: 'What the model was told; a trial runs no tool' }),
+    }),
+  ),
+});
+
+export const UsageAnswer = Type.Object({
+  limit: Type.Integer({ description: 'Tokens of one day; 0 is no limit' }),
+  days: Type.Array(
+    Type.Object({
+      day: Type.String({ description: 'In UTC', examples: ['2026-08-19'] }),
+      tokens: Type.Integer({ description: 'Of questions and answers of all agents, trials included', examples: [15_230] }),
+    }),
+    { description: 'Days with tokens, the latest first, up to a month back' },
+  ),
+});
+
 const triggerTypes = ['agent', 'quickreply', 'flow'] as const;
 const comparable = leadFields.filter((name) =>
   /^lead_(?:name|fullName|email|personalid|status|tags|notes|isTicketOpen|field\d\d)$/.test(name),

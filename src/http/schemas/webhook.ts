@@ -266,6 +266,12 @@ export const ChatwootSaved = Type.Object({
   }),
 });
 
+export const ChatwootTested = Type.Object({
+  ok: Type.Boolean({ description: 'Chatwoot knows the inbox and takes the token' }),
+  ms: Type.Integer({ description: 'Milliseconds until the answer' }),
+  error: optional(Type.String({ description: 'The reason, if it failed', examples: ['Chatwoot does not take the access token'] })),
+});
+
 export const HookParams = Type.Object({
   hook: Type.String({
     maxLength: 64,

@@ -1,8 +1,11 @@
 /** The store of the chatbot beside its definitions: sealed keys, and the tokens used. */
-import type { AgentService, ChatbotStore, PendingConversation } from '#actors/ports.ts';
+import type { AgentService, ChatbotStore, DayTokens, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { asText, type Opener, type Place, placeOf } from '../vault/sealing.ts';
+
+/** The number of days before the current one whose tokens are stored: a month, which is the usual period of a bill. */
+const usageDays = 31;
 
 interface KeyRow {
   readonly agentId: string;
@@ -34,10 +37,14 @@ export const chatbotStatements = {
       select count(*)::int as owned from owned`,
   },
   tokens: { name: 'chatbot-tokens', text: `select tokens::float8 as tokens from chatbot_usage where instance_id = $1 and day = $2` },
+  usage: {
+    name: 'chatbot-usage',
+    text: `select day, tokens::float8 as tokens from chatbot_usage where instance_id = $1 order by day desc`,
+  },
   addTokens: {
     name: 'chatbot-tokens-add',
     text: `with ${owned},
-      gone as (delete from chatbot_usage where instance_id = $1 and day < $3 and exists (select from owned)),
+      gone as (delete from chatbot_usage where instance_id = $1 and day < to_char($3::date - ${usageDays}, 'YYYY-MM-DD') and exists (select from owned)),
       added as (
         insert into chatbot_usage (instance_id, day, tokens) select $1, $3, $4 where exists (select from owned)
         on conflict (instance_id, day) do update set tokens = chatbot_usage.tokens + excluded.tokens)
@@ -76,6 +83,7 @@ export const makeChatbotStore = (database: Database, opener: Opener): ChatbotSto
   async tokens(instance, day) {
     return (await database.rows<{ readonly tokens: number }>(chatbotStatements.tokens, [instance, day]))[0]?.tokens ?? 0;
   },
+  usage: (instance) => database.rows<DayTokens>(chatbotStatements.usage, [instance]),
   async addTokens({ instanceId, epoch }, day, tokens) {
     checkOwned(await database.rows<Owned>(chatbotStatements.addTokens, [instanceId, epoch, day, tokens]));
   },

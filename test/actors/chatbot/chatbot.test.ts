@@ -337,7 +337,7 @@ test('chatbot: conversations are bounded; one that is over makes room', async ()
 
 test('chatbot: tokens of a day are bounded, also over a restart, and begin anew on the next', async () => {
   const bench = await Bench.open({
-    prepare: ({ chatbots, time }) => chatbots.usage.set(`r1 ${new Date(time.now()).toISOString().slice(0, 10)}`, 9_995),
+    prepare: ({ chatbots, time }) => chatbots.usedTokens.set(`r1 ${new Date(time.now()).toISOString().slice(0, 10)}`, 9_995),
   });
   await bench.hear('hi');
   await bench.pass(4_000);
