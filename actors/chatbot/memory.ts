@@ -36,7 +36,18 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** Returns the memory of the agent with the question at its end. Consecutive texts of one side form one turn, because every model accepts that. */
+/** Joins consecutive texts of one side to one turn, because every model accepts that. */
+export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[]): readonly Turn[] => {
+  const turns: Turn[] = [];
+  for (const { by, text } of texts) {
+    const last = turns.at(-1);
+    if (last?.by === by) turns[turns.length - 1] = { ...last, text: `${last.text}\n${text}` };
+    else turns.push(by === 'user' ? { by, text } : { by, text, wishes: [] });
+  }
+  return turns;
+};
+
+/** Returns the memory of the agent with the question at its end. */
 export const turnsOf = (
   all: readonly Message[],
   question: readonly Message[],
@@ -54,14 +65,9 @@ export const turnsOf = (
   const room = Math.max(0, agent.memoryMost - question.length);
   const kept = readable.slice(readable.length - Math.min(room, readable.length));
   const remembered = kept.filter(({ timestamp }, at) => timestamp >= recent || kept.length - at <= agent.memoryLeast);
-  const turns: Turn[] = [];
-  for (const message of [...remembered, ...question]) {
-    const [text, last] = [spoken(message, agent), turns.at(-1)];
-    const by = message.fromMe ? 'assistant' : 'user';
-    if (last?.by === by) turns[turns.length - 1] = { ...last, text: `${last.text}\n${text}` };
-    else turns.push(by === 'user' ? { by, text } : { by, text, wishes: [] });
-  }
-  return turns;
+  return joined(
+    [...remembered, ...question].map((message) => ({ by: message.fromMe ? 'assistant' : 'user', text: spoken(message, agent) })),
+  );
 };
 
 /**

@@ -6,6 +6,7 @@ import type { Cell } from '../session/cell.ts';
 import type { AgentTrial, TrialAnswer, TrialTool } from '../views.ts';
 import { estimatedTokens, questionFor } from './answering.ts';
 import type { Asking, Budget } from './asking.ts';
+import { joined } from './memory.ts';
 import type { Crew, Roster } from './rules.ts';
 
 export interface TrialsInput {
@@ -25,8 +26,7 @@ const notRun = 'done (this is a trial, so that nothing was changed or sent)';
 const toldArguments = 8_000;
 
 /** Returns the last turns that the agent would remember. The question of the user is the last one. */
-const remembered = (turns: AgentTrial['turns'], { memoryMost }: ChatbotAgent): readonly Turn[] =>
-  turns.slice(-memoryMost).map(({ by, text }) => (by === 'user' ? { by, text } : { by, text, wishes: [] }));
+const remembered = (turns: AgentTrial['turns'], { memoryMost }: ChatbotAgent): readonly Turn[] => joined(turns.slice(-memoryMost));
 
 export class Trials {
   readonly #input: TrialsInput;

@@ -8,17 +8,18 @@ import { Bench } from './setup.ts';
 const ask = (text: string) => ({ agentId: 'a1', turns: [{ by: 'user', text }] as const });
 
 test('trials: the model is asked with the prompt and the last turns, and nothing is sent', async () => {
-  const bench = await Bench.open({ agent: { memoryMost: 3 }, record: { chatbotEnabled: false } });
+  const bench = await Bench.open({ agent: { memoryMost: 4 }, record: { chatbotEnabled: false } });
   const turns = [
     { by: 'user', text: 'one' },
     { by: 'assistant', text: 'two' },
     { by: 'user', text: 'three' },
     { by: 'assistant', text: 'four' },
     { by: 'user', text: 'five' },
+    { by: 'user', text: 'six' },
   ] as const;
   const answer = await bench.gateway.tryAgent('r1', { agentId: 'a1', turns });
   assert.deepEqual(answer, { ok: true, value: { text: 'Hello!', error: '', tokens: 10, tools: [] } });
-  assert.deepEqual(bench.read, ['user: three', 'assistant: four', 'user: five']);
+  assert.deepEqual(bench.read, ['user: three', 'assistant: four', 'user: five\nsix']);
   assert.equal(bench.asked.at(-1)?.question.prompt, 'You sell flowers.');
   await bench.pass(120_000);
   assert.deepEqual([bench.said, bench.asked.length, bench.extra()], [[], 1, {}]);

@@ -38,12 +38,13 @@ export const useAnswer = (ask, on) => {
 };
 
 /**
- * Loads again at a steady pace while the page is in sight.
+ * Loads again at intervals while somebody sees the page.
  * @param {() => Promise<void>} load
  * @param {number} ms
  */
-export const useRefresh = (load, ms) =>
+export const useEvery = (load, ms) => {
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void load(), ms);
     return () => clearInterval(timer);
   }, [load, ms]);
+};

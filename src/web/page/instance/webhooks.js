@@ -95,8 +95,8 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
 
 /** @typedef {{ chatwoot_enabled: boolean, chatwoot_url: string, chatwoot_inbox_id: number }} Chatwoot */
 
-/** The connector, which is set by the API; its courier is no webhook's. @param {{ live: Live, webhooks: readonly Webhook[], chatwoot: Chatwoot }} props */
-const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chatwoot_url: url, chatwoot_inbox_id: inbox } }) => {
+/** The connector to Chatwoot, whose courier belongs to no webhook. @param {{ live: Live, webhooks: readonly Webhook[], chatwoot: Chatwoot }} props */
+export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chatwoot_url: url, chatwoot_inbox_id: inbox } }) => {
   const host = URL.parse(url)?.host ?? url;
   const isWebhook = (/** @type {string | undefined} */ courierOf) => webhooks.some(({ id }) => id === courierOf);
   const part = live.detail.value?.parts.find(({ courier }) => courier?.host === host && !isWebhook(courier.webhookId));

@@ -1,4 +1,5 @@
 /** The state of forms that send one request. */
+import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 
 /**
@@ -23,3 +24,10 @@ export const useForm = (send) => {
   };
   return { busy, error, onSubmit };
 };
+
+/**
+ * A box to tick with its label.
+ * @param {{ name: string, label: string, checked: boolean, value?: string }} props
+ */
+export const Check = ({ name, label, checked, value = 'on' }) =>
+  html`<label class="check"><input type="checkbox" name=${name} value=${value} defaultChecked=${checked} /><span>${label}</span></label>`;

@@ -1,12 +1,15 @@
-/** One session: its head, which is always live, and a tab each for its state, its webhooks, a console and its settings. */
+/** One session: its head, which is always live, and a tab each for its state, its webhooks, campaigns, the chatbot, Chatwoot, a console and settings. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
 import { may } from '../core/session.js';
 import { visible } from '../texts/visible.js';
 import { Chats } from '../chats/tab.js';
 import { actsFor } from '../instance/acts.js';
+import { Campaigns } from '../instance/campaigns.js';
+import { Chatbot } from '../instance/chatbot.js';
+import { Chatwoot } from '../instance/chatwoot.js';
 import { Console } from '../instance/console.js';
 import { LinkDialog, LinkPanel } from '../instance/linking.js';
 import { Live } from '../instance/live.js';
@@ -20,13 +23,29 @@ import { isAsking } from '../ui/asking.js';
 import { Button, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-const tabs = { state: StateTab, chats: Chats, webhooks: Webhooks, console: Console, settings: Settings };
+const tabs = {
+  state: StateTab,
+  webhooks: Webhooks,
+  campaigns: Campaigns,
+  chatbot: Chatbot,
+  chatwoot: Chatwoot,
+  console: Console,
+  settings: Settings,
+};
 
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
-const withItems = new Set(['chats']);
+const withItems = new Set(['campaigns', 'chatbot']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
-const tabRoles = { state: 'viewer', chats: 'operator', webhooks: 'operator', console: 'operator', settings: 'administrator' };
+const tabRoles = {
+  state: 'viewer',
+  webhooks: 'operator',
+  campaigns: 'operator',
+  chatbot: 'administrator',
+  chatwoot: 'administrator',
+  console: 'operator',
+  settings: 'administrator',
+};
 
 /** @param {{ live: Live }} props */
 const Acts = ({ live }) => {
@@ -81,23 +100,28 @@ const Head = ({ live }) => {
 };
 
 /** @param {{ id: string, tab: string }} props */
-const Tabs = ({ id, tab }) => html`
-  <nav class="tabs" aria-label=${t('tabs')}>
-    ${Object.entries(tabRoles).map(
-      ([name, least]) =>
-        may(least) &&
-        html`
-          <a
-            key=${name}
-            href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
-            aria-current=${name === tab ? 'page' : undefined}
-          >
-            ${t(/** @type {'tab_state'} */ (`tab_${name}`))}
-          </a>
-        `,
-    )}
-  </nav>
-`;
+const Tabs = ({ id, tab }) => {
+  const tabsOf = useRef(/** @type {HTMLElement | null} */ (null));
+  // On a phone the tabs scroll, and the present one has to be in sight.
+  useEffect(() => tabsOf.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [tab]);
+  return html`
+    <nav ref=${tabsOf} class="tabs" aria-label=${t('tabs')}>
+      ${Object.entries(tabRoles).map(
+        ([name, least]) =>
+          may(least) &&
+          html`
+            <a
+              key=${name}
+              href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
+              aria-current=${name === tab ? 'page' : undefined}
+            >
+              ${t(/** @type {'tab_state'} */ (`tab_${name}`))}
+            </a>
+          `,
+      )}
+    </nav>
+  `;
+};
 
 /** @param {{ live: Live, tab: string, item?: string }} props */
 const Body = ({ live, tab, item }) => {
@@ -133,7 +157,7 @@ export const Instance = ({ id, tab = 'state', item }) => {
           <${Tabs} id=${id} tab=${tab} />
         </div>`
       }
-      <div class=${tab === 'chats' ? 'session-body of-chats' : 'session-body'}><${Body} live=${live} tab=${tab} item=${item} /></div>
+      <div class="session-body"><${Body} live=${live} tab=${tab} item=${item} /></div>
     <//>
   `;
 };

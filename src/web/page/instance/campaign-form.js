@@ -1,0 +1,255 @@
+/** The form for a new campaign: recipients, a message and a pace. A preview checks the recipients before anything is created. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useMemo, useRef } from 'preact/hooks';
+import { call } from '../core/api.js';
+import { go } from '../core/router.js';
+import { count, moment, t } from '../texts.js';
+import { ask, toast } from '../ui/asking.js';
+import { useForm } from '../ui/forms.js';
+import { Button, Field } from '../ui/parts.js';
+import { Preview } from './campaign-preview.js';
+import { addressOf } from './campaign-summary.js';
+import { decoded, filled, numberColumn, readSheet, readTyped, recipientsOf, usesColumns } from './recipient-list.js';
+
+/** @import { Signal } from '@preact/signals' */
+/** @import { Live } from './live.js' */
+/** @import { Recipient, Sheet } from './recipient-list.js' */
+
+/** The kinds of messages, in the interface's spelling. Files are all but the first. */
+const kinds = /** @type {const} */ (['text', 'image', 'video', 'videoplay', 'audio', 'ptt', 'document', 'sticker']);
+
+/** @typedef {(typeof kinds)[number]} Kind */
+
+/** @type {Sheet} */
+const noSheet = { heads: [], rows: [] };
+
+/** Returns a data URL of the file, which the interface takes in place of an address. @param {File} file @returns {Promise<string>} */
+const dataOf = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+
+/** @param {FormData} form @param {string} name */
+const textOf = (form, name) => String(form.get(name) ?? '').trim();
+
+/** Returns the fields of the message without its text. Throws an error with a sentence for the form. @param {FormData} form @param {Kind} kind @param {boolean} isOwn */
+const fileOf = async (form, kind, isOwn) => {
+  if (kind === 'text') return {};
+  const address = textOf(form, 'address');
+  const upload = form.get('upload');
+  const isUploaded = address === '' && upload instanceof File && upload.size > 0;
+  if (address === '' && !isUploaded) throw new Error(t('campaignNoFile'));
+  if (isOwn && isUploaded) throw new Error(t('campaignFileInRows'));
+  const docName = textOf(form, 'docName') || (isUploaded ? upload.name : '');
+  return { file: isUploaded ? await dataOf(upload) : address, ...(kind === 'document' && docName !== '' ? { docName } : {}) };
+};
+
+/**
+ * Returns the request for a campaign. Texts with columns of the list need a message for each recipient.
+ * @param {FormData} form
+ * @param {{ kind: Kind, heads: readonly string[], recipients: readonly Recipient[] }} parts Valid recipients.
+ */
+const requestOf = async (form, { kind, heads, recipients }) => {
+  const text = String(form.get('text') ?? '');
+  const isOwn = usesColumns(text, heads);
+  const file = await fileOf(form, kind, isOwn);
+  const at = textOf(form, 'at');
+  const pace = {
+    delayMin: Number(form.get('least')),
+    delayMax: Number(form.get('most')),
+    scheduled_for: at === '' ? 0 : new Date(at).getTime(),
+  };
+  const info = textOf(form, 'name');
+  /** @param {string} words */
+  const messageOf = (words) => ({ type: kind, ...file, ...(kind === 'sticker' || words === '' ? {} : { text: words }) });
+  return isOwn
+    ? {
+        path: '/sender/advanced',
+        body: {
+          ...pace,
+          info,
+          messages: recipients.map(({ number, cells }) => ({ number, ...messageOf(filled(text, heads, cells)) })),
+        },
+      }
+    : { path: '/sender/simple', body: { ...pace, folder: info, numbers: recipients.map(({ number }) => number), ...messageOf(text) } };
+};
+
+/** A random name of a request. `crypto.randomUUID` needs HTTPS. */
+const randomName = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/**
+ * @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props
+ */
+const Recipients = ({ typed, sheet, column }) => {
+  /** @param {Sheet} read */
+  const take = (read) => {
+    sheet.value = read;
+    column.value = numberColumn(read);
+  };
+  /** @param {boolean} isTyped */
+  const turn = (isTyped) => {
+    typed.value = isTyped;
+    take(noSheet);
+  };
+  /** @param {Event} event */
+  const onFile = async (event) => {
+    const [file] = /** @type {HTMLInputElement} */ (event.target).files ?? [];
+    take(file === undefined ? noSheet : readSheet(decoded(await file.arrayBuffer())));
+  };
+  const width = Math.max(0, sheet.value.heads.length, ...sheet.value.rows.slice(0, 50).map((row) => row.length));
+  return html`
+    <fieldset class="part">
+      <legend>${t('campaignTo')}</legend>
+      <div class="filters" role="group" aria-label=${t('campaignSource')}>
+        <button type="button" aria-pressed=${typed.value} onClick=${() => turn(true)}>${t('campaignTyped')}</button>
+        <button type="button" aria-pressed=${!typed.value} onClick=${() => turn(false)}>${t('campaignFile')}</button>
+      </div>
+      ${
+        typed.value
+          ? html`<${Field}
+              key="typed"
+              as="textarea"
+              rows="5"
+              label=${t('campaignNumbers')}
+              hint=${t('campaignNumbersHint')}
+              name="numbers"
+              inputmode="tel"
+              spellcheck="false"
+              onInput=${(/** @type {InputEvent} */ event) => take(readTyped(/** @type {HTMLTextAreaElement} */ (event.target).value))}
+            />`
+          : html`<${Field}
+              key="file"
+              label=${t('campaignCsv')}
+              hint=${t('campaignCsvHint')}
+              type="file"
+              accept=".csv,.tsv,.txt,text/csv"
+              onChange=${onFile}
+            />`
+      }
+      ${
+        !typed.value &&
+        width > 1 &&
+        html`
+          <${Field}
+            as="select"
+            label=${t('campaignColumn')}
+            onChange=${(/** @type {Event} */ event) => (column.value = Number(/** @type {HTMLSelectElement} */ (event.target).value))}
+          >
+            ${Array.from({ length: width }, (_, at) => html`<option key=${at} value=${at} selected=${at === column.value}>${sheet.value.heads[at] || t('campaignColumnOf', { n: at + 1 })}</option>`)}
+          <//>
+        `
+      }
+    </fieldset>
+  `;
+};
+
+/** @param {{ kind: Signal<Kind>, text: Signal<string>, heads: readonly string[] }} props */
+const Message = ({ kind, text, heads }) => {
+  const named = heads.filter((head) => head !== '');
+  const hint =
+    named.length > 0
+      ? t('campaignTextColumns', { columns: named.map((head) => `{{${head}}}`).join(', ') })
+      : t('campaignTextHint', { example: '{{name}}' });
+  return html`
+    <fieldset class="part">
+      <legend>${t('campaignMessage')}</legend>
+      <${Field}
+        as="select"
+        label=${t('campaignKind')}
+        onChange=${(/** @type {Event} */ event) => (kind.value = /** @type {Kind} */ (/** @type {HTMLSelectElement} */ (event.target).value))}
+      >
+        ${kinds.map((one) => html`<option key=${one} value=${one} selected=${one === kind.value}>${t(`kind_${one}`)}</option>`)}
+      <//>
+      ${
+        kind.value !== 'text' &&
+        html`
+          <${Field}
+            label=${t('campaignAddress')}
+            hint=${t('campaignAddressHint')}
+            name="address"
+            type="url"
+            placeholder="https://example.com/picture.jpg"
+          />
+          <${Field} label=${t('campaignUpload')} name="upload" type="file" />
+        `
+      }
+      ${kind.value === 'document' && html`<${Field} label=${t('campaignDocName')} name="docName" maxlength="255" />`}
+      ${
+        kind.value !== 'sticker' &&
+        html`<${Field}
+          as="textarea"
+          rows="4"
+          label=${t(kind.value === 'text' ? 'campaignText' : 'campaignCaption')}
+          hint=${hint}
+          name="text"
+          maxlength="65536"
+          required=${kind.value === 'text'}
+          onInput=${(/** @type {InputEvent} */ event) => (text.value = /** @type {HTMLTextAreaElement} */ (event.target).value)}
+        />`
+      }
+    </fieldset>
+  `;
+};
+
+const Pace = () => html`
+  <fieldset class="part">
+    <legend>${t('campaignWhen')}</legend>
+    <div class="pair">
+      <${Field} label=${t('campaignLeast')} name="least" type="number" min="1" max="86400" required defaultValue="10" />
+      <${Field} label=${t('campaignMost')} name="most" type="number" min="1" max="86400" required defaultValue="30" />
+    </div>
+    <${Field} label=${t('campaignAt')} hint=${t('campaignAtHint')} name="at" type="datetime-local" />
+  </fieldset>
+`;
+
+/** @param {{ live: Live }} props */
+export const CampaignForm = ({ live }) => {
+  const typed = useSignal(true);
+  const sheet = useSignal(noSheet);
+  const column = useSignal(0);
+  const kind = useSignal(/** @type {Kind} */ ('text'));
+  const text = useSignal('');
+  const { heads } = sheet.value;
+  const recipients = useMemo(() => recipientsOf(sheet.value, column.value), [sheet.value, column.value]);
+  const good = useMemo(() => recipients.filter(({ fault }) => fault === ''), [recipients]);
+  /** The same request has the same key, so that a lost answer creates no second campaign. */
+  const once = useRef({ request: '', key: '' });
+  const { busy, error, onSubmit } = useForm(async (form) => {
+    if (good.length === 0) throw new Error(t('campaignNobody'));
+    const { path, body } = await requestOf(form, { kind: kind.value, heads, recipients: good });
+    const request = JSON.stringify({ path, body });
+    if (once.current.request !== request) once.current = { request, key: randomName() };
+    const facts = { n: count(good.length), min: body.delayMin, max: body.delayMax, time: moment(body.scheduled_for) };
+    const question = {
+      title: t('campaignCreateTitle'),
+      text: t(body.scheduled_for > Date.now() ? 'campaignCreateLater' : 'campaignCreateNow', facts),
+      yes: t('campaignCreateYes'),
+    };
+    if (!(await ask(question))) return;
+    /** @type {{ folder_id: string, count: number }} */
+    const made = await call('POST', path, { instance: live.id, body, headers: { 'idempotency-key': once.current.key } });
+    toast(t('campaignCreated', { n: count(made.count) }));
+    go(addressOf(live.id, made.folder_id), { replace: true });
+  });
+  return html`
+    <div class="daily">
+      <p><a href=${addressOf(live.id)}>${t('campaignsAll')}</a></p>
+      <div class="beside">
+        <form class="panel form" aria-labelledby="campaign-title" onSubmit=${onSubmit}>
+          <h2 id="campaign-title">${t('campaignNew')}</h2>
+          <${Field} label=${t('campaignName')} hint=${t('campaignNameHint')} name="name" maxlength="200" />
+          <${Recipients} typed=${typed} sheet=${sheet} column=${column} />
+          <${Message} kind=${kind} text=${text} heads=${heads} />
+          <${Pace} />
+          ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
+          <div class="actions"><${Button} type="submit" kind="main" busy=${busy}>${t('campaignCreate')}<//></div>
+        </form>
+        <${Preview} recipients=${recipients} good=${good} heads=${heads} text=${kind.value === 'sticker' ? '' : text.value} />
+      </div>
+    </div>
+  `;
+};

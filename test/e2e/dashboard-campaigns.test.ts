@@ -1,0 +1,164 @@
+/** Campaigns in the dashboard in a real browser. The phones of the simulated platform and the database are the oracle. */
+import assert from 'node:assert/strict';
+import { objectionsTo } from '#test/support/access.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { until } from '#test/support/until.ts';
+
+const database = withoutBrowser === '' ? await testDatabase() : null;
+const stage = dashboardStage({ LOOKUP_EVERY_MS: '1', ...(database === null ? {} : { DATABASE_URL: database.url }) });
+
+const rows = <T>(text: string): Promise<readonly T[]> => database!.admin.rows<T>({ name: '', text }, []);
+
+/** The newest campaign in the database, with the states of its recipients in order. */
+const stored = async () => {
+  const [campaign] = await rows<{ id: string; info: string; status: string }>(
+    'select id, info, status from campaign order by created desc limit 1',
+  );
+  const recipients = await rows<{ state: string }>(
+    `select state from campaign_recipient where campaign_id = '${campaign?.id ?? ''}' order by position`,
+  );
+  return { ...campaign, states: recipients.map(({ state }) => state) };
+};
+
+const address = ({ id }: DashboardStage, item = ''): string => `/admin/sessions/${id}/campaigns${item}`;
+
+const textsOf = ({ scene }: DashboardStage, number: string): readonly string[] =>
+  scene.platform.sandbox.received(number).map(({ text }) => text);
+
+const confirm = async ({ dashboard: { page } }: DashboardStage): Promise<string> => {
+  const dialog = page.getByRole('dialog');
+  const text = await dialog.locator('p').textContent();
+  await dialog.getByRole('button', { name: 'Create and send' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  return text ?? '';
+};
+
+inBrowser('a campaign is made from a typed list by the keyboard alone, and each contact gets it once', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on));
+  await page.getByRole('link', { name: 'New campaign' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name', { exact: true }).focus();
+  await page.keyboard.type('January');
+  await page.getByLabel('Numbers').focus();
+  await page.keyboard.type('+55 11 97770-0001\n5511977700002\n\n12\n5511977700001');
+  await page.getByText('Valid recipients: 2.').waitFor();
+  await page.getByText('Rows with errors, which are left out: 2.').waitFor();
+  await page.getByRole('cell', { name: 'a number has 5 to 15 digits' }).waitFor();
+  await page.getByRole('cell', { name: 'is in the list twice' }).waitFor();
+  await page.getByLabel('Text').focus();
+  await page.keyboard.type('We open at nine');
+  for (const label of ['Shortest pause (s)', 'Longest pause (s)']) await page.getByLabel(label).fill('1');
+  await button(on, 'Create campaign').focus();
+  await page.keyboard.press('Enter');
+  assert.match(await confirm(on), /^Recipients: 2\. The first message leaves at once, and each next one 1 to 1 s later\.$/);
+  await page.getByRole('heading', { name: 'January' }).waitFor();
+  await page.locator('.badge', { hasText: 'done' }).waitFor();
+  await page.getByText('2 of 2 messages').waitFor();
+  assert.deepEqual(
+    ['5511977700001', '5511977700002'].map((number) => textsOf(on, number)),
+    [['We open at nine'], ['We open at nine']],
+  );
+  const { info, status, states } = await stored();
+  assert.deepEqual([info, status, states], ['January', 'done', ['sent', 'sent']]);
+});
+
+inBrowser('columns of a CSV file fill the text of each contact, and rows with errors are left out', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  await button(on, 'CSV file').click();
+  const csv = 'Nome;Telefone;Cidade\r\n"Ana; Lima";+55 11 97770-0011;Recife\r\nBo;123;Natal\r\nCy;5511977700012;Olinda\r\n';
+  const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(csv, 'latin1') };
+  await page.getByLabel('File', { exact: true }).setInputFiles(file);
+  assert.equal(await page.getByLabel('Column with the numbers').inputValue(), '1');
+  await page.getByLabel('Text').fill('Oi {{Nome}} de {{cidade}}!');
+  await page.getByText('Oi Ana; Lima de Recife!').waitFor();
+  await page.getByText('Rows with errors, which are left out: 1.').waitFor();
+  assert.deepEqual(await objectionsTo(on.dashboard, 'new campaign'), []);
+  for (const label of ['Shortest pause (s)', 'Longest pause (s)']) await page.getByLabel(label).fill('1');
+  await button(on, 'Create campaign').click();
+  await confirm(on);
+  await until(() => textsOf(on, '5511977700012').length > 0, 'the last contact has the message');
+  assert.deepEqual(textsOf(on, '5511977700011'), ['Oi Ana; Lima de Recife!']);
+  assert.deepEqual(textsOf(on, '5511977700012'), ['Oi Cy de Olinda!']);
+  assert.deepEqual((await stored()).states.length, 2);
+});
+
+inBrowser('an uploaded picture goes out with its caption, and a campaign without a file says what is missing', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  await page.getByLabel('Numbers').fill('5511977700021');
+  await page.getByLabel('Kind').selectOption({ label: 'Picture' });
+  await page.getByLabel('Caption').fill('The offer of the week');
+  await button(on, 'Create campaign').click();
+  await page.getByRole('alert').filter({ hasText: 'Give the address of a file, or choose a file.' }).waitFor();
+  const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  await page
+    .getByLabel('Or a file of this computer')
+    .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(picture, 'base64') });
+  await button(on, 'Create campaign').click();
+  await confirm(on);
+  const [message] = await until(() => {
+    const all = on.scene.platform.sandbox.received('5511977700021');
+    return all.length > 0 && all;
+  }, 'the contact has the picture');
+  assert.deepEqual([message?.kind, message?.text], ['imageMessage', 'The offer of the week']);
+});
+
+inBrowser('a campaign for later is stopped, continued and deleted', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  await page.getByLabel('Numbers').fill('5511977700031');
+  await page.getByLabel('Name', { exact: true }).fill('Later');
+  await page.getByLabel('Text').fill('Never sent');
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+  await page.getByLabel('First message').fill(tomorrow);
+  await button(on, 'Create campaign').click();
+  await confirm(on);
+  await page.locator('.badge', { hasText: 'scheduled' }).waitFor();
+  await button(on, 'Stop').click();
+  await page.locator('.badge', { hasText: 'paused' }).waitFor();
+  assert.equal((await stored()).status, 'paused');
+  await button(on, 'Continue').click();
+  await page.locator('.badge', { hasText: 'scheduled' }).waitFor();
+  assert.equal((await stored()).status, 'waiting');
+  await page.locator('.item').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
+  await page.getByRole('link', { name: 'Later' }).waitFor({ state: 'detached' });
+  await until(async () => (await stored()).info !== 'Later', 'the campaign is gone from the database');
+  assert.deepEqual(textsOf(on, '5511977700031'), []);
+  assert.deepEqual(await objectionsTo(on.dashboard, 'campaigns'), []);
+});
+
+inBrowser('failures are counted by reason, and the progress of a campaign of the API is shown live', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on));
+  await page.getByRole('heading', { name: 'Campaigns' }).waitFor();
+  const absent = ['5511977700041', '5511977700042'];
+  for (const number of absent) await on.scene.platform.sandbox.putPerson({ number, absent: true });
+  const numbers = ['5511977700043', ...absent, 'nobody'];
+  const body = { type: 'text', text: 'Hi', folder: 'Mixed', numbers, delayMin: 1, delayMax: 1, scheduled_for: 0 };
+  assert.equal((await on.account.call('POST', '/sender/simple', body)).status, 200);
+  const item = page.getByRole('listitem', { name: 'Mixed' });
+  await item.getByText('4 of 4 messages · 3 not sent').waitFor();
+  await item.getByRole('link', { name: 'Mixed' }).click();
+  const reasons = page.getByRole('group', { name: 'Failures by reason' });
+  await reasons.getByRole('row', { name: 'the number … is not on WhatsApp 2' }).waitFor();
+  await reasons.getByRole('row', { name: /digits with the country code.* 1$/ }).waitFor();
+  await button(on, 'not sent').click();
+  await page.getByRole('rowheader', { name: '5511977700043' }).waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.messages tbody tr').count(), 3);
+  assert.deepEqual((await stored()).states, ['sent', 'failed', 'failed', 'failed']);
+  assert.deepEqual(await objectionsTo(on.dashboard, 'campaign'), []);
+  await on.dashboard.goto(address(on, '/r00000000000000'));
+  await page.getByText('This campaign does not exist (any more).').waitFor();
+  assert.deepEqual(on.dashboard.complaints, []);
+});

@@ -1,0 +1,183 @@
+/** The chatbot in the dashboard in a real browser: agents, triggers, a trial, and tokens. The model server, the phones and the database are the oracle. */
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { objectionsTo } from '#test/support/access.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { type ModelServer, openModelServer } from '#test/support/model-server.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const key = 'sk-verysecret0123456789';
+const database = withoutBrowser === '' ? await testDatabase() : null;
+const stage = dashboardStage({ CHATBOT_PAUSE_MS: '300', ...(database === null ? {} : { DATABASE_URL: database.url }) });
+
+const rows = <T>(text: string): Promise<readonly T[]> => database!.admin.rows<T>({ name: '', text }, []);
+const agents = () =>
+  rows<{ id: string; value: Readonly<Record<string, unknown>> }>(`select id, value from definition where kind = 'chatbotAgent'`);
+const triggers = () =>
+  rows<{ id: string; value: Readonly<Record<string, unknown>> }>(`select id, value from definition where kind = 'chatbotTrigger'`);
+const tokens = async (): Promise<number> =>
+  (await rows<{ tokens: number }>('select coalesce(sum(tokens), 0)::int as tokens from chatbot_usage'))[0]?.tokens ?? 0;
+const messages = async (): Promise<number> => (await rows<{ count: number }>('select count(*)::int as count from message'))[0]?.count ?? 0;
+
+let opened: Promise<ModelServer> | undefined;
+const models = (): Promise<ModelServer> => (opened ??= openModelServer(key));
+after(async () => (await opened)?.close());
+
+const address = ({ id }: DashboardStage, item = ''): string => `/admin/sessions/${id}/chatbot${item}`;
+
+/** True if the page holds the key anywhere: in its markup, or in a field. */
+const showsKey = ({ dashboard: { page } }: DashboardStage): Promise<boolean> =>
+  page.evaluate<boolean>(
+    `document.documentElement.outerHTML.includes('${key}') || [...document.querySelectorAll('input, textarea')].some(({ value }) => value.includes('${key}'))`,
+  );
+
+const say = async ({ dashboard: { page } }: DashboardStage, text: string): Promise<void> => {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+inBrowser('an agent is made, its key is sealed and never shown, and all its fields are stored', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const server = await models();
+  await on.dashboard.goto(address(on));
+  await page.getByRole('link', { name: 'New agent' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Ada');
+  await page.getByLabel('Provider').selectOption({ label: 'Another service' });
+  await page.getByLabel('Model', { exact: true }).fill('small');
+  await button(on, 'Save').click();
+  await page.getByRole('alert').filter({ hasText: 'baseUrl is required for a custom provider' }).waitFor();
+  await page.getByLabel('Base address').fill(server.url);
+  await page.getByLabel('API key').fill(key);
+  await page.getByLabel('Instructions').fill('You sell flowers.');
+  await page.getByLabel('Temperature').fill('30');
+  await page.getByLabel('Messages at most').fill('12');
+  await page.getByLabel('Hand the chat over to a person').check();
+  await button(on, 'Add a file').click();
+  await page.getByLabel('Name', { exact: true }).nth(1).fill('card');
+  await page.getByLabel('Address', { exact: true }).fill('https://example.com/card.png');
+  await button(on, 'Save').click();
+  await page.getByText('The agent is saved.').waitFor();
+  await page.getByRole('heading', { name: 'Try the agent' }).waitFor();
+  const [agent] = await agents();
+  assert.partialDeepStrictEqual(agent?.value, {
+    name: 'Ada',
+    provider: 'custom',
+    baseUrl: server.url,
+    model: 'small',
+    prompt: 'You sell flowers.',
+    temperature: 30,
+    diversity: null,
+    memoryMost: 12,
+    tools: ['handOver'],
+    media: [{ name: 'card', description: '', as: 'image', file: 'https://example.com/card.png' }],
+  });
+  const [row] = await rows<{ text: string }>('select row_to_json(chatbot_key)::text as text from chatbot_key');
+  assert.ok(row !== undefined && !row.text.includes(key) && !row.text.includes(Buffer.from(key).toString('hex')));
+  assert.equal(await showsKey(on), false);
+  assert.deepEqual(await objectionsTo(on.dashboard, 'agent'), []);
+});
+
+inBrowser('a trial asks the model with the whole conversation, shows tools and tokens, and leaves no trace', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const server = await models();
+  const [stored, received] = [await messages(), on.scene.platform.sandbox.received(contact).length];
+  server.answer = ({ messages: turns }) =>
+    turns.some(({ role }) => role === 'tool')
+      ? { text: 'A person comes.' }
+      : turns.length > 3
+        ? { calls: [{ name: 'hand_over', arguments: '{"reason":"a person"}' }] }
+        : { text: 'We open at nine.' };
+  await say(on, 'When do you open?');
+  const talk = page.getByRole('log');
+  await talk.getByText('We open at nine.').waitFor();
+  await say(on, 'I want a person');
+  await talk.getByText('A person comes.').waitFor();
+  await talk.getByText('Would do: hand_over {"reason":"a person"}').waitFor();
+  await talk.getByText('Ada · 30 tokens').waitFor();
+  assert.deepEqual(
+    server.asked.at(-2)?.messages.map(({ role, content }) => `${role}: ${content}`),
+    ['system: You sell flowers.', 'user: When do you open?', 'assistant: We open at nine.', 'user: I want a person'],
+  );
+  server.answer = () => ({ status: 401 });
+  await say(on, 'Hello?');
+  await talk
+    .getByText('No answer: the service refuses the key')
+    .or(talk.getByText(/No answer: .*key/))
+    .waitFor();
+  assert.deepEqual([await messages(), on.scene.platform.sandbox.received(contact).length], [stored, received]);
+  assert.deepEqual(await rows('select 1 from chat'), []);
+  assert.equal(await tokens(), 45);
+  assert.deepEqual(await objectionsTo(on.dashboard, 'trial'), []);
+  await button(on, 'Start again').click();
+  await page.getByText('Write a message as a contact would.').waitFor();
+});
+
+inBrowser('a trigger and the switch make the agent answer a contact, and tokens of the day are shown', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const server = await models();
+  server.answer = () => ({ text: 'Good morning to you.' });
+  await on.dashboard.goto(address(on));
+  await button(on, 'New trigger').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Words').fill('hello|good morning');
+  await dialog.getByLabel('Priority').fill('3');
+  await dialog.getByLabel('Field of the lead').selectOption('lead_status');
+  await dialog.getByLabel('Comparison').selectOption({ label: 'is not' });
+  await dialog.getByLabel('Value').fill('won');
+  assert.deepEqual(await objectionsTo(on.dashboard, 'trigger'), []);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('only if lead_status is not won').waitFor();
+  const [agent] = await agents();
+  assert.partialDeepStrictEqual((await triggers())[0]?.value, {
+    agentId: agent?.id,
+    words: 'hello|good morning',
+    priority: 3,
+    leadField: 'lead_status',
+    leadOperator: 'not_equals',
+    leadValue: 'won',
+  });
+  await page.getByLabel('The chatbot answers').check();
+  await page.getByLabel('Stop keyword').fill('human');
+  await button(on, 'Save').click();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  await on.scene.platform.sandbox.send(contact, on.account.number, { kind: 'text', text: 'Good morning!' });
+  await until(
+    () => on.scene.platform.sandbox.received(contact).some(({ text }) => text === 'Good morning to you.'),
+    'the contact has the answer',
+  );
+  const used = await until(async () => {
+    const now = await tokens();
+    return now > 45 && now;
+  }, 'the tokens are counted');
+  await on.dashboard.goto(address(on));
+  await page.getByText(`Today (UTC): ${used} of 1,000,000.`).waitFor();
+  assert.deepEqual(await objectionsTo(on.dashboard, 'chatbot'), []);
+});
+
+inBrowser('an agent is changed without its key, and deleted with its triggers', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const server = await models();
+  await on.dashboard.goto(address(on));
+  await page.getByRole('link', { name: 'Ada' }).click();
+  await page.getByLabel('Instructions').fill('You sell shoes.');
+  await button(on, 'Remove file 1').click();
+  await button(on, 'Save').click();
+  await page.getByText('The agent is saved.').waitFor();
+  assert.partialDeepStrictEqual((await agents())[0]?.value, { prompt: 'You sell shoes.', media: [] });
+  server.answer = () => ({ text: 'Shoes, yes.' });
+  await say(on, 'What do you sell?');
+  await page.getByRole('log').getByText('Shoes, yes.').waitFor();
+  assert.equal(server.asked.at(-1)?.messages[0]?.content, 'You sell shoes.');
+  await page.locator('.form').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No agent yet').waitFor();
+  assert.deepEqual([await agents(), await triggers(), await rows('select 1 from chatbot_key')], [[], [], []]);
+  assert.deepEqual([server.objections, on.dashboard.complaints], [[], []]);
+});
