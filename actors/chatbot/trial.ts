@@ -22,6 +22,9 @@ export interface TrialsInput {
 /** The result that the model reads after a valid tool call. */
 const notRun = 'done (this is a trial, so that nothing was changed or sent)';
 
+/** The limit of one trial. A caller on another node waits 60 s for the answer. In milliseconds. */
+const longestTrial = 50_000;
+
 /** The limit of the arguments of a tool call in the answer. In characters. */
 const toldArguments = 8_000;
 
@@ -44,7 +47,7 @@ export class Trials {
     if (this.#running.has(id)) return refuse('limited', 'another trial of this instance is under way', { retryAfter: 1 });
     const end = new AbortController();
     this.#running.set(id, end);
-    const timer = ports.time.setTimeout(() => end.abort(), policy.timeout);
+    const timer = ports.time.setTimeout(() => end.abort(), Math.min(policy.timeout, longestTrial));
     try {
       const crew = await roster.of(id);
       const agent = crew.agents.find((one) => one.id === trial.agentId);

@@ -73,6 +73,30 @@ test('chatbot: a burst of texts is one question, and the contact decrypts one an
   );
 });
 
+test('chatbot: a trial is answered by the model, and nothing of it reaches the contact, the chat or the messages', async () => {
+  server.answer = () => ({ text: 'On trial we open at ten.' });
+  const find = async () =>
+    (await account.call('POST', '/message/find', { chatid: chatId, limit: 100 })).body['messages'] as readonly Json[];
+  const [before, used] = [await find(), (await account.call('GET', '/agent/usage')).body['days'] as readonly Json[]];
+  const messages = [{ role: 'user', text: 'When do you open?' }];
+  const tried = await call('/agent/try', { agent_id: agentId, messages });
+  assert.deepEqual(tried, { ok: true, text: 'On trial we open at ten.', tokens: 15, tools: [] });
+  assert.deepEqual(await find(), before);
+  assert.ok(!received().includes('On trial we open at ten.'));
+  const days = (await account.call('GET', '/agent/usage')).body['days'] as readonly Json[];
+  assert.equal(Number(days[0]?.['tokens']) - Number(used[0]?.['tokens']), 15);
+  const refused = async (body: Json) => (await account.call('POST', '/agent/try', body)).status;
+  const answered = [...messages, { role: 'assistant', text: 'At nine.' }];
+  assert.deepEqual(
+    [
+      await refused({ agent_id: 'r0', messages }),
+      await refused({ agent_id: agentId, messages: answered }),
+      await refused({ agent_id: agentId, messages: [] }),
+    ],
+    [404, 400, 400],
+  );
+});
+
 test('chatbot: it remembers what was said, and tools work: a field of the lead, a file, a hand-over', async () => {
   const media = [{ name: 'card', description: 'Our card', type: 'image', file: 'http://127.0.0.1:1/none.png' }];
   await call('/agent/edit', { id: agentId, agent: { tools: ['setLeadField', 'handOver', 'sendMedia'], media } });

@@ -62,6 +62,26 @@ test('PUT /chatwoot/config: connects with an inbox, shows no token, and keeps ad
   );
 });
 
+test('POST /chatwoot/test: asks for the inbox, saves nothing, and takes the stored token for the same server alone', async () => {
+  const shop = await service.instance('tested');
+  const test = (change: object) => shop.call('POST', '/chatwoot/test', { ...desk.settings, ...change });
+  const wrong = await test({ access_token: 'wrong' });
+  assert.deepEqual(
+    [wrong.status, wrong.body],
+    [200, { ...(wrong.body as object), ok: false, error: 'Chatwoot does not take the access token' }],
+  );
+  assert.partialDeepStrictEqual((await test({})).body, { ok: true });
+  assert.deepEqual((await shop.call('GET', '/chatwoot/config')).body, unset);
+  assert.equal((await test({ access_token: '***' })).status, 400);
+  await shop.call('PUT', '/chatwoot/config', desk.settings);
+  assert.partialDeepStrictEqual((await test({ access_token: '***', inbox_id: 6 })).body, {
+    ok: false,
+    error: 'Chatwoot has no inbox 6 in account 3',
+  });
+  assert.equal((await test({ access_token: '***', url: 'http://127.0.0.1:9' })).status, 400);
+  assert.partialDeepStrictEqual((await shop.call('GET', '/chatwoot/config')).body, { chatwoot_inbox_id: 5 });
+});
+
 test('the connector is no webhook of the interface: nobody sees, changes or deletes it there', async () => {
   const shop = await service.instance('apart');
   await shop.call('PUT', '/chatwoot/config', desk.settings);

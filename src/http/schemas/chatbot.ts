@@ -127,7 +127,13 @@ export const TryAgentBody = Type.Object({
   messages: Type.Array(
     Type.Object({
       role: OneOf(['user', 'assistant'], { description: '`user` is the contact, `assistant` the agent' }),
-      text: Type.String({ minLength: 1, maxLength: longestTurn, pattern: '\\S' }),
+      text: Type.String({
+        minLength: 1,
+        maxLength: longestTurn,
+        pattern: '\\S',
+        description: 'What was said',
+        examples: ['When do you open?'],
+      }),
     }),
     {
       minItems: 1,

@@ -61,7 +61,7 @@ export const Trial = ({ live, agentId, name }) => {
       const body = { agent_id: agentId, messages: turnsOf(asked) };
       /** @type {Omit<Said, 'role'>} */
       const answer = await post('/agent/try', body, { instance: live.id });
-      // Somebody may have started again meanwhile.
+      // The conversation may have been started again meanwhile.
       if (said.value === asked) said.value = [...asked, { role: 'assistant', ...answer }];
       element.reset();
     } catch (problem) {

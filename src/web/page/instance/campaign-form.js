@@ -81,10 +81,32 @@ const requestOf = async (form, { kind, heads, recipients }) => {
 /** A random name of a request. `crypto.randomUUID` needs HTTPS. */
 const randomName = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/**
- * @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props
- */
+/** @param {{ sheet: Signal<Sheet>, column: Signal<number> }} props */
+const ColumnField = ({ sheet, column }) => {
+  const { heads, rows } = sheet.value;
+  const width = Math.max(0, heads.length, ...rows.slice(0, 50).map((row) => row.length));
+  /** @param {Event} event */
+  const onChange = (event) => (column.value = Number(/** @type {HTMLSelectElement} */ (event.target).value));
+  if (width < 2) return null;
+  return html`
+    <${Field} as="select" label=${t('campaignColumn')} onChange=${onChange}>
+      ${Array.from(
+        { length: width },
+        (_, at) =>
+          html`<option key=${at} value=${at} selected=${at === column.value}>${heads[at] || t('campaignColumnOf', { n: at + 1 })}</option>`,
+      )}
+    <//>
+  `;
+};
+
+/** The largest list of recipients, in bytes: about 100,000 rows of 300 bytes. */
+const largestList = 32 * 1024 * 1024;
+
+/** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
+  const failure = useSignal('');
+  /** The number of the last reading. */
+  const reading = useRef(0);
   /** @param {Sheet} read */
   const take = (read) => {
     sheet.value = read;
@@ -92,15 +114,19 @@ const Recipients = ({ typed, sheet, column }) => {
   };
   /** @param {boolean} isTyped */
   const turn = (isTyped) => {
+    reading.current += 1;
     typed.value = isTyped;
     take(noSheet);
   };
   /** @param {Event} event */
   const onFile = async (event) => {
     const [file] = /** @type {HTMLInputElement} */ (event.target).files ?? [];
-    take(file === undefined ? noSheet : readSheet(decoded(await file.arrayBuffer())));
+    const own = (reading.current += 1);
+    failure.value = file !== undefined && file.size > largestList ? t('campaignListLarge') : '';
+    const read = file === undefined || failure.value !== '' ? noSheet : readSheet(decoded(await file.arrayBuffer()));
+    // Another file may have been chosen, or the list may be typed now.
+    if (own === reading.current) take(read);
   };
-  const width = Math.max(0, sheet.value.heads.length, ...sheet.value.rows.slice(0, 50).map((row) => row.length));
   return html`
     <fieldset class="part">
       <legend>${t('campaignTo')}</legend>
@@ -125,24 +151,13 @@ const Recipients = ({ typed, sheet, column }) => {
               key="file"
               label=${t('campaignCsv')}
               hint=${t('campaignCsvHint')}
+              error=${failure.value}
               type="file"
               accept=".csv,.tsv,.txt,text/csv"
               onChange=${onFile}
             />`
       }
-      ${
-        !typed.value &&
-        width > 1 &&
-        html`
-          <${Field}
-            as="select"
-            label=${t('campaignColumn')}
-            onChange=${(/** @type {Event} */ event) => (column.value = Number(/** @type {HTMLSelectElement} */ (event.target).value))}
-          >
-            ${Array.from({ length: width }, (_, at) => html`<option key=${at} value=${at} selected=${at === column.value}>${sheet.value.heads[at] || t('campaignColumnOf', { n: at + 1 })}</option>`)}
-          <//>
-        `
-      }
+      ${!typed.value && html`<${ColumnField} sheet=${sheet} column=${column} />`}
     </fieldset>
   `;
 };

@@ -12,7 +12,7 @@ import { useAnswer, useEvery } from './load.js';
 /** @import { Live } from './live.js' */
 /** @import { Folder } from './campaign-summary.js' */
 
-/** How often the progress is asked for. In milliseconds. */
+/** The time between two requests for the progress. In milliseconds. */
 const refreshMs = 2_000;
 
 /**

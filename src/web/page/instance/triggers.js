@@ -16,9 +16,15 @@ import { TriggerForm } from './trigger-form.js';
 /** @param {Trigger} trigger */
 const wordsOf = ({ wordsToStart: words }) => (words.trim() === '' ? t('triggerEvery') : words.split('|').join(', '));
 
-/** @param {{ trigger: Trigger, answers: string, onEdit: () => void, onRemove: () => void }} props */
-const Row = ({ trigger, answers, onEdit, onRemove }) => {
+/** @param {{ live: Live, trigger: Trigger, answers: string, onEdit: () => void, onRemoved: () => Promise<void> }} props */
+const Row = ({ live, trigger, answers, onEdit, onRemoved }) => {
   const words = wordsOf(trigger);
+  const remove = async () => {
+    const question = { title: t('triggerDeleteTitle'), text: t('triggerDeleteText', { words }), yes: t('act_delete'), danger: true };
+    if (!(await ask(question))) return;
+    await attempt(() => post('/trigger/edit', { id: trigger.id, delete: true }, { instance: live.id }), t('triggerDeleted'));
+    await onRemoved();
+  };
   const { active, priority, lead_field: field, lead_value: value, responseDelay_seconds: delay } = trigger;
   const operator = textOf(`operator_${trigger.lead_operator}`);
   const notes = [
@@ -36,7 +42,7 @@ const Row = ({ trigger, answers, onEdit, onRemove }) => {
       <div class="actions">
         <${StateBadge} state=${active ? 'connected' : 'disconnected'} word=${t(active ? 'trigger_on' : 'trigger_off')} />
         <${Button} onClick=${onEdit} aria-label=${t('triggerEditOf', { words })}>${t('edit')}<//>
-        <${Button} kind="danger" onClick=${onRemove} aria-label=${t('triggerDeleteOf', { words })}>${t('act_delete')}<//>
+        <${Button} kind="danger" onClick=${remove} aria-label=${t('triggerDeleteOf', { words })}>${t('act_delete')}<//>
       </div>
     </li>
   `;
@@ -59,18 +65,6 @@ export const Triggers = ({ live, agents }) => {
   const answersOf = ({ type, agent_id: agentId, quickReply_id: replyId }) =>
     (type === 'agent' ? agents.find(({ id }) => id === agentId)?.name : replies.find(({ id }) => id === replyId)?.shortCut) ??
     t('triggerGone');
-  /** @param {Trigger} trigger */
-  const remove = async (trigger) => {
-    const question = {
-      title: t('triggerDeleteTitle'),
-      text: t('triggerDeleteText', { words: wordsOf(trigger) }),
-      yes: t('act_delete'),
-      danger: true,
-    };
-    if (!(await ask(question))) return;
-    await attempt(() => post('/trigger/edit', { id: trigger.id, delete: true }, options), t('triggerDeleted'));
-    await load();
-  };
   const saved = async () => {
     edited.value = null;
     toast(t('triggerSaved'));
@@ -92,10 +86,11 @@ export const Triggers = ({ live, agents }) => {
                 (trigger) =>
                   html`<${Row}
                     key=${trigger.id}
+                    live=${live}
                     trigger=${trigger}
                     answers=${answersOf(trigger)}
                     onEdit=${() => (edited.value = trigger)}
-                    onRemove=${() => remove(trigger)}
+                    onRemoved=${load}
                   />`,
               )}
             </ul>`)

@@ -87,6 +87,7 @@ export const ofCampaigns = {
   campaignCsv: 'File',
   campaignCsvHint:
     'Columns with commas, semicolons or tabs between them. Names of columns in the first row can be placeholders of the text.',
+  campaignListLarge: 'The file is larger than 32 MB.',
   campaignColumn: 'Column with the numbers',
   campaignColumnOf: 'Column {n}',
   campaignMessage: 'Message',
