@@ -162,3 +162,34 @@ inBrowser('failures are counted by reason, and the progress of a campaign of the
   await page.getByText('This campaign does not exist (any more).').waitFor();
   assert.deepEqual(on.dashboard.complaints, []);
 });
+
+inBrowser('a campaign that stopped by itself says why and continues, and a refused message is tried again', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const { sandbox } = on.scene.platform;
+  const send = (number: string, folder: string) => {
+    const body = { type: 'text', text: folder, folder, numbers: [number], delayMin: 1, delayMax: 1, scheduled_for: 0 };
+    return on.account.call('POST', '/sender/simple', body);
+  };
+  await on.dashboard.goto(address(on));
+  await sandbox.restrict(on.account.number, { capping: { status: 'CAPPED' } });
+  await send('5511977700051', 'Capped');
+  const capped = page.getByRole('listitem', { name: 'Capped' });
+  await capped.locator('.badge.of-person', { hasText: 'paused' }).waitFor();
+  await capped.getByText(/temporarily restricted/).waitFor();
+  assert.deepEqual(await objectionsTo(on.dashboard, 'stopped campaign'), []);
+  await sandbox.restrict(on.account.number, { capping: { status: 'NONE' } });
+  await capped.getByRole('button', { name: 'Continue' }).click();
+  await capped.locator('.badge', { hasText: 'done' }).waitFor();
+  assert.deepEqual(textsOf(on, '5511977700051'), ['Capped']);
+
+  await sandbox.fault({ kind: 'ackError', number: on.account.number, code: 479, times: 1 });
+  await send('5511977700052', 'Refused');
+  const refused = page.getByRole('listitem', { name: 'Refused' });
+  await refused.getByText('1 of 1 messages · 1 not sent').waitFor();
+  await refused.getByRole('button', { name: 'Try the failed ones again' }).click();
+  await refused.getByText('1 of 1 messages', { exact: true }).waitFor();
+  await until(() => textsOf(on, '5511977700052').length > 0, 'the contact has the message');
+  assert.deepEqual((await stored()).states, ['sent']);
+  assert.deepEqual(on.dashboard.complaints, []);
+});

@@ -1,7 +1,7 @@
 /** A campaign in a few lines, with what can be done to it. The list and the page of a campaign show it. */
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
-import { age, count, moment, t } from '../texts.js';
+import { age, count, moment, said, t } from '../texts.js';
 import { ask, attempt } from '../ui/asking.js';
 import { Button, StateBadge } from '../ui/parts.js';
 
@@ -62,6 +62,9 @@ const Progress = ({ folder }) => {
   `;
 };
 
+/** Skipped contacts and unknown outcomes are not tried again. @param {Folder} folder */
+const canRetry = ({ log_failed: failed, log_skipped: skipped, log_unknown: unknown }) => failed > skipped + unknown;
+
 /** @param {{ live: Live, folder: Folder, onChange: () => Promise<void>, onGone: () => void }} props */
 const Acts = ({ live, folder, onChange, onGone }) => {
   const { id, status } = folder;
@@ -84,6 +87,7 @@ const Acts = ({ live, folder, onChange, onGone }) => {
   return html`
     <div class="actions">
       ${status === 'paused' && html`<${Button} onClick=${go}>${t('campaignContinue')}<//>`}
+      ${status === 'done' && canRetry(folder) && html`<${Button} onClick=${go}>${t('campaignAgain')}<//>`}
       ${status !== 'paused' && status !== 'done' && html`<${Button} onClick=${stop}>${t('campaignStop')}<//>`}
       <${Button} kind="danger" onClick=${remove}>${t('act_delete')}<//>
     </div>
@@ -99,7 +103,7 @@ export const Summary = ({ live, folder, heading, onChange, onGone }) => html`
     ${heading}
     <${Badge} folder=${folder} />
   </div>
-  ${folder.reason !== '' && html`<p class="because">${folder.reason}</p>`}
+  ${folder.reason !== '' && html`<p class="because">${said(folder.reason)}</p>`}
   <${Progress} folder=${folder} />
   <${Acts} live=${live} folder=${folder} onChange=${onChange} onGone=${onGone} />
 `;

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { go } from '../core/router.js';
-import { count, moment, t, textOf } from '../texts.js';
+import { count, moment, said, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
 import { addressOf, nameOf, Summary } from './campaign-summary.js';
@@ -107,7 +107,7 @@ const Reasons = ({ live, folder: { id, log_failed: failed } }) => {
         ${reasons.map(
           ([reason, n]) => html`
             <tr key=${reason}>
-              <td class="because">${visible(reason)}</td>
+              <td class="because">${visible(said(reason))}</td>
               <td>${count(n)}</td>
             </tr>
           `,
@@ -122,7 +122,7 @@ const Row = ({ message: { chatid, status, error, text } }) => html`
   <tr>
     <th scope="row">${visible(chatid.replace(/@(?:s\.whatsapp\.net|c\.us)$/, ''))}</th>
     <td><${StateBadge} state=${tones[status] ?? 'person'} word=${textOf(`message_${status}`) || status} /></td>
-    <td class="because">${visible(error || text)}</td>
+    <td class="because">${visible(error === '' ? text : said(error))}</td>
   </tr>
 `;
 

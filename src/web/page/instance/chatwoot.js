@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { call, get, post } from '../core/api.js';
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Check, useForm } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
@@ -127,7 +127,7 @@ const Form = ({ live, settings, onSaved }) => {
       ${
         result !== null &&
         html`<p class=${`result of-${result.ok ? 'connected' : 'person'}`} role="status">
-          ${result.ok ? t('chatwootTestOk', { ms: result.ms }) : t('chatwootTestFailed', { ms: result.ms, why: result.error ?? '' })}
+          ${result.ok ? t('chatwootTestOk', { ms: result.ms }) : t('chatwootTestFailed', { ms: result.ms, why: said(result.error ?? '') })}
         </p>`
       }
       <div class="actions">

@@ -276,5 +276,25 @@ const parts = [
   ['{1} under way', '{1} em andamento'],
 ];
 
+/** Campaigns and the connection to Chatwoot. @type {import('./said.js').Phrases} */
+const daily = [
+  ['the session is logged out: pair it again', 'a sessão está desvinculada: vincule-a de novo'],
+  ['the session is not connected', 'a sessão não está conectada'],
+  ['the quiet hours are not over', 'as horas de descanso não terminaram'],
+  ['the daily cap of {1} messages is reached', 'o limite diário de {1} mensagens foi alcançado'],
+  ['the platform refused {1} messages in a row', 'a plataforma recusou {1} mensagens seguidas'],
+  ['the number {1} is not on WhatsApp', 'o número {1} não está no WhatsApp'],
+  ['number is missing', 'falta o número'],
+  [
+    'number must be digits with the country code, or an id of the platform',
+    'o número tem que ser de dígitos com o código do país, ou um id da plataforma',
+  ],
+  ['Chatwoot does not take the access token', 'o Chatwoot não aceita o token de acesso'],
+  ['Chatwoot does not allow this to the owner of the access token', 'o Chatwoot não permite isto ao dono do token de acesso'],
+  ['Chatwoot has no inbox {1} in account {2}', 'o Chatwoot não tem a caixa de entrada {1} na conta {2}'],
+  ['Chatwoot could not be reached', 'o Chatwoot não pôde ser alcançado'],
+  ['connection refused', 'conexão recusada'],
+];
+
 /** @type {import('./said.js').Phrases} */
-export const phrases = [...closes, ...states, ...names, ...steps, ...parts];
+export const phrases = [...closes, ...states, ...names, ...steps, ...parts, ...daily];

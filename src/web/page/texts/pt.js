@@ -1,5 +1,6 @@
 /** Portuguese as in Brazil. The type makes a missing text an error of `npm run typecheck`. */
-import { ofChats } from './pt-chats.js';
+import { ofCampaigns } from './pt-campaigns.js';
+import { ofChatbot } from './pt-chatbot.js';
 import { ofMoving } from './pt-moving.js';
 import { ofNodes } from './pt-nodes.js';
 import { ofPasskeys } from './pt-passkey.js';
@@ -53,7 +54,8 @@ export const pt = {
   notFound: 'Não há nada neste endereço.',
   backToList: 'Voltar às sessões',
   nodes: 'Nós',
-  ...ofChats,
+  ...ofCampaigns,
+  ...ofChatbot,
   ...ofMoving,
   ...ofNodes,
   ...ofSettings,

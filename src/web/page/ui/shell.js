@@ -37,10 +37,11 @@ const ThemeButton = () => {
 const LanguageButton = () => {
   const next = nextLanguage();
   const { name, tag } = languages[next];
-  const code = next.toUpperCase();
-  // The name of a button begins with the text that it shows, for people who speak to the browser.
-  const label = `${code}, ${name}`;
-  return html`<${Button} kind="square" lang=${tag} aria-label=${label} title=${name} onClick=${() => chooseLanguage(next)}>${code}<//>`;
+  return html`
+    <${Button} kind="square" lang=${tag} aria-label=${`${next.toUpperCase()} ${name}`} title=${name} onClick=${() => chooseLanguage(next)}>
+      <span aria-hidden="true">${next.toUpperCase()}</span>
+    <//>
+  `;
 };
 
 /** @typedef {'live' | 'lost' | 'stale'} LiveState `stale`: even loading failed. */
