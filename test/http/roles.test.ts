@@ -43,6 +43,13 @@ test('roles: a route that the table does not name needs an administrator', () =>
   assert.equal(leastRoleOf(['DELETE /instance']), 'administrator');
 });
 
+test('roles: an operator runs campaigns, and needs an administrator for agents and the connection to Chatwoot', () => {
+  for (const address of ['POST /sender/simple', 'POST /sender/advanced', 'POST /sender/edit', 'GET /sender/listfolders'] as const)
+    assert.equal(leastRoleOf([address]), 'operator', address);
+  for (const address of ['GET /agent/list', 'POST /agent/try', 'GET /agent/usage', 'GET /chatwoot/config', 'POST /chatwoot/test'] as const)
+    assert.equal(leastRoleOf([address]), 'administrator', address);
+});
+
 test('roles: each role may do what the roles before it may, and nothing more', () => {
   const allowed = roles.map((role) => roles.filter((least) => mayAct(role, least)));
   assert.deepEqual(allowed, [['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'administrator']]);

@@ -84,6 +84,7 @@ const sentences: readonly [string, string, string][] = [
   ['behind its code', '401: logged out from another device', '401: desvinculada por outro aparelho'],
   ['in front of details', 'the proxy failed: ECONNREFUSED', 'o proxy falhou: ECONNREFUSED'],
   ['with values', 'the receiver a.example fails: no answer in time', 'o receptor a.example falha: sem resposta a tempo'],
+  ['of campaigns', 'the daily cap of 1000 messages is reached', 'o limite diário de 1000 mensagens foi alcançado'],
   ['inside another one', 'running, 2 crashes', 'em execução, 2 falhas'],
   ['that it does not know as it is', 'something new (42)', 'something new (42)'],
 ];

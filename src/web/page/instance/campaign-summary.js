@@ -36,6 +36,12 @@ export const nameOf = ({ info }) => info || t('campaignUnnamed');
 export const addressOf = (session, item) =>
   `/admin/sessions/${encodeURIComponent(session)}/campaigns${item === undefined ? '' : `/${encodeURIComponent(item)}`}`;
 
+/** Campaigns that send change each second. Of others only receipts come. In milliseconds. */
+const [busyMs, restingMs] = [2_000, 10_000];
+
+/** Returns the time between two requests for the progress. In milliseconds. @param {readonly Folder[]} folders */
+export const refreshOf = (folders) => (folders.some(({ status }) => status === 'sending' || status === 'queued') ? busyMs : restingMs);
+
 /** @type {Readonly<Record<string, string>>} */
 const tones = { scheduled: 'hibernated', queued: 'connecting', sending: 'connecting', paused: 'disconnected', done: 'connected' };
 

@@ -7,7 +7,7 @@ import { go } from '../core/router.js';
 import { count, moment, said, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
-import { addressOf, nameOf, Summary } from './campaign-summary.js';
+import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
 import { useAnswer, useEvery } from './load.js';
 
 /** @import { Live } from './live.js' */
@@ -23,7 +23,6 @@ import { useAnswer, useEvery } from './load.js';
 
 /** @typedef {{ messages: readonly Message[], pagination: { totalRecords: number } }} Messages */
 
-const refreshMs = 2_000;
 const page = 50;
 const mostShown = 1_000;
 const filters = /** @type {const} */ (['', 'Scheduled', 'Sent', 'Failed', 'Skipped', 'Unknown']);
@@ -127,15 +126,16 @@ const Row = ({ message: { chatid, status, error, text } }) => html`
 `;
 
 /** @param {{ live: Live, folder: Folder }} props */
-const List = ({ live, folder: { id } }) => {
+const List = ({ live, folder }) => {
+  const { id } = folder;
   const state = useSignal('');
   const shown = useSignal(page);
   const wish = { folder_id: id, limit: shown.value, ...(state.value === '' ? {} : { messageStatus: state.value }) };
   const { answer, load, instead } = useAnswer(
     () => /** @type {Promise<Messages>} */ (post('/sender/listmessages', wish, { instance: live.id })),
-    [live.id, id, shown.value, state.value],
+    [live.id, id, shown.value, state.value, folder.log_sucess + folder.log_failed],
   );
-  useEvery(load, refreshMs);
+  useEvery(load, refreshOf([folder]));
   const { messages = [], pagination = { totalRecords: 0 } } = answer.value ?? {};
   const isMore = messages.length < pagination.totalRecords && shown.value < mostShown;
   return html`
@@ -171,10 +171,10 @@ export const Campaign = ({ live, id }) => {
     () => /** @type {Promise<readonly Folder[]>} */ (get('/sender/listfolders', { instance: live.id })),
     [live.id],
   );
-  useEvery(load, refreshMs);
+  const folder = answer.value?.find((one) => one.id === id);
+  useEvery(load, refreshOf(folder === undefined ? [] : [folder]));
   useEffect(() => document.getElementById('campaign-title')?.focus(), [answer.value === null]);
   if (instead !== null) return instead;
-  const folder = answer.value?.find((one) => one.id === id);
   const back = html`<a href=${addressOf(live.id)}>${t('campaignsAll')}</a>`;
   if (folder === undefined) return html`<${Empty} title=${t('campaignGone')}>${back}<//>`;
   const heading = html`<h2 id="campaign-title" tabindex="-1">${visible(nameOf(folder))}</h2>`;
