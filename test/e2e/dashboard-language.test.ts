@@ -26,12 +26,12 @@ inBrowser('the language follows the browser and can be chosen, and the choice st
   try {
     const { page } = dashboard;
     assert.equal(await page.locator('html').getAttribute('lang'), 'pt-BR');
-    await page.getByRole('button', { name: 'EN English', exact: true }).click();
+    await page.getByRole('button', { name: 'EN, English', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
-    await page.getByRole('button', { name: 'PT Português', exact: true }).click();
+    await page.getByRole('button', { name: 'PT, Português', exact: true }).click();
     await page.getByRole('button', { name: 'Sair' }).waitFor();
     assert.deepEqual(dashboard.complaints, []);
   } finally {

@@ -37,11 +37,10 @@ const ThemeButton = () => {
 const LanguageButton = () => {
   const next = nextLanguage();
   const { name, tag } = languages[next];
-  return html`
-    <${Button} kind="square" lang=${tag} aria-label=${`${next.toUpperCase()} ${name}`} title=${name} onClick=${() => chooseLanguage(next)}>
-      <span aria-hidden="true">${next.toUpperCase()}</span>
-    <//>
-  `;
+  const code = next.toUpperCase();
+  // The name of a button begins with the text that it shows, for people who speak to the browser.
+  const label = `${code}, ${name}`;
+  return html`<${Button} kind="square" lang=${tag} aria-label=${label} title=${name} onClick=${() => chooseLanguage(next)}>${code}<//>`;
 };
 
 /** @typedef {'live' | 'lost' | 'stale'} LiveState `stale`: even loading failed. */
