@@ -18,7 +18,11 @@ export interface SettingInForce {
 }
 
 /** Addresses may hold credentials before the host and keys behind the question mark. */
-const masked = (value: string): string => value.replace(/:\/\/[^/@\s]*@/g, '://***@').replace(/(:\/\/[^?\s]*)\?.*/, '$1?***');
+const masked = (value: string): string => {
+  const plain = value.replace(/:\/\/[^/@\s]*@/g, '://***@');
+  const query = plain.includes('://') ? plain.indexOf('?', plain.indexOf('://')) : -1;
+  return query === -1 ? plain : `${plain.slice(0, query)}?***`;
+};
 
 const shownOf = (setting: Setting<unknown>, value: unknown): string =>
   value === null || value === undefined || setting.kind.secret ? '' : masked(setting.kind.show(value));

@@ -62,6 +62,13 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /globalwebhook/test': 'operator',
   // The console and the chats of the dashboard.
   'GET /sse': 'operator',
+  'POST /chat/find': 'operator',
+  'POST /message/find': 'operator',
+  'POST /message/download': 'operator',
+  'POST /send/text': 'operator',
+  'POST /send/media': 'operator',
+  'POST /message/react': 'operator',
+  'POST /chat/read': 'operator',
   // Campaigns: an operator may write to many as well as to one.
   'POST /sender/simple': 'operator',
   'POST /sender/advanced': 'operator',

@@ -8,7 +8,7 @@ import { count, moment, said, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
 import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
-import { useAnswer, useEvery } from './load.js';
+import { useAnswer, useRefresh } from './load.js';
 
 /** @import { Live } from './live.js' */
 /** @import { Folder } from './campaign-summary.js' */
@@ -135,7 +135,7 @@ const List = ({ live, folder }) => {
     () => /** @type {Promise<Messages>} */ (post('/sender/listmessages', wish, { instance: live.id })),
     [live.id, id, shown.value, state.value, folder.log_sucess + folder.log_failed],
   );
-  useEvery(load, refreshOf([folder]));
+  useRefresh(load, refreshOf([folder]));
   const { messages = [], pagination = { totalRecords: 0 } } = answer.value ?? {};
   const isMore = messages.length < pagination.totalRecords && shown.value < mostShown;
   return html`
@@ -172,7 +172,7 @@ export const Campaign = ({ live, id }) => {
     [live.id],
   );
   const folder = answer.value?.find((one) => one.id === id);
-  useEvery(load, refreshOf(folder === undefined ? [] : [folder]));
+  useRefresh(load, refreshOf(folder === undefined ? [] : [folder]));
   useEffect(() => document.getElementById('campaign-title')?.focus(), [answer.value === null]);
   if (instead !== null) return instead;
   const back = html`<a href=${addressOf(live.id)}>${t('campaignsAll')}</a>`;

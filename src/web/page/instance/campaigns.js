@@ -7,7 +7,7 @@ import { Empty } from '../ui/parts.js';
 import { CampaignForm } from './campaign-form.js';
 import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
 import { Campaign } from './campaign.js';
-import { useAnswer, useEvery } from './load.js';
+import { useAnswer, useRefresh } from './load.js';
 
 /** @import { Live } from './live.js' */
 /** @import { Folder } from './campaign-summary.js' */
@@ -37,7 +37,7 @@ const All = ({ live }) => {
       ),
     [live.id],
   );
-  useEvery(load, refreshOf(answer.value?.[0] ?? []));
+  useRefresh(load, refreshOf(answer.value?.[0] ?? []));
   if (instead !== null) return instead;
   const [folders, { pace }] = answer.value ?? [[], { pace: { sentLast24h: 0, dailyCap: 0, quietUntil: null } }];
   const add = html`<a class="button main" href=${addressOf(live.id, 'new')}>${t('campaignNew')}</a>`;

@@ -5,7 +5,7 @@ import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge } from '../ui/parts.js';
-import { useAnswer, useEvery } from './load.js';
+import { useAnswer, useRefresh } from './load.js';
 import { timeText, untilText } from './times.js';
 
 /** @import { Webhook } from './webhook-form.js' */
@@ -82,8 +82,8 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
   const state = useSignal('');
   const shown = useSignal(page);
   const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
-  const { answer, load, instead } = useAnswer(() => get(`/webhook/deliveries?${query}`, { instance: live.id }), [live.id, query]);
-  useEvery(load, refreshMs);
+  const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
+  useRefresh(load, refreshMs);
   const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];

@@ -38,13 +38,12 @@ export const useAnswer = (ask, on) => {
 };
 
 /**
- * Loads again at intervals while somebody sees the page.
+ * Loads again at a steady pace while the page is in sight.
  * @param {() => Promise<void>} load
  * @param {number} ms
  */
-export const useEvery = (load, ms) => {
+export const useRefresh = (load, ms) =>
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void load(), ms);
     return () => clearInterval(timer);
   }, [load, ms]);
-};

@@ -133,10 +133,10 @@ export const recipientsOf = ({ heads, rows }, column) => {
   });
 };
 
-const placeholder = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const placeholder = /\{\{([^{}]+)\}\}/g;
 
 /** @param {readonly string[]} heads @param {string} name */
-const columnOf = (heads, name) => heads.findIndex((head) => head.toLowerCase() === name.toLowerCase());
+const columnOf = (heads, name) => heads.findIndex((head) => head.toLowerCase() === name.trim().toLowerCase());
 
 /** Returns true if the text has a placeholder with the name of a column. @param {string} text @param {readonly string[]} heads */
 export const usesColumns = (text, heads) => [...text.matchAll(placeholder)].some(([, name = '']) => columnOf(heads, name) >= 0);

@@ -1,4 +1,5 @@
 /** English. Names say where a text stands; `{…}` are values. */
+import { ofChats } from './en-chats.js';
 import { ofCampaigns } from './en-campaigns.js';
 import { ofChatbot } from './en-chatbot.js';
 import { ofMoving } from './en-moving.js';
@@ -53,6 +54,7 @@ export const en = {
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
+  ...ofChats,
   ...ofCampaigns,
   ...ofChatbot,
   ...ofMoving,

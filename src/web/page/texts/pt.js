@@ -1,4 +1,5 @@
 /** Portuguese as in Brazil. The type makes a missing text an error of `npm run typecheck`. */
+import { ofChats } from './pt-chats.js';
 import { ofCampaigns } from './pt-campaigns.js';
 import { ofChatbot } from './pt-chatbot.js';
 import { ofMoving } from './pt-moving.js';
@@ -54,6 +55,7 @@ export const pt = {
   notFound: 'Não há nada neste endereço.',
   backToList: 'Voltar às sessões',
   nodes: 'Nós',
+  ...ofChats,
   ...ofCampaigns,
   ...ofChatbot,
   ...ofMoving,

@@ -5,11 +5,25 @@
  * are translated as well. A phrase also fits in front of a colon with details, and behind a code such as `401: `.
  */
 
-/** @param {string} text */
-const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-
-/** @param {string} phrase */
-const patternOf = (phrase) => new RegExp(`^${escaped(phrase).replaceAll(/\\\{\d\\\}/g, '(.+?)')}$`, 's');
+/**
+ * Returns the values of a sentence that fits the parts of a phrase between its values; null if it does not fit.
+ * @param {readonly string[]} parts
+ * @param {string} sentence
+ */
+const valuesOf = (parts, sentence) => {
+  const [first = '', last = ''] = [parts[0], parts.at(-1)];
+  if (!sentence.startsWith(first) || !sentence.endsWith(last) || sentence.length < first.length + last.length) return null;
+  const values = [];
+  let from = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const at = sentence.indexOf(part, from + 1);
+    if (at === -1 || at + part.length > sentence.length - last.length) return null;
+    values.push(sentence.slice(from, at));
+    from = at + part.length;
+  }
+  values.push(sentence.slice(from, sentence.length - last.length));
+  return values.includes('') ? null : values;
+};
 
 /** Translations that are kept. Reasons repeat, and a list asks for each row. */
 const mostKept = 500;
@@ -21,7 +35,9 @@ const mostKept = 500;
  */
 export const translator = (phrases) => {
   const exact = new Map(phrases);
-  const templates = phrases.filter(([english]) => english.includes('{1}')).map(([english, own]) => ({ pattern: patternOf(english), own }));
+  const templates = phrases
+    .filter(([english]) => english.includes('{1}'))
+    .map(([english, own]) => ({ parts: english.split(/\{\d\}/), own }));
   /** @type {Map<string, string>} */
   const kept = new Map();
 
@@ -31,9 +47,9 @@ export const translator = (phrases) => {
     if (known !== undefined) return known;
     const coded = /^(\d{3}: )(.+)$/s.exec(sentence);
     if (coded !== null) return `${coded[1]}${translated(coded[2] ?? '')}`;
-    for (const { pattern, own } of templates) {
-      const found = pattern.exec(sentence);
-      if (found !== null) return own.replaceAll(/\{(\d)\}/g, (_whole, at) => translated(found[Number(at)] ?? ''));
+    for (const { parts, own } of templates) {
+      const values = valuesOf(parts, sentence);
+      if (values !== null) return own.replaceAll(/\{(\d)\}/g, (_whole, at) => translated(values[Number(at) - 1] ?? ''));
     }
     for (let at = sentence.lastIndexOf(': '); at > 0; at = sentence.lastIndexOf(': ', at - 1)) {
       const start = exact.get(sentence.slice(0, at));

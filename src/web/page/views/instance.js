@@ -25,6 +25,7 @@ import { Shell } from '../ui/shell.js';
 
 const tabs = {
   state: StateTab,
+  chats: Chats,
   webhooks: Webhooks,
   campaigns: Campaigns,
   chatbot: Chatbot,
@@ -34,11 +35,12 @@ const tabs = {
 };
 
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
-const withItems = new Set(['campaigns', 'chatbot']);
+const withItems = new Set(['chats', 'campaigns', 'chatbot']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
 const tabRoles = {
   state: 'viewer',
+  chats: 'operator',
   webhooks: 'operator',
   campaigns: 'operator',
   chatbot: 'administrator',
@@ -157,7 +159,7 @@ export const Instance = ({ id, tab = 'state', item }) => {
           <${Tabs} id=${id} tab=${tab} />
         </div>`
       }
-      <div class="session-body"><${Body} live=${live} tab=${tab} item=${item} /></div>
+      <div class=${tab === 'chats' ? 'session-body of-chats' : 'session-body'}><${Body} live=${live} tab=${tab} item=${item} /></div>
     <//>
   `;
 };
