@@ -24,6 +24,7 @@ import { signInsOf } from './cluster/sign-ins.ts';
 import type { AuditFace, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
+import { figureCommands, FigureLog } from './inspection/figure-log.ts';
 import { NumbersLog } from './commands/numbers.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports, SignInStore } from './ports.ts';
@@ -165,6 +166,13 @@ const startNumbersLog = (supervisor: Supervisor): NumbersLog => {
   return numbersLog;
 };
 
+const startFigureLog = ({ ports, workers, cluster }: Supervisor): FigureLog => {
+  const { figureRows: store, memoryBytes, loopLagMs } = ports;
+  const figureLog = new FigureLog({ ...ports, store, node: cluster?.figures.name ?? '', memoryBytes, loopLagMs, workers });
+  figureLog.start();
+  return figureLog;
+};
+
 /** Commands that need the supervisor alone. */
 const accountCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
@@ -200,6 +208,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   await supervisor.load();
   const replies = supervisor.makeReplies(commands.send);
   const numbersLog = startNumbersLog(supervisor);
+  const figureLog = startFigureLog(supervisor);
   replies.wake();
   const audit = auditing(ports);
   const gateway: RunningGateway = {
@@ -228,6 +237,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...deliveryCommands(supervisor),
     ...userCommands(ports),
     ...audit.commands,
+    ...figureCommands(ports),
     ...serverCommands(supervisor, signInsOf(supervisor.cluster, kept, version)),
     get accepting() {
       return supervisor.accepting;
@@ -239,7 +249,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
       numbersLog.stop();
       replies.stop();
       await supervisor.stop();
-      await audit.stop();
+      await Promise.all([audit.stop(), figureLog.stop()]);
     },
   };
   return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh });

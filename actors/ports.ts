@@ -16,6 +16,7 @@ import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry
 import type { MovingSources, SessionStore } from './ports/moving.ts';
 import type { Platform } from './ports/platform.ts';
 import type { AuditStore } from './ports/audit-store.ts';
+import type { FigureStore } from './ports/figure-store.ts';
 import type { OneTimeCodes, Passwords, UserStore } from './ports/user-store.ts';
 import type { Chance, Disk, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
 
@@ -25,6 +26,7 @@ export * from './ports/system.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/files.ts';
 export type * from './ports/audit-store.ts';
+export type * from './ports/figure-store.ts';
 export type * from './ports/sign-in-store.ts';
 export type * from './ports/user-store.ts';
 export type * from './ports/chatwoot.ts';
@@ -67,6 +69,7 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly users: UserStore;
   readonly auditLog: AuditStore;
+  readonly figureRows: FigureStore;
 }
 
 export interface Ports extends Stores {
@@ -74,6 +77,8 @@ export interface Ports extends Stores {
   readonly digest: (text: string) => string;
   /** Returns the 99th percentile of the event loop's delay over the last minute. In milliseconds. */
   readonly loopLagMs: () => number;
+  /** Returns the memory of the process (resident set size). In bytes. */
+  readonly memoryBytes: () => number;
   readonly passwords: Passwords;
   readonly oneTimeCodes: OneTimeCodes;
   readonly platform: Platform;

@@ -66,7 +66,7 @@ export class Supervisor {
   readonly importing = new Set<InstanceId>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
-  readonly #workers: SupervisedWorkers;
+  readonly workers: SupervisedWorkers;
   /** Posts to receivers, and the removal of their rows from the outbox. */
   readonly #deliveries: UnderWay;
   readonly #hibernation: Hibernation;
@@ -87,11 +87,11 @@ export class Supervisor {
     this.since = time.now();
     this.cluster = cluster ? new Cluster(cluster, ports) : null;
     const owns = (id: InstanceId): boolean => this.cluster?.owns(id) ?? true;
-    this.#workers = supervisedWorkers(ports, policy, {});
+    this.workers = supervisedWorkers(ports, policy, {});
     this.#tokens = new TokenLookup(ports);
-    this.stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.#workers });
+    this.stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.workers });
     this.clock = new ClockWatch(ports);
-    this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.#workers, cluster: this.cluster });
+    this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: this.cluster });
     this.downloads = new Downloads({
       ports,
       fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
@@ -108,11 +108,11 @@ export class Supervisor {
     const wake = (cell: Cell): void => this.#hibernation.wake(cell);
     const sleepers = this.cluster?.sleepers(registry, wake) ?? registry;
     const room = (): number => this.capacity.room;
-    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, workers: this.#workers, room });
+    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, workers: this.workers, room });
     this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
     const during: Supervisor['during'] = (id, work) => this.during(id, work);
     const held = (): string => this.clock.hold;
-    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.#workers, open, during, held });
+    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.workers, open, during, held });
     // In a cluster, a takeover checks the unfinished work of earlier owners.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
     this.#deliveries = new UnderWay(time);
@@ -123,7 +123,7 @@ export class Supervisor {
       ports: { ...ports, outbox, receiver },
       policy,
       baseUrl,
-      workers: this.#workers,
+      workers: this.workers,
       connector: trackedConnector(this.connector, this.#deliveries),
       cells: registry.cells,
       record: (id) => registry.record(id),
@@ -144,7 +144,7 @@ export class Supervisor {
     this.cluster?.attach({
       ports,
       policy,
-      workers: this.#workers,
+      workers: this.workers,
       registry,
       dispatcher,
       since,
@@ -205,7 +205,7 @@ export class Supervisor {
     this.watchers.end();
     this.#hibernation.stop();
     this.campaigns.stop();
-    this.#workers.stop();
+    this.workers.stop();
     this.dispatcher.sweeper.stop();
     this.chores.stop();
     await this.cluster?.stop();
@@ -280,7 +280,7 @@ export class Supervisor {
   /** Returns the figures. `resting` includes instances without actors, which have no figures of their own. */
   numbers(resting = true): Numbers {
     const { ports, registry, dispatcher, since, cluster } = this;
-    return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since, cluster }, resting);
+    return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.workers, since, cluster }, resting);
   }
 
   /** Warnings for a person while the server works. */
@@ -326,7 +326,7 @@ export class Supervisor {
     return new Replies({
       ports: this.ports,
       policy: this.policy.chatwoot,
-      workers: this.#workers,
+      workers: this.workers,
       connector: this.connector,
       underWay: this.#deliveries,
       webhook: (id) => (this.registry.owns(id) ? this.dispatcher.webhooks.chatwoot(id) : null),

@@ -6,6 +6,7 @@
  */
 import type { BusinessFace, ChannelFace, ContactFace, GroupFace, PeopleFace } from './views/people.ts';
 import type { CampaignFace } from './views/campaigns.ts';
+import type { FigureFace } from './views/figures.ts';
 import type { ChatFace, DefinitionFace, LeadFace } from './views/chats.ts';
 import type { ChatwootFace, WebhookFace } from './views/webhooks.ts';
 import type { ChatbotFace, InstanceFace, PasskeyFace, ProxyFace } from './views/instances.ts';
@@ -24,6 +25,7 @@ export type * from './views/messages.ts';
 export type * from './views/inspector.ts';
 export type * from './views/moving.ts';
 export type * from './views/users.ts';
+export type * from './views/figures.ts';
 export type * from './views/server.ts';
 
 export interface Gateway
@@ -51,4 +53,5 @@ export interface Gateway
     ChatbotFace,
     ContactFace,
     UserFace,
-    AuditFace {}
+    AuditFace,
+    FigureFace {}

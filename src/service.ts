@@ -224,12 +224,12 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
     log,
   });
   closers.add('platform', () => platform.close());
-  const loop = openLoopWatch(closers);
+  const usage = { loopLagMs: openLoopWatch(closers).lagMs, memoryBytes: process.memoryUsage.rss };
   const sources = createSources({ newPath: folder.newPath, maxBytes: settings.importMaxBytes });
   const taking = { sources, attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
   const secrets = { passwords: createPasswords(), oneTimeCodes: createOneTimeCodes() };
-  const given = { platform, ...services, signer, media, chance, time, log, disk, digest, loopLagMs: loop.lagMs, ...secrets, ...made };
+  const given = { platform, ...services, signer, media, chance, time, log, disk, digest, ...usage, ...secrets, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 

@@ -143,6 +143,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   preact: ['src/web/page'],
   htm: ['src/web/page'],
   '@preact/': ['src/web/page'],
+  uplot: ['src/web/page'],
   pino: ['src'],
   'prom-client': ['src/metrics'],
   '@opentelemetry/': ['src/tracing'],

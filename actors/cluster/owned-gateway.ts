@@ -23,6 +23,7 @@ const places = {
   removeCode: 'any',
   audit: 'any',
   auditPage: 'any',
+  figureHistory: 'any',
   create: 'any',
   all: 'any',
   everywhere: 'any',

@@ -1,5 +1,6 @@
 /** Services of the process (time, randomness, log, metrics, disk, proxies), and the errors with which a port rejects. */
 import type { ProxyCatalogue } from '../model.ts';
+import type { Totals } from './figure-store.ts';
 
 // Services of the process: time, randomness, log, metrics, disk, proxies.
 
@@ -31,8 +32,8 @@ export interface Meter {
   closed(cause: string): void;
   /** Records the time after which a lost session was live again. */
   reconnected(ms: number): void;
-  /** Counts a committed event by its type. */
-  event(type: string): void;
+  /** Counts a committed event by its type. `fromMe`: the event is about a message of the account (true) or of others (false); absent for all others. */
+  event(type: string, fromMe?: boolean): void;
   /** Records a post to a receiver. `sinceEvent`: the time from the event to the 2xx; null without a 2xx. */
   posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
   /** Records a request to a model. `tokens`: of the question and the answer, 0 if there was no answer. */
@@ -47,6 +48,8 @@ export interface Meter {
   leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void;
   /** Counts crashes of charts and of background workers. */
   crashed(part: string): void;
+  /** Returns the counters of messages, deliveries and reconnects. */
+  readonly totals: Totals;
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

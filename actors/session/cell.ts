@@ -296,7 +296,7 @@ export class Cell {
   #committed({ events, deliveries, unrendered = [] }: Committed, again: boolean): void {
     const { meter } = this.#input.ports;
     for (const event of events) {
-      meter.event(event.type);
+      meter.event(event.type, event.type === 'messages' ? event.message?.fromMe : undefined);
       this.feed.publish(event);
       this.#input.published(event);
     }

@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Log, Ports, Removal, RemovalStore, Time } from '../ports.ts';
 import { Pause, untilStored } from '../waiting.ts';
 import type { ClockWatch } from './clock-watch.ts';
+import { figuresKeptMs } from '../views/figures.ts';
 import { FileKeeper } from './files.ts';
 
 // Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.
@@ -147,7 +148,7 @@ const retained = (
   ].filter(({ age }) => age > 0);
 
 const perishables = (ports: Ports, policy: Policy): readonly Perishable[] => {
-  const { sendKeys, recipients, pictures, chatwootRows, auditLog } = ports;
+  const { sendKeys, recipients, pictures, chatwootRows, auditLog, figureRows } = ports;
   const { age: auditAge, most } = policy.audit;
   const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
   return [
@@ -157,6 +158,7 @@ const perishables = (ports: Ports, policy: Policy): readonly Perishable[] => {
     { name: 'chatwoot', age: policy.chatwoot.keep, expire: (before, limit) => chatwootRows.expire(before, limit) },
     // Without an age the number of entries is their only bound.
     { name: 'audit', age: auditAge, expire: (before, limit) => auditLog.expire(auditAge === 0 ? 0 : before, most, limit) },
+    { name: 'figures', age: figuresKeptMs, expire: (before, limit) => figureRows.expire(before, limit) },
     ...retained(ports, policy),
   ];
 };

@@ -21,15 +21,10 @@ const views = [
   '/admin',
   '/admin/start',
   '/admin/cluster',
-  '/admin/cluster/*',
-  '/admin/proxies-of-sessions',
-  '/admin/global-webhook',
-  '/admin/disk-use',
+  '/admin/charts',
   '/admin/moving',
   '/admin/people',
   '/admin/audit-log',
-  '/admin/settings-in-force',
-  '/admin/about',
   '/admin/sessions/*',
 ];
 

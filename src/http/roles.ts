@@ -18,6 +18,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/machines': 'viewer',
   'GET /admin/machines/:id/stately': 'viewer',
   'GET /admin/nodes': 'viewer',
+  'GET /admin/figures': 'viewer',
   'GET /admin/numbers': 'viewer',
   'GET /admin/refused': 'viewer',
   'GET /metrics': 'viewer',

@@ -1,5 +1,5 @@
 /** Counters that grow as things happen: plain numbers, from which the series are made at a scrape. */
-import type { Meter } from '#actors/ports.ts';
+import type { Meter, Totals } from '#actors/ports.ts';
 
 /** Upper bounds of the parts of a histogram, in seconds. */
 export const secondsBounds = {
@@ -77,6 +77,8 @@ export class ProcessMeter implements Meter {
   readonly entries = { lost: 0, refused: 0 };
   readonly forgeries = new Counts();
   readonly streams = { open: 0, cut: 0 };
+  readonly messages = { received: 0, sent: 0 };
+  readonly #outcomes = { delivered: 0, failed: 0 };
 
   attempted(): void {
     this.attempts += 1;
@@ -90,12 +92,14 @@ export class ProcessMeter implements Meter {
     this.reconnects.add(ms);
   }
 
-  event(type: string): void {
+  event(type: string, fromMe?: boolean): void {
     this.events.add(type);
+    if (fromMe !== undefined) this.messages[fromMe ? 'sent' : 'received'] += 1;
   }
 
   posted(outcome: string, ms: number, sinceEvent: number | null): void {
     this.posts.add(outcome);
+    this.#outcomes[outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
     this.postTimes.add(ms);
     if (sinceEvent !== null) this.deliveries.add(sinceEvent);
   }
@@ -125,6 +129,10 @@ export class ProcessMeter implements Meter {
 
   crashed(part: string): void {
     this.crashes.add(part);
+  }
+
+  get totals(): Totals {
+    return { ...this.messages, ...this.#outcomes, reconnects: this.reconnects.count };
   }
 
   stream(what: 'opened' | 'closed' | 'cut'): void {

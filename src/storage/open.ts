@@ -25,6 +25,7 @@ import { makeRemovalStore } from './stores/removals.ts';
 import { makePasskeyCodeStore, makeSignInStore } from './stores/sign-ins.ts';
 import { makeSessionStore } from './stores/sessions.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
+import { makeFigureStore } from './stores/figures.ts';
 import { makeAuditStore } from './stores/audit-log.ts';
 import { makeUserStore } from './stores/users.ts';
 import { makeOpener, type Opener } from './vault/sealing.ts';
@@ -183,6 +184,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     sessions: makeSessionStore(journal, sealer, vault, now),
     changes: makeChangeStore(queries),
     ...peopleOf(pools, opener),
+    figureRows: { ...makeFigureStore(queries), expire: makeFigureStore(sweeps).expire },
     leases: leasesOf(pools, noteTime),
     leftWork: makeLeftWorkStore(journal),
     onDuty: () => tenancy?.onDuty ?? true,

@@ -1,4 +1,4 @@
-/** The dashboard's files as the browser gets them: modules as they stand in `page/`, six of the library, and one font. Nothing is built. */
+/** The dashboard's files as the browser gets them: modules as they stand in `page/`, seven of the library, and one font. Nothing is built. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -7,7 +7,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
 /** Packages that a module of the page may import beside its neighbours. All of them import `preact` by this name too, so that there is one copy of it. */
-export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals'] as const;
+export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals', 'uplot'] as const;
+
+/** Modules of packages whose main file is not for browsers. */
+const moduleOf: Readonly<Partial<Record<(typeof library)[number], string>>> = { uplot: 'uplot/dist/uPlot.esm.js' };
+
+/** Modules that a view loads when it is opened. The document does not request them. */
+const later: readonly string[] = ['uplot'];
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -28,7 +34,8 @@ const readTable = (): ReadonlyMap<string, URL> => {
     .filter((name) => extname(name) in types && !name.endsWith('tsconfig.json'));
   return new Map([
     ...page.toSorted().map((name) => [`page/${name}`, new URL(name, folder)] as const),
-    ...library.map((name) => [libraryFile(name), new URL(import.meta.resolve(name))] as const),
+    ...library.map((name) => [libraryFile(name), new URL(import.meta.resolve(moduleOf[name] ?? name))] as const),
+    ['lib/uplot.css', new URL(import.meta.resolve('uplot/dist/uPlot.min.css'))],
     ['font/inter.woff2', new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'))],
   ]);
 };
@@ -83,7 +90,9 @@ const policyOf = (importMap: string): string =>
 /** The document names the modules, so that the browser requests all of them at once, and not level by level. */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
-  const modules = of('.js').filter((address) => !address.endsWith('/theme.js'));
+  const modules = of('.js').filter(
+    (address) => !address.endsWith('/theme.js') && !later.some((name) => address === base + libraryFile(name)),
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

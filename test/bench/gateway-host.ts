@@ -76,6 +76,7 @@ const portsOf = (stores: Storage): Ports => {
     ...contractPorts,
     disk: { freeBytes: 0, sizeBytes: 0, warning: '' },
     loopLagMs: () => 0,
+    memoryBytes: () => 0,
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,

@@ -15,4 +15,5 @@ export const quietMeter: Meter = {
   unstored: nothing,
   forged: nothing,
   crashed: nothing,
+  totals: { received: 0, sent: 0, delivered: 0, failed: 0, reconnects: 0 },
 };

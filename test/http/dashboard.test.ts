@@ -17,7 +17,7 @@ test('dashboard: every file that the document, the import map and the styles nam
   const { get, document, named } = await open(t);
   const [, map = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(document.body) ?? [];
   const library = Object.values((JSON.parse(map) as { readonly imports: Readonly<Record<string, string>> }).imports);
-  assert.ok(named.length > 20 && library.length === 6);
+  assert.ok(named.length > 20 && library.length === 7);
   const types = { js: /^text\/javascript/, css: /^text\/css/, svg: /^image\/svg/, woff2: /^font\/woff2/ };
   for (const url of [...named, ...library]) {
     const { statusCode, headers, body } = await get(url);

@@ -6,6 +6,7 @@ import type { Hub } from '../stream/hub.ts';
 import { accountRoutes, callRoutes } from './account.ts';
 import { adminRoutes, refusedRoutes } from './admin.ts';
 import { auditRoutes } from './audit.ts';
+import { figureRoutes } from './figures.ts';
 import { userRoutes } from './users.ts';
 import { businessRoutes } from './business.ts';
 import { chatbotRoutes } from './chatbot.ts';
@@ -38,6 +39,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...sessionRoutes(options, sessions),
   ...userRoutes(sessions),
   ...auditRoutes,
+  ...figureRoutes,
   ...instanceRoutes,
   ...passkeyRoutes(options),
   ...passkeyLinkRoutes,

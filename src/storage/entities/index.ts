@@ -14,6 +14,7 @@ import {
   SendKeyEntity,
 } from './message.ts';
 import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
+import { FigureEntity } from './figures.ts';
 import { AuditEntryEntity, GatewayUserEntity } from './users.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
 import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
@@ -59,6 +60,7 @@ export const entities = [
   PasskeyCodeEntity,
   GatewayUserEntity,
   AuditEntryEntity,
+  FigureEntity,
   FileEntity,
   ChatwootChatEntity,
   ChatwootMessageEntity,

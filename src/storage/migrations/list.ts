@@ -27,6 +27,7 @@ import { Campaigns, PausedCampaigns, SendPace } from './campaigns.ts';
 import { Nodes, NodesAstray, NodesBus, NodesDerive, NodesEnded, SigningNodes, SignIns, Versions } from './nodes.ts';
 import { Chatwoot, ChatwootRefused, ChatwootReplies, ChatwootTries } from './chatwoot.ts';
 import { AgentKeyServices, Chatbot } from './chatbot.ts';
+import { Figures } from './figures.ts';
 import { People } from './users.ts';
 
 export interface ListedMigration {
@@ -90,4 +91,5 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0099-leaving-accounts', class: LeavingAccounts },
   { name: '0100-nodes-bus', class: NodesBus },
   { name: '0101-people', class: People },
+  { name: '0110-figures', class: Figures },
 ];

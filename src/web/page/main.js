@@ -25,7 +25,7 @@ import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
 import { About } from './views/about.js';
 import { Audit } from './views/audit.js';
-import { GlobalWebhook } from './views/global-webhook.js';
+import { Figures } from './views/figures.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
 import { Moving } from './views/moving.js';
@@ -46,10 +46,7 @@ const views = [
   { path: '/admin/start', view: Start },
   { path: '/admin/moving', view: Moving },
   { path: '/admin/cluster', view: Nodes },
-  { path: '/admin/cluster/:name', view: NodePage },
-  { path: '/admin/proxies-of-sessions', view: Proxies },
-  { path: '/admin/global-webhook', view: GlobalWebhook },
-  { path: '/admin/disk-use', view: Storage },
+  { path: '/admin/charts', view: Figures },
   { path: '/admin/people', view: People },
   { path: '/admin/audit-log', view: Audit },
   { path: '/admin/settings-in-force', view: SettingsInForce },

@@ -1,7 +1,5 @@
 /** English. Names say where a text stands; `{…}` are values. */
-import { ofChats } from './en-chats.js';
-import { ofCampaigns } from './en-campaigns.js';
-import { ofChatbot } from './en-chatbot.js';
+import { ofFigures } from './en-figures.js';
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
 import { ofPeople } from './en-people.js';
@@ -54,9 +52,7 @@ export const en = {
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
-  ...ofChats,
-  ...ofCampaigns,
-  ...ofChatbot,
+  ...ofFigures,
   ...ofMoving,
   ...ofNodes,
   ...ofSettings,

@@ -87,8 +87,10 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         }
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
-          ${session.value?.signedIn !== true && html`<a href="/docs">${t('api')}</a>`}
-          <${LanguageButton} />
+          ${session.value?.signedIn === true && html`<a href="/admin/charts">${t('figures')}</a>`}
+          ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
+          ${session.value?.signedIn === true && html`<a href="/admin/people">${t('people')}</a>`}
+          <a href="/docs">${t('api')}</a>
           <${ThemeButton} />
           ${
             session.value?.signedIn === true &&

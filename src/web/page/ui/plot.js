@@ -1,0 +1,112 @@
+/** A small chart of lines over time, drawn by uPlot. Its colours are those of the page, and follow its scheme. */
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { minuteOfDay, short } from '../texts.js';
+
+/** @import uPlot from 'uplot' */
+
+/** @typedef {{ readonly ink: string, readonly isMain: boolean, readonly values: readonly (number | null)[] }} PlotLine `ink`: a class that gives the colour. */
+
+const height = 140;
+
+/** Loaded when the first chart is drawn. */
+const library = () => import('uplot').then((module) => module.default);
+
+/** A value without neighbours is no line, so it is drawn as a point. @param {uPlot} plot @param {number} series */
+const lonely = ({ data }, series) => {
+  const values = data[series] ?? [];
+  const isKnown = (/** @type {number} */ at) => (values[at] ?? null) !== null;
+  return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
+};
+
+/** A canvas knows no variables, so an element with the class says its colour. @param {HTMLElement} box @param {string} ink */
+const colourOf = (box, ink) => {
+  const probe = box.querySelector(`.inks > .${ink.replaceAll(' ', '.')}`);
+  return probe === null ? '' : getComputedStyle(probe).color;
+};
+
+/**
+ * @param {HTMLElement} box
+ * @param {readonly PlotLine[]} lines
+ * @param {(index: number | null) => void} onPoint
+ * @returns {uPlot.Options}
+ */
+const optionsOf = (box, lines, onPoint) => {
+  const axis = {
+    stroke: () => colourOf(box, 'ink-words'),
+    grid: { stroke: () => colourOf(box, 'ink-grid'), width: 1 },
+    ticks: { show: false },
+  };
+  const font = `12px ${getComputedStyle(box).fontFamily}`;
+  return {
+    width: Math.max(100, box.clientWidth),
+    height,
+    legend: { show: false },
+    // All charts of the page show the same moment.
+    cursor: { y: false, drag: { x: false, y: false, setScale: false }, sync: { key: 'figures', setSeries: false } },
+    scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, (most ?? 0) * 1.1)] } },
+    axes: [
+      { ...axis, font, size: 24, values: (_plot, marks) => marks.map((mark) => minuteOfDay(mark * 1_000)) },
+      { ...axis, font, size: 44, values: (_plot, marks) => marks.map((mark) => short(mark)) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ ink, isMain }) => ({
+        stroke: () => colourOf(box, ink),
+        width: isMain ? 2 : 1,
+        points: { show: false, filter: lonely },
+      })),
+    ],
+    hooks: { setCursor: [({ cursor: { idx = null } }) => onPoint(idx)] },
+  };
+};
+
+/** Calls when the colours of the page change. Returns the function that ends this. @param {() => void} onChange */
+const watchScheme = (onChange) => {
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const attribute = new MutationObserver(onChange);
+  scheme.addEventListener('change', onChange);
+  attribute.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  return () => {
+    scheme.removeEventListener('change', onChange);
+    attribute.disconnect();
+  };
+};
+
+/**
+ * `times`: Unix seconds. `onPoint` gets the index of the pointed time; null when nothing is pointed at. `label` says the same as the picture.
+ * @param {{ label: string, times: readonly number[], lines: readonly PlotLine[], onPoint: (index: number | null) => void }} props
+ */
+export const Plot = ({ label, times, lines, onPoint }) => {
+  const place = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useEffect(() => {
+    const box = place.current;
+    if (box === null) return undefined;
+    /** @type {(() => void)[]} */
+    const ends = [];
+    let isGone = false;
+    void library().then((UPlot) => {
+      if (isGone) return;
+      const data = /** @type {uPlot.AlignedData} */ (/** @type {unknown} */ ([times, ...lines.map(({ values }) => values)]));
+      const plot = new UPlot(optionsOf(box, lines, onPoint), data, box);
+      const sizes = new ResizeObserver(() => plot.setSize({ width: Math.max(100, box.clientWidth), height }));
+      sizes.observe(box);
+      ends.push(
+        watchScheme(() => plot.redraw(false)),
+        () => sizes.disconnect(),
+        () => plot.destroy(),
+      );
+    });
+    return () => {
+      isGone = true;
+      for (const end of ends) end();
+    };
+  }, [times, lines]);
+  return html`
+    <div ref=${place} class="plot" role="img" aria-label=${label}>
+      <span class="inks" aria-hidden="true">
+        <i class="ink-words"></i><i class="ink-grid"></i>${lines.map(({ ink }) => html`<i class=${ink}></i>`)}
+      </span>
+    </div>
+  `;
+};

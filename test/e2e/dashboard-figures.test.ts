@@ -1,0 +1,105 @@
+/** The figures of the last day: counted by a real gateway, and drawn in a real browser, with a second node's beside them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { makeFigureStore } from '#src/storage/stores/figures.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { objectionsTo } from '#test/support/access.ts';
+import { Dashboard, inBrowser } from '#test/support/dashboard.ts';
+import { quietLog } from '#test/support/database.ts';
+import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { until } from '#test/support/until.ts';
+
+interface Answer {
+  readonly steps: number;
+  readonly nodes: readonly (Readonly<Record<'received' | 'sent' | 'delivered' | 'failed' | 'memoryBytes', readonly (number | null)[]>> & {
+    readonly name: string;
+  })[];
+}
+
+let scene: Scene;
+let dashboard: Dashboard;
+before(async () => {
+  scene = await Scene.open();
+});
+after(async () => {
+  await dashboard?.close();
+  await scene?.close();
+});
+
+const sum = (values: readonly (number | null)[] = []): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
+
+test('figures: messages of both ways and their deliveries are counted once, and outlive a restart', async () => {
+  const account = await scene.paired();
+  for (const text of ['one', 'two', 'three']) await account.sends(contact, text);
+  await scene.stored(account, [await scene.write(account, 'back'), await scene.write(account, 'and again')]);
+  await until(() => scene.receiver.posted.length >= 5, 'the receiver got the messages');
+  // A row is stored by a stop, so that the test need not wait for a minute.
+  await scene.gateway.end('SIGTERM');
+  await scene.gateway.start();
+  const { status, body } = await scene.gateway.call('GET', '/admin/figures?hours=1');
+  const { steps, nodes } = body as unknown as Answer;
+  const [node] = nodes;
+  assert.deepEqual([status, steps, nodes.length, node?.name], [200, 60, 1, '']);
+  assert.deepEqual([sum(node?.sent), sum(node?.received), sum(node?.failed)], [3, 2, 0]);
+  assert.ok(sum(node?.delivered) >= 5);
+  assert.ok(Math.max(...(node?.memoryBytes ?? []).map(Number)) > 50e6);
+});
+
+inBrowser('small charts show each figure of this gateway, for the last day and for an hour', async () => {
+  dashboard = await Dashboard.open(scene.gateway.address);
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+  const { page } = dashboard;
+  await page.getByRole('link', { name: 'Figures' }).click();
+  await page.getByRole('heading', { name: 'Figures' }).waitFor();
+  await until(async () => (await page.locator('.figure canvas').count()) === 7, 'seven charts are drawn');
+  await page.getByLabel('Over').selectOption('1');
+  await page.getByRole('img', { name: /^Messages out: last .* a minute, highest .* a minute$/ }).waitFor();
+  assert.equal(await page.locator('.figure-lines').count(), 0);
+  assert.deepEqual(await objectionsTo(dashboard, 'figures'), []);
+});
+
+/** Counts the points of a chart that have the colour of its main line. */
+const coloured = (figure: string): string => `(() => {
+  const box = document.querySelector('[data-figure=${figure}] .plot');
+  const canvas = box.querySelector('canvas');
+  const wanted = getComputedStyle(box.querySelector('.inks > .ink-main')).color.match(/\\d+/g).slice(0, 3).map(Number);
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) if (wanted.every((value, index) => Math.abs(value - data[at + index]) < 3) && data[at + 3] > 200) count += 1;
+  return count;
+})()`;
+
+inBrowser('figures of several nodes have a line for each and one for all, and a pointed moment shows in every chart', async () => {
+  const { page } = dashboard;
+  const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1 });
+  const now = Math.floor(Date.now() / 60_000);
+  const row = { spanMs: 60_000, received: 10, sent: 5, delivered: 20, failed: 1, reconnects: 0, memoryBytes: 3e8, loopMs: 12 };
+  const rows = Array.from({ length: 60 }, (_, back) => ({ ...row, minute: now - back }));
+  try {
+    for (const node of ['alpha', 'beta']) await makeFigureStore(database).put(node, rows);
+  } finally {
+    await database.close();
+  }
+  await dashboard.goto('/admin/charts');
+  await page.getByLabel('Over').selectOption('1');
+  await page.getByLabel('Node').waitFor();
+  const lines = page.locator('[data-figure=sent] .figure-lines');
+  await lines.getByText('alpha').waitFor();
+  assert.match(String(await lines.textContent()), /this gateway.*alpha.*5 a minute.*beta.*all together/s);
+  await until(async () => Number(await page.evaluate(coloured('sent'))) > 50, 'the line of all nodes is drawn in its colour');
+  const box = await page.locator('[data-figure=sent] .u-over').boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  for (const figure of ['sent', 'memoryBytes'])
+    await page
+      .locator(`[data-figure=${figure}] figcaption`)
+      .filter({ hasText: / at \d\d:\d\d/ })
+      .waitFor();
+  await page.mouse.move(0, 0);
+  assert.deepEqual(await objectionsTo(dashboard, 'figures of nodes'), []);
+  await page.getByLabel('Node').selectOption('beta');
+  await page.locator('.figure-lines').first().waitFor({ state: 'detached' });
+  assert.deepEqual(dashboard.complaints, []);
+});
