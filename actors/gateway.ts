@@ -24,6 +24,8 @@ import { signInsOf } from './cluster/sign-ins.ts';
 import type { AuditFace, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
+import { AlertDesk } from './inspection/alert-desk.ts';
+import { Troubles, type TroublesInput } from './inspection/troubles.ts';
 import { figureCommands, FigureLog } from './inspection/figure-log.ts';
 import { NumbersLog } from './commands/numbers.ts';
 import type { Policy } from './policy/policy.ts';
@@ -72,6 +74,10 @@ export {
   roles,
   mayAct,
   auditActors,
+  alertChannels,
+  alertKinds,
+  alertSecretNames,
+  mailSecurities,
   passwordLengths,
 } from './model.ts';
 export type {
@@ -173,6 +179,35 @@ const startFigureLog = ({ ports, workers, cluster }: Supervisor): FigureLog => {
   return figureLog;
 };
 
+const startAlerts = ({ ports, workers, cluster, registry, dispatcher, inspection }: Supervisor, baseUrl: string): AlertDesk => {
+  const node = cluster?.figures.name ?? '';
+  const counts: TroublesInput['counts'] = (record) => cluster?.counts(record) ?? true;
+  const troubles = new Troubles({ ...ports, registry, dispatcher, node, counts, row: (id) => inspection.row(id) });
+  const desk = new AlertDesk({
+    ports,
+    workers,
+    baseUrl,
+    node,
+    onDuty: () => cluster?.onDuty ?? true,
+    find: () => troubles.find(),
+    nodes: async () => (await cluster?.overview.nodes()) ?? [],
+  });
+  desk.start();
+  return desk;
+};
+
+/** Starts the figures and the alerts of this node. */
+const startWatch = (supervisor: Supervisor, baseUrl: string) => {
+  const [figures, alerts] = [startFigureLog(supervisor), startAlerts(supervisor, baseUrl)];
+  return {
+    commands: { ...figureCommands(supervisor.ports), ...alerts.commands },
+    stop(): Promise<void> {
+      alerts.stop();
+      return figures.stop();
+    },
+  };
+};
+
 /** Commands that need the supervisor alone. */
 const accountCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
@@ -208,7 +243,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   await supervisor.load();
   const replies = supervisor.makeReplies(commands.send);
   const numbersLog = startNumbersLog(supervisor);
-  const figureLog = startFigureLog(supervisor);
+  const watch = startWatch(supervisor, baseUrl);
   replies.wake();
   const audit = auditing(ports);
   const gateway: RunningGateway = {
@@ -237,7 +272,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...deliveryCommands(supervisor),
     ...userCommands(ports),
     ...audit.commands,
-    ...figureCommands(ports),
+    ...watch.commands,
     ...serverCommands(supervisor, signInsOf(supervisor.cluster, kept, version)),
     get accepting() {
       return supervisor.accepting;
@@ -249,7 +284,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
       numbersLog.stop();
       replies.stop();
       await supervisor.stop();
-      await Promise.all([audit.stop(), figureLog.stop()]);
+      await Promise.all([audit.stop(), watch.stop()]);
     },
   };
   return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh });

@@ -11,6 +11,7 @@ export * from './model/group.ts';
 export * from './model/person.ts';
 export * from './model/result.ts';
 export * from './model/audit.ts';
+export * from './model/alert.ts';
 export * from './model/channel.ts';
 export * from './model/entry.ts';
 export * from './model/user.ts';

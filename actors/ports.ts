@@ -16,6 +16,7 @@ import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry
 import type { MovingSources, SessionStore } from './ports/moving.ts';
 import type { Platform } from './ports/platform.ts';
 import type { AuditStore } from './ports/audit-store.ts';
+import type { AlertStore, Mailer } from './ports/alert-store.ts';
 import type { FigureStore } from './ports/figure-store.ts';
 import type { OneTimeCodes, Passwords, UserStore } from './ports/user-store.ts';
 import type { Chance, Disk, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
@@ -26,6 +27,7 @@ export * from './ports/system.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/files.ts';
 export type * from './ports/audit-store.ts';
+export type * from './ports/alert-store.ts';
 export type * from './ports/figure-store.ts';
 export type * from './ports/sign-in-store.ts';
 export type * from './ports/user-store.ts';
@@ -70,6 +72,7 @@ export interface Stores {
   readonly users: UserStore;
   readonly auditLog: AuditStore;
   readonly figureRows: FigureStore;
+  readonly alertRows: AlertStore;
 }
 
 export interface Ports extends Stores {
@@ -86,6 +89,7 @@ export interface Ports extends Stores {
   readonly sources: MovingSources;
   readonly portraits: Portraits;
   readonly receiver: Receiver;
+  readonly mailer: Mailer;
   readonly chatwoot: ChatwootApi;
   readonly signer: Signer;
   readonly envelope: Envelope;

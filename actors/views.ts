@@ -6,6 +6,7 @@
  */
 import type { BusinessFace, ChannelFace, ContactFace, GroupFace, PeopleFace } from './views/people.ts';
 import type { CampaignFace } from './views/campaigns.ts';
+import type { AlertFace } from './views/alerts.ts';
 import type { FigureFace } from './views/figures.ts';
 import type { ChatFace, DefinitionFace, LeadFace } from './views/chats.ts';
 import type { ChatwootFace, WebhookFace } from './views/webhooks.ts';
@@ -26,6 +27,7 @@ export type * from './views/inspector.ts';
 export type * from './views/moving.ts';
 export type * from './views/users.ts';
 export type * from './views/figures.ts';
+export type * from './views/alerts.ts';
 export type * from './views/server.ts';
 
 export interface Gateway
@@ -54,4 +56,5 @@ export interface Gateway
     ContactFace,
     UserFace,
     AuditFace,
-    FigureFace {}
+    FigureFace,
+    AlertFace {}

@@ -33,6 +33,7 @@ import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { createMailer } from '#src/mail/mailer.ts';
 import { createChatModels } from '#src/chatbot/models.ts';
 import { createReceiver, signer } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
@@ -117,12 +118,15 @@ const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   guard: createAddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
 
+/** The time limit of one mail, which a slow server may need for its checks. Below the claim of an alert. In milliseconds. */
+const mailMs = 45_000;
+
 /** Services that users name: receivers of events, and models that agents ask. */
 const openServices = (
   settings: Settings,
   means: { readonly guard: AddressGuard; readonly userAgent: string },
   closers: Closers,
-): Pick<Ports, 'receiver' | 'chatwoot' | 'chatModels'> => {
+): Pick<Ports, 'receiver' | 'mailer' | 'chatwoot' | 'chatModels'> => {
   const connections = settings.webhookPostsPerHost;
   const posts = createReceiver({ ...means, timeoutMs: settings.webhookTimeoutMs, connections });
   closers.add('receiver', () => posts.close());
@@ -131,7 +135,8 @@ const openServices = (
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => means.guard.checkUrl(url) };
   const chatModels = createChatModels({ ...means, timeoutMs: settings.chatbotTimeoutMs, connections: settings.chatbotCallsAtOnce });
   closers.add('chatModels', () => chatModels.close());
-  return { receiver, chatwoot, chatModels };
+  const mailer = createMailer({ guard: means.guard, timeoutMs: mailMs });
+  return { receiver, mailer, chatwoot, chatModels };
 };
 
 interface PortsInput {

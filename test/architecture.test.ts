@@ -31,6 +31,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
     'src/web/extension.ts',
     'actors/gateway.ts',
   ],
+  'src/mail': ['src/mail/', 'src/webhooks/', 'actors/ports.ts'],
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   // Stores of other gateways: readers of files and databases, and our own archive. They know of the gateway only how keys are written.
@@ -144,6 +145,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   htm: ['src/web/page'],
   '@preact/': ['src/web/page'],
   uplot: ['src/web/page'],
+  nodemailer: ['src/mail'],
   pino: ['src'],
   'prom-client': ['src/metrics'],
   '@opentelemetry/': ['src/tracing'],

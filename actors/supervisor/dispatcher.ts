@@ -107,6 +107,12 @@ export class Dispatcher {
     return first === undefined ? null : this.webhooks.get(first);
   }
 
+  /** Returns the webhooks whose circuit is open. It stays open until a delivery succeeds. */
+  get broken(): readonly Webhook[] {
+    const open = [...this.#circuits].filter(([, { isOpen }]) => isOpen).map(([id]) => this.webhooks.get(id));
+    return open.filter((webhook) => webhook?.enabled === true) as readonly Webhook[];
+  }
+
   /** Number of webhooks to which nothing is sent now, because their receivers failed. */
   get openCircuits(): number {
     const now = this.#input.ports.time.monotonic();

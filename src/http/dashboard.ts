@@ -22,6 +22,7 @@ const views = [
   '/admin/start',
   '/admin/cluster',
   '/admin/charts',
+  '/admin/alerting',
   '/admin/moving',
   '/admin/people',
   '/admin/audit-log',

@@ -93,7 +93,9 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /admin/users/update': 'administrator',
   'POST /admin/users/delete': 'administrator',
   'GET /admin/audit': 'administrator',
-  'GET /admin/settings': 'administrator',
+  'GET /admin/alerts': 'administrator',
+  'POST /admin/alerts': 'administrator',
+  'POST /admin/alerts/test': 'administrator',
 };
 
 export const leastRoleOf = (on: readonly [Address, ...Address[]]): Role => leastRoles[on[0]] ?? 'administrator';

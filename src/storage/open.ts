@@ -25,6 +25,7 @@ import { makeRemovalStore } from './stores/removals.ts';
 import { makePasskeyCodeStore, makeSignInStore } from './stores/sign-ins.ts';
 import { makeSessionStore } from './stores/sessions.ts';
 import { makeRefusedStore } from './stores/refused-entries.ts';
+import { makeAlertStore } from './stores/alerts.ts';
 import { makeFigureStore } from './stores/figures.ts';
 import { makeAuditStore } from './stores/audit-log.ts';
 import { makeUserStore } from './stores/users.ts';
@@ -130,10 +131,15 @@ const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTim
   return { ...makeLeaseStore(leases, noteTime), join, renew, leave };
 };
 
-const peopleOf = ({ queries, sweeps }: Pools, opener: Opener): Pick<Storage, 'signIns' | 'users' | 'auditLog'> => ({
+const operatorsOf = (
+  { queries, sweeps }: Pools,
+  opener: Opener,
+): Pick<Storage, 'signIns' | 'users' | 'auditLog' | 'figureRows' | 'alertRows'> => ({
   signIns: makeSignInStore(queries),
   users: makeUserStore(queries, opener),
   auditLog: { ...makeAuditStore(queries), expire: makeAuditStore(sweeps).expire },
+  figureRows: { ...makeFigureStore(queries), expire: makeFigureStore(sweeps).expire },
+  alertRows: makeAlertStore(queries, opener),
 });
 
 const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
@@ -183,8 +189,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     vault,
     sessions: makeSessionStore(journal, sealer, vault, now),
     changes: makeChangeStore(queries),
-    ...peopleOf(pools, opener),
-    figureRows: { ...makeFigureStore(queries), expire: makeFigureStore(sweeps).expire },
+    ...operatorsOf(pools, opener),
     leases: leasesOf(pools, noteTime),
     leftWork: makeLeftWorkStore(journal),
     onDuty: () => tenancy?.onDuty ?? true,

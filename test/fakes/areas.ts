@@ -1,4 +1,5 @@
 /** Commands of the gateway in memory by area: one line each. */
+import { alertCalls } from './alerts.ts';
 import { campaignCommands } from './campaign-commands.ts';
 import { chatbotCommands } from './chatbot.ts';
 import { chatwootCommands } from './chatwoot.ts';
@@ -9,6 +10,7 @@ import { userCalls } from './users.ts';
 export const areaCommands = (attempt: Attempt) => ({
   ...peopleCommands(attempt),
   ...userCalls(),
+  ...alertCalls(attempt),
   ...campaignCommands(attempt),
   ...chatbotCommands(attempt),
   ...chatwootCommands(attempt),

@@ -1,5 +1,5 @@
 /** A whole world for the actors: every port, simulated, with a hand on each. */
-import { figurePorts } from './figures.ts';
+import { watchPorts } from './alerts.ts';
 import { quietMeter } from '#test/fakes/meter.ts';
 import { FakePictures, FakeRecipients } from './lookups.ts';
 import { createHash } from 'node:crypto';
@@ -186,7 +186,7 @@ export class World {
     this.chatbots = new FakeChatbots(db);
     this.chatModels = new FakeChatModels(time);
     this.ports = {
-      ...figurePorts(),
+      ...watchPorts(),
       digest: (text) => createHash('sha256').update(text).digest('hex'),
       platform: this.platform,
       instances: new FakeInstances(db, () => time.now()),

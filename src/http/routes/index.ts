@@ -5,6 +5,7 @@ import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
 import { accountRoutes, callRoutes } from './account.ts';
 import { adminRoutes, refusedRoutes } from './admin.ts';
+import { alertRoutes } from './alerts.ts';
 import { auditRoutes } from './audit.ts';
 import { figureRoutes } from './figures.ts';
 import { userRoutes } from './users.ts';
@@ -40,6 +41,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...userRoutes(sessions),
   ...auditRoutes,
   ...figureRoutes,
+  ...alertRoutes,
   ...instanceRoutes,
   ...passkeyRoutes(options),
   ...passkeyLinkRoutes,

@@ -14,6 +14,7 @@ import {
   SendKeyEntity,
 } from './message.ts';
 import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
+import { AlertEntity, NodeTroubleEntity } from './alerts.ts';
 import { FigureEntity } from './figures.ts';
 import { AuditEntryEntity, GatewayUserEntity } from './users.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
@@ -61,6 +62,8 @@ export const entities = [
   GatewayUserEntity,
   AuditEntryEntity,
   FigureEntity,
+  AlertEntity,
+  NodeTroubleEntity,
   FileEntity,
   ChatwootChatEntity,
   ChatwootMessageEntity,

@@ -27,6 +27,7 @@ import { Campaigns, PausedCampaigns, SendPace } from './campaigns.ts';
 import { Nodes, NodesAstray, NodesBus, NodesDerive, NodesEnded, SigningNodes, SignIns, Versions } from './nodes.ts';
 import { Chatwoot, ChatwootRefused, ChatwootReplies, ChatwootTries } from './chatwoot.ts';
 import { AgentKeyServices, Chatbot } from './chatbot.ts';
+import { Alerts } from './alerts.ts';
 import { Figures } from './figures.ts';
 import { People } from './users.ts';
 
@@ -92,4 +93,5 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0100-nodes-bus', class: NodesBus },
   { name: '0101-people', class: People },
   { name: '0110-figures', class: Figures },
+  { name: '0111-alerts', class: Alerts },
 ];

@@ -1,7 +1,7 @@
 /** Seals everything anew in pieces, after a change of the encryption key or of the form of sealed values. */
 import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
+import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
 
 /** The key of a row by column, and its sealed value. */
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
@@ -55,6 +55,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     keys: ['instance_id', 'id'],
     place: (row) => refusedPlace(part(row, 'instance_id'), part(row, 'id')),
   },
+  { table: 'alert', column: 'secrets', keys: ['id'], place: (row) => alertPlace(part(row, 'id')) },
   { table: 'gateway_user', column: 'password', keys: ['id'], place: (row) => userPlace(part(row, 'id'), 'password') },
   { table: 'gateway_user', column: 'code_secret', keys: ['id'], place: (row) => userPlace(part(row, 'id'), 'code') },
   {

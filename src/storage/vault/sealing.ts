@@ -48,6 +48,9 @@ export const refusedPlace = (instance: string, id: string): Place => placeOf('re
 /** The place of a secret of a user, which belongs to no instance. */
 export const userPlace = (id: string, kind: 'password' | 'code'): Place => placeOf('gateway_user', id, kind, '', '');
 
+/** The place of the secrets of alerts, which belong to no instance. */
+export const alertPlace = (id: string): Place => placeOf('alert', id, '', '', '');
+
 /** The place of the secret parts of a webhook. `instance`: null for the global webhook. */
 export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
 

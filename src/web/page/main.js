@@ -23,7 +23,7 @@ import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
-import { About } from './views/about.js';
+import { Alerts } from './views/alerts.js';
 import { Audit } from './views/audit.js';
 import { Figures } from './views/figures.js';
 import { Instance } from './views/instance.js';
@@ -47,6 +47,7 @@ const views = [
   { path: '/admin/moving', view: Moving },
   { path: '/admin/cluster', view: Nodes },
   { path: '/admin/charts', view: Figures },
+  { path: '/admin/alerting', view: Alerts },
   { path: '/admin/people', view: People },
   { path: '/admin/audit-log', view: Audit },
   { path: '/admin/settings-in-force', view: SettingsInForce },

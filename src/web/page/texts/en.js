@@ -1,4 +1,5 @@
 /** English. Names say where a text stands; `{…}` are values. */
+import { ofAlerts } from './en-alerts.js';
 import { ofFigures } from './en-figures.js';
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
@@ -52,6 +53,7 @@ export const en = {
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
+  ...ofAlerts,
   ...ofFigures,
   ...ofMoving,
   ...ofNodes,

@@ -1,0 +1,209 @@
+/**
+ * The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed in the
+ * database before it is sent, so two nodes that both believe to be on duty send no message twice. State and claims outlive the process.
+ */
+import {
+  type AlertMessage,
+  alertChannels,
+  alertSecretNames,
+  done,
+  noAlertSecrets,
+  refuse,
+  type Trouble,
+  usualAlertSettings,
+} from '../model.ts';
+import { type AlertState, alertStateIn, nextAlerts, noAlertState, type PendingAlert, settled, takeDue } from '../policy/alert-policy.ts';
+import type { AlertRow, KnownNode, Ports } from '../ports.ts';
+import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
+import type { AlertFace, AlertView } from '../views/alerts.ts';
+import { createAlertSender } from './alert-sending.ts';
+
+/** The time between two looks. In milliseconds. */
+const everyMs = 15_000;
+/** The time after which an unchanged report is written again. In milliseconds. */
+const heartbeatMs = 60_000;
+/** The time for which a report counts. A node that is lost reports nothing. In milliseconds. */
+const reportMs = 3 * heartbeatMs;
+/** Troubles that the page lists. */
+const mostShown = 100;
+
+export interface AlertDeskInput {
+  readonly ports: Pick<Ports, 'alertRows' | 'receiver' | 'mailer' | 'signer' | 'chance' | 'time' | 'log'>;
+  readonly workers: SupervisedWorkers;
+  readonly baseUrl: string;
+  /** The name of this node; '' without a cluster. */
+  readonly node: string;
+  /** True if this process does the work that one node does for the cluster. */
+  onDuty(): boolean;
+  /** Finds the troubles of this node. */
+  find(): Promise<readonly Trouble[]>;
+  /** Returns the known nodes; none without a cluster. */
+  nodes(): Promise<readonly KnownNode[]>;
+}
+
+const lost = ({ name, leftMs }: KnownNode, now: number): Trouble => ({
+  kind: 'node',
+  key: name,
+  name,
+  reason: 'its lease ended without a sign-off, so other nodes take its sessions',
+  since: now + Math.min(0, leftMs),
+});
+
+export class AlertDesk {
+  readonly #input: AlertDeskInput;
+  readonly #send: ReturnType<typeof createAlertSender>;
+  readonly #worker: PeriodicWorker;
+  readonly #startedAt: number;
+  #reported = { text: '', at: -Infinity };
+
+  constructor(input: AlertDeskInput) {
+    const { time, log } = input.ports;
+    this.#input = input;
+    this.#send = createAlertSender(input);
+    this.#startedAt = time.now();
+    const { workers } = input;
+    this.#worker = new PeriodicWorker({
+      time,
+      log,
+      workers,
+      name: 'alerts',
+      everyMs,
+      unanswered: 'alerts.unanswered',
+      run: () => this.#look(),
+    });
+  }
+
+  start(): void {
+    this.#worker.start();
+  }
+
+  stop(): void {
+    this.#worker.stop();
+  }
+
+  async #look(): Promise<void> {
+    const row = await this.#input.ports.alertRows.read();
+    // Alerts that are not set up cost one small query.
+    if (row === null || row.settings.channels.length === 0) return;
+    await this.#report();
+    if (this.#input.onDuty()) await this.#decide(row);
+  }
+
+  async #report(): Promise<void> {
+    const { ports, node, find } = this.#input;
+    const troubles = await find();
+    const [text, at] = [JSON.stringify(troubles.map(({ since: _since, ...rest }) => rest)), ports.time.monotonic()];
+    if (text === this.#reported.text && at - this.#reported.at < heartbeatMs) return;
+    await ports.alertRows.report({ node, at: ports.time.now(), startedAt: this.#startedAt, troubles });
+    this.#reported = { text, at };
+  }
+
+  async #decide(row: AlertRow): Promise<void> {
+    const { ports, nodes } = this.#input;
+    const { alertRows, time, chance } = ports;
+    const now = time.now();
+    const [reports, known] = await Promise.all([alertRows.reports(now - reportMs), nodes()]);
+    const seen = {
+      troubles: [...reports.flatMap(({ troubles }) => troubles), ...known.filter(({ ended }) => ended).map((node) => lost(node, now))],
+      liveNodes: known.filter(({ ended }) => !ended).map(({ name }) => name),
+      steadySince: Math.max(0, ...reports.map(({ startedAt }) => startedAt)),
+    };
+    const before = alertStateIn(row.state);
+    const { state, taken } = takeDue(nextAlerts(before, seen, row.settings, now, chance.hex(16)), now);
+    if (JSON.stringify(state) === JSON.stringify(row.state)) return;
+    // Another node that was first has claimed what is due.
+    if (!(await alertRows.saveState(state, row.version))) return;
+    if (taken.length > 0) await this.#sendAll(row, state, taken);
+  }
+
+  async #sendAll(row: AlertRow, state: AlertState, taken: readonly PendingAlert[]): Promise<void> {
+    const { log, time, alertRows } = this.#input.ports;
+    const outcomes = await Promise.all(
+      taken.map(async (of) => ({
+        of,
+        error: await this.#send[of.channel](row, of.message).catch(() => 'the channel failed unexpectedly'),
+      })),
+    );
+    for (const { of, error } of outcomes) {
+      const fields = { channel: of.channel, troubles: of.message.counts.troubles, well: of.message.counts.well, attempt: of.attempts };
+      if (error === '') log.info(fields, 'alert.sent');
+      else log.warn({ ...fields, error }, 'alert.notSent');
+    }
+    // If the state is lost, the claim ends after a minute, and the message is sent again.
+    if (!(await alertRows.saveState(settled(state, outcomes, time.now()), row.version + 1))) log.warn({}, 'alert.notSettled');
+  }
+
+  get commands(): AlertFace {
+    return alertCommands(this.#input, this.#send);
+  }
+}
+
+const viewOf = (row: AlertRow | null): AlertView => {
+  const { known, pending, outcomes } = row === null ? noAlertState : alertStateIn(row.state);
+  const present = known.filter(({ missingSince }) => missingSince === null);
+  return {
+    settings: row?.settings ?? usualAlertSettings,
+    secrets: alertSecretNames.filter((name) => (row?.secrets[name] ?? '') !== ''),
+    troubles: present.slice(0, mostShown).map(({ kind, key, name, reason, since, toldAt }) => ({ kind, key, name, reason, since, toldAt })),
+    total: present.length,
+    outcomes: alertChannels.flatMap((channel) => {
+      const waiting = pending.filter((one) => one.channel === channel).length;
+      const last = outcomes[channel];
+      return last === undefined && waiting === 0 ? [] : [{ channel, at: last?.at ?? 0, error: last?.error ?? '', waiting }];
+    }),
+  };
+};
+
+const isZone = (timeZone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', timeZone === '' ? {} : { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+};
+
+const alertCommands = ({ ports }: AlertDeskInput, send: ReturnType<typeof createAlertSender>): AlertFace => {
+  const { alertRows, receiver, signer, chance, time } = ports;
+  return {
+    alerts: async () => viewOf(await alertRows.read()),
+    async saveAlerts(settings, given) {
+      const row = await alertRows.read();
+      const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
+      const urls = { slackUrl: secrets.slackUrl, webhookUrl: secrets.webhookUrl, 'telegram.url': settings.telegram.url };
+      for (const [name, url] of Object.entries(urls)) {
+        const objection = url === '' ? null : receiver.objection(url);
+        if (objection !== null) return refuse('invalid', `${name}: ${objection}`);
+      }
+      const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
+      if (objection !== null) return refuse('invalid', `webhookSecret: ${objection}`);
+      if (!isZone(settings.timeZone)) return refuse('invalid', 'timeZone is no time zone, such as America/Sao_Paulo');
+      // A password that is kept must not go to another server or bot API.
+      const moved = row !== null && movedSecret(row, settings, given);
+      if (moved) return refuse('invalid', moved);
+      await alertRows.save(settings, secrets);
+      return done(viewOf(await alertRows.read()));
+    },
+    async testAlert(channel) {
+      const row = await alertRows.read();
+      if (row === null) return refuse('invalid', 'alerts are not set up: save them first');
+      const message: AlertMessage = { id: chance.hex(16), at: time.now(), troubles: [], well: [], counts: { troubles: 0, well: 0 } };
+      return done(await send[channel](row, message));
+    },
+  };
+};
+
+/** Returns the reason if a stored secret would go to another server than the one it was given for; '' otherwise. */
+const movedSecret = (
+  row: AlertRow,
+  { email, telegram }: AlertRow['settings'],
+  given: { readonly emailPassword?: string; readonly telegramToken?: string },
+): string => {
+  const before = row.settings;
+  const isNewHost = email.host !== before.email.host || (email.security === 'none' && before.email.security !== 'none');
+  if (isNewHost && row.secrets.emailPassword !== '' && given.emailPassword === undefined)
+    return 'emailPassword is needed again for another mail server';
+  const isNewApi = telegram.url !== before.telegram.url;
+  return isNewApi && row.secrets.telegramToken !== '' && given.telegramToken === undefined
+    ? 'telegramToken is needed again for another server'
+    : '';
+};

@@ -1,0 +1,174 @@
+/**
+ * Decides what an operator is told of, and when. Pure: the stored state and the troubles of the moment go in, the next state comes out. The state
+ * holds the messages that channels have not taken yet.
+ */
+import type { AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
+import { quietFor } from './campaign-policy.ts';
+
+/** The time for which a trouble has to stand before it is told, so that troubles of one cause come in one message. In milliseconds. */
+const settleMs: Readonly<Record<AlertKind, number>> = { session: 60_000, receiver: 0, disk: 0, node: 0 };
+/** The time for which a trouble has to be gone before it counts as well again. A session that moves to another node is nowhere for a minute. In milliseconds. */
+export const wellMs = 180_000;
+/** The shortest time between two messages. In milliseconds. */
+const pauseMs = 300_000;
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+/** Troubles that are remembered, and that one message names. */
+const mostKnown = 1_000;
+const mostNamed = 20;
+/** Messages that wait for one channel. The oldest one is dropped. */
+const mostPending = 5;
+/** The time for which a message belongs to the node that sends it. Longer than the time limit of a channel. In milliseconds. */
+export const takenMs = 60_000;
+const retryMs = { min: 60_000, max: 3_600_000 };
+/** With the back-off, twelve attempts take some seven hours. */
+const mostAttempts = 12;
+
+export interface KnownTrouble extends Trouble {
+  readonly seenAt: number;
+  /** The time of the last message about it; null before the first. */
+  readonly toldAt: number | null;
+  /** The time since which no node reports it; null while one does. */
+  readonly missingSince: number | null;
+}
+
+export interface PendingAlert {
+  readonly channel: AlertChannel;
+  readonly message: AlertMessage;
+  readonly attempts: number;
+  /** The time of the next attempt. While a node sends the message, the time until which the message is the node's. */
+  readonly notBefore: number;
+}
+
+export interface AlertState {
+  readonly known: readonly KnownTrouble[];
+  /** The time of the last message; 0 before the first. */
+  readonly lastAt: number;
+  readonly pending: readonly PendingAlert[];
+  /** The last attempt of each channel. '' for no error. */
+  readonly outcomes: Readonly<Partial<Record<AlertChannel, { readonly at: number; readonly error: string }>>>;
+}
+
+export const noAlertState: AlertState = { known: [], lastAt: 0, pending: [], outcomes: {} };
+
+/** Reads a stored state. A damaged one counts as none. */
+export const alertStateIn = (stored: unknown): AlertState => {
+  const { known, lastAt, pending, outcomes } = (stored ?? {}) as Partial<AlertState>;
+  const isWhole = Array.isArray(known) && Array.isArray(pending) && typeof lastAt === 'number' && typeof outcomes === 'object';
+  return isWhole ? { known, lastAt, pending, outcomes } : noAlertState;
+};
+
+/** The view of all nodes. */
+export interface Seen {
+  readonly troubles: readonly Trouble[];
+  /** Names of live nodes. A node that is forgotten is not well again. */
+  readonly liveNodes: readonly string[];
+  /** The latest start of a node. A node that has just started does not know yet which receivers fail. */
+  readonly steadySince: number;
+}
+
+const idOf = ({ kind, key }: Trouble): string => `${kind} ${key}`;
+
+const isDue = (trouble: Trouble, { kinds, receiverMinutes }: AlertSettings, now: number): boolean =>
+  kinds.includes(trouble.kind) && (trouble.kind !== 'receiver' || now - trouble.since >= receiverMinutes * minuteMs);
+
+/** Merges what is seen into what is known. */
+const merged = (known: readonly KnownTrouble[], seen: Seen, settings: AlertSettings, now: number): readonly KnownTrouble[] => {
+  const before = new Map(known.map((one) => [idOf(one), one]));
+  const next = new Map<string, KnownTrouble>();
+  for (const trouble of seen.troubles) {
+    const found = before.get(idOf(trouble));
+    if (found === undefined && !isDue(trouble, settings, now)) continue;
+    if (!settings.kinds.includes(trouble.kind)) continue;
+    // After a correction of the clock a time may lie in the future.
+    const [seenAt, toldAt] = [Math.min(found?.seenAt ?? now, now), found?.toldAt ?? null];
+    const told = toldAt === null ? null : Math.min(toldAt, now);
+    next.set(idOf(trouble), { ...trouble, since: found?.since ?? trouble.since, seenAt, toldAt: told, missingSince: null });
+  }
+  for (const one of known) {
+    if (next.has(idOf(one)) || one.toldAt === null || !settings.kinds.includes(one.kind)) continue;
+    next.set(idOf(one), { ...one, missingSince: Math.min(one.missingSince ?? now, now) });
+  }
+  return [...next.values()].slice(0, mostKnown);
+};
+
+const isOver = ({ kind, missingSince }: KnownTrouble, { steadySince }: Seen, { receiverMinutes }: AlertSettings, now: number): boolean => {
+  if (missingSince === null) return false;
+  const since = kind === 'receiver' ? Math.max(missingSince, steadySince + receiverMinutes * minuteMs) : missingSince;
+  return now - since >= wellMs;
+};
+
+const plain = ({ kind, key, name, reason, since }: Trouble): Trouble => ({ kind, key, name, reason, since });
+
+const queued = (pending: readonly PendingAlert[], message: AlertMessage, { channels }: AlertSettings): readonly PendingAlert[] =>
+  channels.flatMap((channel) => {
+    const own = pending.filter((one) => one.channel === channel);
+    return [...own, { channel, message, attempts: 0, notBefore: message.at }].slice(-mostPending);
+  });
+
+/** Returns the next state. `id`: of the message, if there is one to send. */
+export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSettings, now: number, id: string): AlertState => {
+  const known = merged(state.known, seen, settings, now);
+  const pending = state.pending.filter(({ channel }) => settings.channels.includes(channel));
+  const lastAt = Math.min(state.lastAt, now);
+  const over = known.filter((one) => isOver(one, seen, settings, now));
+  // A node whose row is forgotten, and that is not back, is neither a trouble nor well.
+  const forgotten = new Set(over.filter(({ kind, key }) => kind === 'node' && !seen.liveNodes.includes(key)));
+  const well = over.filter((one) => !forgotten.has(one));
+  const next = { ...state, lastAt, pending, known: known.filter((one) => !forgotten.has(one)) };
+  // Without a channel there is nobody to tell that something is well again.
+  if (settings.channels.length === 0) return { ...next, known: next.known.filter((one) => !over.includes(one)) };
+  if (now - lastAt < pauseMs || quietFor(settings, now) > 0) return next;
+  const present = next.known.filter(({ missingSince }) => missingSince === null);
+  const fresh = present.filter(({ kind, seenAt, toldAt }) => toldAt === null && now - seenAt >= settleMs[kind]);
+  const told = present.filter(({ toldAt }) => toldAt !== null);
+  const isRepeated = settings.repeatHours > 0 && told.some(({ toldAt }) => now - (toldAt ?? now) >= settings.repeatHours * hourMs);
+  const repeats = isRepeated ? told : [];
+  const troubles = [
+    ...fresh.map((one) => ({ ...plain(one), repeated: false })),
+    ...repeats.map((one) => ({ ...plain(one), repeated: true })),
+  ];
+  if (troubles.length + well.length === 0) return next;
+  const counts = { troubles: troubles.length, well: well.length };
+  const message = { id, at: now, troubles: troubles.slice(0, mostNamed), well: well.slice(0, mostNamed).map(plain), counts };
+  const saying = new Set<KnownTrouble>([...fresh, ...repeats]);
+  return {
+    ...next,
+    lastAt: now,
+    known: next.known.filter((one) => !well.includes(one)).map((one) => (saying.has(one) ? { ...one, toldAt: now } : one)),
+    pending: queued(pending, message, settings),
+  };
+};
+
+/** Takes the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. */
+export const takeDue = (state: AlertState, now: number): { readonly state: AlertState; readonly taken: readonly PendingAlert[] } => {
+  const taken: PendingAlert[] = [];
+  const pending = state.pending.map((one) => {
+    // After a correction of the clock, a time may lie further in the future than any back-off.
+    if (one.notBefore > now && one.notBefore - now <= retryMs.max + takenMs) return one;
+    const own = { ...one, attempts: one.attempts + 1, notBefore: now + takenMs };
+    taken.push(own);
+    return own;
+  });
+  return { state: { ...state, pending }, taken };
+};
+
+export interface AlertOutcome {
+  readonly of: PendingAlert;
+  /** '' if the channel took the message. */
+  readonly error: string;
+}
+
+const isSame = (one: PendingAlert, other: PendingAlert): boolean => one.channel === other.channel && one.message.id === other.message.id;
+
+/** Notes the outcomes of attempts. A failed message waits longer after each attempt, and is given up in the end. */
+export const settled = (state: AlertState, outcomes: readonly AlertOutcome[], now: number): AlertState => {
+  const pending = state.pending.flatMap((one) => {
+    const outcome = outcomes.find(({ of }) => isSame(of, one));
+    if (outcome === undefined) return [one];
+    if (outcome.error === '' || one.attempts >= mostAttempts) return [];
+    return [{ ...one, notBefore: now + Math.min(retryMs.max, retryMs.min * 2 ** (one.attempts - 1)) }];
+  });
+  const last = Object.fromEntries(outcomes.map(({ of, error }) => [of.channel, { at: now, error }]));
+  return { ...state, pending, outcomes: { ...state.outcomes, ...last } };
+};

@@ -1,0 +1,85 @@
+/** Sends mails over SMTP: one connection a mail, bounded in time, to allowed addresses alone. */
+import { isIP } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { Mailer } from '#actors/ports.ts';
+import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
+
+export interface MailerOptions {
+  readonly guard: AddressGuard;
+  /** From the look-up of the server to its answer. In milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Resolves the name of a server. Rejects for an address that is not allowed. */
+const addressOf = (guard: AddressGuard, host: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const refusal = guard.checkHost(host);
+    if (refusal !== null) return reject(Object.assign(new Error(refusal), { refusal }));
+    guard.lookup(host, { all: false }, (error, address) => {
+      if (error) reject(error);
+      else resolve(String(address));
+    });
+  });
+
+/** Sentences by the code of the library. The words of a server may repeat what was sent, so only its status is shown. */
+const sentences: Readonly<Record<string, string>> = {
+  EAUTH: 'the mail server does not take the user and the password',
+  EENVELOPE: 'the mail server does not take the sender or a recipient',
+  EMESSAGE: 'the mail server does not take the message',
+  ETLS: 'the mail server offers no usable encryption',
+  ESOCKET: 'the connection to the mail server failed',
+  ECONNECTION: 'the connection to the mail server failed',
+  ETIMEDOUT: 'the mail server gave no answer in time',
+  EDNS: 'the name of the mail server could not be looked up',
+};
+
+const sentenceOf = (error: unknown): string => {
+  const { refusal, code, responseCode } = error as { refusal?: string; code?: unknown; responseCode?: unknown };
+  if (refusal !== undefined) return `the mail server is ${refusal}`;
+  const status = typeof responseCode === 'number' ? ` (${responseCode})` : '';
+  const known = typeof code === 'string' ? sentences[code] : undefined;
+  return known === undefined ? `the mail could not be sent: ${reasonOf(error)}` : known + status;
+};
+
+export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({
+  async send({ host, port, security, user, password }, { id, from, to, subject, text }) {
+    const { signal, clear } = deadline(timeoutMs);
+    let close = (): void => undefined;
+    try {
+      const late = new Promise<never>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' }))),
+      );
+      const sent = async (): Promise<void> => {
+        const address = await addressOf(guard, host);
+        if (signal.aborted) return;
+        const transport = createTransport({
+          host: address,
+          port,
+          secure: security === 'tls',
+          requireTLS: security === 'startTls',
+          ignoreTLS: security === 'none',
+          // An address has no name to ask a certificate for.
+          tls: isIP(host) > 0 ? {} : { servername: host },
+          connectionTimeout: timeoutMs,
+          greetingTimeout: timeoutMs,
+          socketTimeout: timeoutMs,
+          disableFileAccess: true,
+          disableUrlAccess: true,
+          ...(user === '' ? {} : { auth: { user, pass: password } }),
+        });
+        close = () => transport.close();
+        await transport.sendMail({ from, to: [...to], subject, text, messageId: `<${id}@dormouse>` });
+      };
+      const work = sent();
+      // A failure after the time limit has no listener otherwise.
+      work.catch(() => undefined);
+      await Promise.race([work, late]);
+      return { ok: true };
+    } catch (error) {
+      return { ok: false, error: sentenceOf(error) };
+    } finally {
+      clear();
+      close();
+    }
+  },
+});

@@ -1,0 +1,241 @@
+/** The desk of alerts with two nodes on simulated time: reports, one sender, kills, outages, secrets, and what a message says. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AlertDesk } from '#actors/inspection/alert-desk.ts';
+import { type AlertSettings, noAlertSecrets, type Trouble, usualAlertSettings } from '#actors/model.ts';
+import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
+import { textOf } from '#actors/policy/alert-text.ts';
+import { type KnownNode, StorageUnavailable } from '#actors/ports.ts';
+import { FakeAlerts, FakeMailer } from '#test/fakes/alerts.ts';
+import { testPolicy, World } from '#test/fakes/world.ts';
+
+const minute = 60_000;
+const mail = { host: 'mail.test', port: 25, security: 'none' as const, user: '', from: 'gateway@test', to: ['ana@test'] };
+const settings: AlertSettings = { ...usualAlertSettings, channels: ['email'], email: mail };
+const session: Trouble = { kind: 'session', key: 'r1', name: 'shop …1234', reason: '401: logged out', since: 1_000 };
+
+const stage = async () => {
+  const { ports, time, log, receiver } = new World();
+  const [alertRows, mailer] = [new FakeAlerts(), new FakeMailer()];
+  await alertRows.save(settings, noAlertSecrets);
+  const known: KnownNode[] = [];
+  const troubles: Trouble[] = [];
+  const node = (name: string, isOnDuty = true) => {
+    const desk = new AlertDesk({
+      ports: { ...ports, alertRows, mailer },
+      workers: supervisedWorkers(ports, testPolicy, {}),
+      baseUrl: 'https://gateway.test',
+      node: name,
+      onDuty: () => isOnDuty,
+      find: async () => [...troubles],
+      nodes: async () => known,
+    });
+    desk.start();
+    return desk;
+  };
+  return { alertRows, mailer, receiver, time, log, known, troubles, node };
+};
+
+test('alert desk: the node on duty sends one mail for the same trouble of two nodes', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  node('a');
+  node('b', false);
+  troubles.push(session);
+  await time.pass(10 * minute);
+  assert.deepEqual(
+    mailer.mails.map(({ subject }) => subject),
+    ['Dormouse: 1 session needs a person'],
+  );
+  assert.match(
+    mailer.mails[0]?.text ?? '',
+    /^1 session needs a person:\n- shop …1234: 401: logged out \(since .* UTC\) https:\/\/gateway\.test\/admin\/sessions\/r1\n/,
+  );
+});
+
+test('alert desk: two nodes that both believe to be on duty send each message once', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  for (const name of ['a', 'b', 'c']) node(name);
+  troubles.push(session);
+  await time.pass(10 * minute);
+  troubles.pop();
+  await time.pass(20 * minute);
+  assert.deepEqual(
+    mailer.mails.map(({ subject }) => subject),
+    ['Dormouse: 1 session needs a person', 'Dormouse: 1 well again'],
+  );
+});
+
+test('alert desk: another node that was first with the state sends, and this one does not', async () => {
+  const { alertRows, mailer, time, troubles, node } = await stage();
+  node('a');
+  troubles.push(session);
+  alertRows.beforeSave = () => {
+    if (alertRows.row !== null) alertRows.row = { ...alertRows.row, version: alertRows.row.version + 1 };
+  };
+  await time.pass(10 * minute);
+  assert.deepEqual(mailer.mails, []);
+});
+
+test('alert desk: a restart sends nothing again', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  const before = node('a');
+  troubles.push(session);
+  await time.pass(5 * minute);
+  before.stop();
+  node('a');
+  await time.pass(hourly);
+  assert.equal(mailer.mails.length, 1);
+});
+const hourly = 60 * minute;
+
+test('alert desk: a node that is killed between the claim and the mail leaves it to the next one', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  const killed = node('a');
+  const { send } = mailer;
+  mailer.send = () => {
+    killed.stop();
+    return new Promise(() => undefined);
+  };
+  troubles.push(session);
+  await time.pass(3 * minute);
+  mailer.send = send;
+  node('b');
+  await time.pass(3 * minute);
+  assert.equal(mailer.mails.length, 1);
+});
+
+test('alert desk: an outage of storage delays a message and loses none', async () => {
+  const { alertRows, mailer, time, troubles, node } = await stage();
+  node('a');
+  troubles.push(session);
+  const { read } = alertRows;
+  alertRows.read = async () => {
+    throw new StorageUnavailable('away');
+  };
+  await time.pass(10 * minute);
+  assert.equal(mailer.mails.length, 0);
+  alertRows.read = read;
+  await time.pass(5 * minute);
+  assert.equal(mailer.mails.length, 1);
+});
+
+test('alert desk: without a channel nothing is reported, and an unchanged report is written once a minute', async () => {
+  const { alertRows, time, node } = await stage();
+  let reports = 0;
+  const { report } = alertRows;
+  alertRows.report = (one) => {
+    reports += 1;
+    return report(one);
+  };
+  node('a');
+  await time.pass(10 * minute);
+  assert.ok(reports >= 9 && reports <= 11, `${reports} reports`);
+  await alertRows.save({ ...settings, channels: [] }, noAlertSecrets);
+  reports = 0;
+  await time.pass(10 * minute);
+  assert.equal(reports, 0);
+});
+
+test('alert desk: an unchanged state is not written again', async () => {
+  const { alertRows, time, troubles, node } = await stage();
+  node('a');
+  troubles.push(session);
+  await time.pass(10 * minute);
+  const version = alertRows.row?.version;
+  await time.pass(10 * minute);
+  assert.equal(alertRows.row?.version, version);
+});
+
+test('alert desk: a node whose lease ended is told, and one that drains is not', async () => {
+  const { mailer, time, known, node } = await stage();
+  node('a');
+  const common = { version: '1', capacity: 1, load: 0, astray: 0, bus: null, leftMs: -5_000, age: 1, taken: {} };
+  known.push({ ...common, name: 'b', draining: false, ended: true }, { ...common, name: 'c', draining: true, ended: false });
+  await time.pass(2 * minute);
+  assert.deepEqual(
+    mailer.mails.map(({ subject }) => subject),
+    ['Dormouse: 1 node is lost'],
+  );
+  assert.match(mailer.mails[0]?.text ?? '', /- b: its lease ended/);
+});
+
+test('alert desk: a refusal of the mail server is shown, and the mail is sent when the server takes it', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  const desk = node('a');
+  mailer.error = 'the mail server does not take the user and the password (535)';
+  troubles.push(session);
+  await time.pass(3 * minute);
+  const shown = await desk.commands.alerts();
+  assert.deepEqual(
+    shown.outcomes.map(({ channel, error, waiting }) => [channel, error, waiting]),
+    [['email', mailer.error, 1]],
+  );
+  mailer.error = '';
+  await time.pass(10 * minute);
+  assert.equal(mailer.mails.length, 1);
+  assert.deepEqual(
+    (await desk.commands.alerts()).outcomes.map(({ error, waiting }) => [error, waiting]),
+    [['', 0]],
+  );
+});
+
+test('alert desk: Telegram, Slack and a webhook get their forms, and no error names a secret', async () => {
+  const { alertRows, receiver, node } = await stage();
+  const secrets = {
+    telegramToken: '1:SECRET',
+    slackUrl: 'https://hooks.test/SECRET',
+    webhookUrl: 'https://hook.test/SECRET',
+    webhookSecret: '',
+    emailPassword: '',
+  };
+  await alertRows.save({ ...settings, telegram: { url: 'https://api.test/', chatId: '-7' } }, secrets);
+  const { commands } = node('a');
+  for (const channel of ['telegram', 'slack', 'webhook'] as const)
+    assert.deepEqual(await commands.testAlert(channel), { ok: true, value: '' });
+  assert.deepEqual(
+    receiver.posts.map(({ url }) => url),
+    ['https://api.test/bot1:SECRET/sendMessage', secrets.slackUrl, secrets.webhookUrl],
+  );
+  const [telegram, slack, hook] = receiver.posts.map(({ body }) => body);
+  assert.deepEqual(
+    [telegram?.['chat_id'], telegram?.['text']],
+    ['-7', 'This is a test of the alerts of https://gateway.test. Nothing is wrong.'],
+  );
+  assert.equal(slack?.['text'], telegram?.['text']);
+  assert.partialDeepStrictEqual(hook, { type: 'alert', baseUrl: 'https://gateway.test', troubles: [], well: [] });
+  receiver.answer = async () => ({ ok: false, status: 403, error: 'webhook returned non-success status: 403 Forbidden' });
+  const refused = await commands.testAlert('telegram');
+  assert.ok(refused.ok && refused.value !== '' && !refused.value.includes('SECRET'));
+  assert.ok(!JSON.stringify(await commands.alerts()).includes('SECRET'));
+});
+
+test('alert desk: a secret that is not given stays, an empty one goes, and a password is not handed to another server', async () => {
+  const { alertRows, node } = await stage();
+  const { commands } = node('a');
+  await commands.saveAlerts(settings, { emailPassword: 'pw', slackUrl: 'https://hooks.test/x' });
+  const kept = await commands.saveAlerts({ ...settings, repeatHours: 1 }, { slackUrl: '' });
+  assert.deepEqual(kept.ok && kept.value.secrets, ['emailPassword']);
+  assert.equal(alertRows.row?.secrets.emailPassword, 'pw');
+  const elsewhere = await commands.saveAlerts({ ...settings, email: { ...mail, host: 'evil.test' } }, {});
+  assert.deepEqual(elsewhere.ok || elsewhere.refusal.message, 'emailPassword is needed again for another mail server');
+  for (const [change, secrets, sentence] of [
+    [{}, { webhookUrl: 'ftp://x' }, /^webhookUrl: /],
+    [{}, { webhookSecret: 'short' }, /^webhookSecret: /],
+    [{ timeZone: 'Mars/Base' }, {}, /^timeZone /],
+  ] as const) {
+    const refused = await commands.saveAlerts({ ...settings, ...change }, secrets);
+    assert.match(refused.ok ? '' : refused.refusal.message, sentence);
+  }
+});
+
+test('alert texts: a name cannot add lines, and a long list says how many are left', () => {
+  const troubles = [{ ...session, name: 'shop\r\nBcc: x@y\u0000', reason: 'x'.repeat(500), repeated: false }];
+  const text = textOf(
+    { id: 'm', at: 1, troubles, well: [{ ...session, kind: 'disk', key: '', name: '' }], counts: { troubles: 41, well: 1 } },
+    'https://g',
+  );
+  assert.match(
+    text,
+    /\n- shop Bcc: x@y: x{200}… \(since 1970-01-01 00:00 UTC\) https:\/\/g\/admin\/sessions\/r1\n\n- and 40 more\n\nWell again:\n- this gateway\n/,
+  );
+});

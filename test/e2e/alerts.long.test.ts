@@ -1,0 +1,106 @@
+/** Alerts of a real gateway over every channel: one message for several sessions, one after a restart, the end of a trouble, and one sender of two nodes. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type MailServerStandIn, mailLogin, openMailServer, openPosts, type PostsStandIn } from '#test/support/alert-channels.ts';
+import { Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const minute = 60_000;
+const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+let scene: Scene;
+let mail: MailServerStandIn;
+let posts: PostsStandIn;
+before(async () => {
+  mail = await openMailServer();
+  posts = await openPosts();
+  // A disk with less than 100 % free is nearly full.
+  scene = await Scene.open({ DISK_FREE_PERCENT: '99' });
+});
+after(async () => {
+  await scene?.close();
+  await mail?.close();
+  await posts?.close();
+});
+
+const postsTo = (path: string) => posts.posts.filter((post) => post.path === path);
+const subjects = () => mail.mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
+
+test('alerts: a full disk is told over all four channels within a minute, each in its form', async () => {
+  const settings = {
+    kinds: ['session', 'disk'],
+    channels: ['email', 'telegram', 'slack', 'webhook'],
+    email: {
+      host: '127.0.0.1',
+      port: mail.port,
+      security: 'none',
+      user: mailLogin.user,
+      from: 'gateway@test.example',
+      to: ['ana@test.example'],
+    },
+    telegram: { url: posts.address, chatId: '-100' },
+    quiet: null,
+    timeZone: 'UTC',
+    repeatHours: 0,
+    receiverMinutes: 10,
+  };
+  const secrets = {
+    emailPassword: mailLogin.password,
+    telegramToken: '77:bot-token',
+    slackUrl: `${posts.address}/slack/secret-path`,
+    webhookUrl: `${posts.address}/hook`,
+    webhookSecret: secret,
+  };
+  const { status, body } = await scene.gateway.call('POST', '/admin/alerts', { body: { ...settings, secrets } });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(body['secrets'], ['emailPassword', 'telegramToken', 'slackUrl', 'webhookUrl', 'webhookSecret']);
+  await until(() => mail.mails.length === 1 && posts.posts.length === 3, 'all channels got the message', minute);
+  assert.deepEqual(subjects(), ['Dormouse: 1 disk is nearly full']);
+  assert.deepEqual([mail.mails[0]?.to, mail.mails[0]?.user], [['ana@test.example'], mailLogin.user]);
+  const [telegram] = postsTo('/bot77:bot-token/sendMessage');
+  assert.match(String(telegram?.body['text']), /^1 disk is nearly full:\n- this gateway: the disk of the data folder is nearly full: /);
+  assert.equal(telegram?.body['chat_id'], '-100');
+  assert.equal(postsTo('/slack/secret-path')[0]?.body['text'], telegram?.body['text']);
+  const [hook] = postsTo('/hook');
+  const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = hook?.headers ?? {};
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  assert.equal(
+    signature,
+    `v1,${createHmac('sha256', key)
+      .update(`${String(id)}.${String(at)}.${hook?.text}`)
+      .digest('base64')}`,
+  );
+  assert.partialDeepStrictEqual(hook?.body, { type: 'alert', id, counts: { troubles: 1, well: 0 } });
+  const shown = JSON.stringify((await scene.gateway.call('GET', '/admin/alerts')).body);
+  for (const hidden of [mailLogin.password, 'bot-token', 'secret-path', secret, '/hook']) {
+    assert.ok(!shown.includes(hidden), hidden);
+    assert.ok(!scene.gateway.printed.includes(hidden), `${hidden} in the log`);
+  }
+});
+
+test('alerts: two sessions that the phone logs out are one message, and a kill sends nothing again', async () => {
+  await scene.gateway.call('POST', '/admin/alerts', {
+    body: { ...((await scene.gateway.call('GET', '/admin/alerts')).body['settings'] as object), channels: ['email'] },
+  });
+  const accounts = [await scene.paired(), await scene.paired()];
+  for (const account of accounts) await scene.platform.sandbox.logout(account.number);
+  for (const account of accounts) await account.reaches('disconnected');
+  // The pause between two messages is five minutes, and begins with the message about the disk.
+  await until(() => mail.mails.length === 2, 'the message about the sessions', 7 * minute);
+  assert.equal(subjects()[1], 'Dormouse: 2 sessions need a person');
+  assert.equal(mail.mails[1]?.text.match(/\/admin\/sessions\/r/g)?.length, 2);
+  await scene.gateway.end('SIGKILL');
+  await scene.gateway.start({ DISK_FREE_PERCENT: '0' });
+  await wait(minute);
+  assert.equal(mail.mails.length, 2);
+  assert.equal(posts.posts.length, 3, 'channels that are switched off get nothing');
+});
+
+test('alerts: the disk that has room again is well, and the sessions are not', async () => {
+  await until(() => mail.mails.length === 3, 'the message that the disk is well', 7 * minute);
+  assert.equal(subjects()[2], 'Dormouse: 1 well again');
+  assert.match(String(mail.mails[2]?.text), /Well again:\r\n- this gateway\r\n/);
+  const { body } = await scene.gateway.call('GET', '/admin/alerts');
+  assert.equal(body['total'], 2);
+});

@@ -1,0 +1,125 @@
+/** The page of the alerts in a real browser: settings, secrets that never come back, tests of channels, and what needs a person. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { objectionsTo } from '#test/support/access.ts';
+import { type MailServerStandIn, mailLogin, openMailServer, openPosts, type PostsStandIn } from '#test/support/alert-channels.ts';
+import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+import { until } from '#test/support/until.ts';
+
+const gateway = new GatewayProcess({ env: { DISK_FREE_PERCENT: '99' } });
+let dashboard: Dashboard;
+let mail: MailServerStandIn;
+let posts: PostsStandIn;
+
+before(async () => {
+  if (withoutBrowser !== '') return;
+  [mail, posts] = [await openMailServer(), await openPosts()];
+  await gateway.start();
+  dashboard = await Dashboard.open(gateway.address);
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+});
+after(async () => {
+  await dashboard?.close();
+  await gateway.close();
+  await mail?.close();
+  await posts?.close();
+});
+
+const part = (name: string) => dashboard.page.getByRole('group', { name, exact: true });
+const button = (name: string) => dashboard.page.getByRole('button', { name, exact: true });
+/** A saved form is drawn anew, and what is written before that is lost. */
+const save = async (): Promise<void> => {
+  const { page } = dashboard;
+  await page.evaluate(`document.querySelector('.alert-form').id = 'before'`);
+  await button('Save').click();
+  await page.locator('.alert-form:not(#before)').waitFor();
+  await page.getByText('The alerts are saved.').last().waitFor();
+};
+const stored = async () =>
+  (await gateway.call('GET', '/admin/alerts')).body as unknown as {
+    readonly settings: Record<string, unknown>;
+    readonly secrets: readonly string[];
+  };
+
+inBrowser('an administrator sets mail up, and a test arrives', async () => {
+  const { page } = dashboard;
+  await page.getByRole('link', { name: 'Alerts' }).click();
+  await page.getByRole('heading', { name: 'Alerts' }).waitFor();
+  await page.getByText('No channel is switched on').waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'alerts'), []);
+  await button('Send a test: E-mail').click();
+  await page.getByText('alerts are not set up: save them first').waitFor();
+  const email = part('E-mail');
+  await email.getByLabel('Switched on').check();
+  await email.getByLabel('Mail server').fill('127.0.0.1');
+  await email.getByLabel('Port').fill(String(mail.port));
+  await email.getByLabel('Encryption').selectOption('none');
+  await email.getByLabel('User').fill(mailLogin.user);
+  await email.getByLabel('Password').fill(mailLogin.password);
+  await email.getByLabel('Sender').fill('gateway@test.example');
+  await email.getByLabel('Recipients').fill('ana@test.example, bea@test.example');
+  await page.getByLabel('From').fill('22:30');
+  await page.getByLabel('To', { exact: true }).fill('07:00');
+  await page.getByLabel('Time zone of the quiet hours').fill('America/Sao_Paulo');
+  await save();
+  await button('Send a test: E-mail').click();
+  await page.getByText('The test was sent: E-mail.').waitFor();
+  assert.deepEqual(mail.mails[0]?.to, ['ana@test.example', 'bea@test.example']);
+  const { settings, secrets } = await stored();
+  assert.deepEqual([settings['quiet'], settings['timeZone'], secrets], [{ from: 1_350, to: 420 }, 'America/Sao_Paulo', ['emailPassword']]);
+});
+
+inBrowser('the password is never shown, stays when it is left empty, and goes when that is asked', async () => {
+  const { page } = dashboard;
+  await dashboard.goto('/admin/alerting');
+  const email = part('E-mail');
+  await email.getByText('It is set, and is never shown.').waitFor();
+  assert.equal(await email.getByLabel('Password', { exact: true }).inputValue(), '');
+  assert.ok(!(await page.content()).includes(mailLogin.password));
+  await page.getByLabel('Hours until a trouble is told again').fill('5');
+  await save();
+  assert.deepEqual([(await stored()).settings['repeatHours'], (await stored()).secrets], [5, ['emailPassword']]);
+  await email.getByLabel('Mail server').fill('mail.other.example');
+  await button('Save').click();
+  await page.getByText('emailPassword is needed again for another mail server').waitFor();
+  assert.equal(await email.getByLabel('Mail server').inputValue(), 'mail.other.example', 'what was written stays');
+  await email.getByLabel('Remove: Password').check();
+  await save();
+  assert.deepEqual((await stored()).secrets, []);
+});
+
+inBrowser('a test that is refused shows why, and one that arrives does too', async () => {
+  const { page } = dashboard;
+  await part('Slack').getByLabel('Address of the incoming webhook').fill(`${posts.address}/slack`);
+  await part('Webhook').getByLabel('Address').fill('ftp://nowhere');
+  await button('Save').click();
+  await page.getByText('webhookUrl: url must start with http:// or https://').waitFor();
+  await part('Webhook').getByLabel('Address').fill('');
+  await save();
+  posts.status = 403;
+  await button('Send a test: Slack').click();
+  await page.getByText('webhook returned non-success status: 403 Forbidden').waitFor();
+  posts.status = 200;
+  await button('Send a test: Slack').click();
+  await page.getByText('The test was sent: Slack.').waitFor();
+  assert.equal(posts.posts.length, 2);
+});
+
+inBrowser('a trouble and the last message of a channel are shown', async () => {
+  const { page } = dashboard;
+  await part('E-mail').getByLabel('Switched on').uncheck();
+  await part('Slack').getByLabel('Switched on').check();
+  for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('');
+  await save();
+  await until(() => posts.posts.length === 3, 'the alert about the disk', 60_000);
+  await dashboard.goto('/admin/alerting');
+  const row = page.getByRole('row').filter({ hasText: 'Disk' });
+  await row.filter({ hasText: 'the disk of the data folder is nearly full' }).filter({ hasText: 'told' }).waitFor();
+  await part('Slack')
+    .getByText(/Last message .*: sent/)
+    .waitFor();
+  assert.deepEqual(await objectionsTo(dashboard, 'alerts with a trouble'), []);
+  assert.deepEqual(dashboard.complaints, []);
+});

@@ -1,0 +1,48 @@
+/** Alerts in memory: settings, state with its version, reports of nodes, and a mail server that keeps what it gets. */
+import { type AlertSecrets, type AlertSettings, done, usualAlertSettings } from '#actors/model.ts';
+import type { AlertRow, AlertStore, Mail, Mailer, TroubleReport } from '#actors/ports.ts';
+import type { AlertFace } from '#actors/views/alerts.ts';
+import { figurePorts } from './figures.ts';
+import type { Attempt } from './definitions.ts';
+
+export class FakeAlerts implements AlertStore {
+  row: AlertRow | null = null;
+  readonly kept = new Map<string, TroubleReport>();
+  /** Called before each write of the state, such as a write of another node. */
+  beforeSave: () => void = () => undefined;
+
+  read = async () => structuredClone(this.row);
+  save = async (settings: AlertSettings, secrets: AlertSecrets) => {
+    this.row = { state: null, version: 0, ...this.row, settings, secrets };
+  };
+  saveState = async (state: object, version: number) => {
+    this.beforeSave();
+    if (this.row?.version !== version) return false;
+    this.row = { ...this.row, state: structuredClone(state), version: version + 1 };
+    return true;
+  };
+  report = async (report: TroubleReport) => void this.kept.set(report.node, structuredClone(report));
+  reports = async (since: number) => [...this.kept.values()].filter(({ at }) => at >= since);
+}
+
+export class FakeMailer implements Mailer {
+  readonly mails: Mail[] = [];
+  /** '' for a server that takes mails. */
+  error = '';
+
+  send = async (_server: unknown, mail: Mail) => {
+    if (this.error !== '') return { ok: false as const, error: this.error };
+    this.mails.push(mail);
+    return { ok: true as const };
+  };
+}
+
+export const watchPorts = () => ({ ...figurePorts(), alertRows: new FakeAlerts(), mailer: new FakeMailer() });
+
+const view = { settings: usualAlertSettings, secrets: [], troubles: [], total: 0, outcomes: [] };
+
+export const alertCalls = (attempt: Attempt): AlertFace => ({
+  alerts: async () => view,
+  saveAlerts: (settings) => attempt(() => done({ ...view, settings })),
+  testAlert: () => attempt(() => done('')),
+});

@@ -1,0 +1,90 @@
+/** Mails over SMTP to a real server on the loopback address: what arrives, encryption, refusals, silence, and addresses that are not allowed. */
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { createMailer } from '#src/mail/mailer.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { mailLogin, openMailServer } from '#test/support/alert-channels.ts';
+
+const mail = {
+  id: 'abc',
+  from: 'Gateway <gateway@test.example>',
+  to: ['ana@test.example', 'bea@test.example'],
+  subject: 'Dormouse: 2 sessions, Olá',
+  text: 'line one\n.\nline two',
+};
+const mailer = (timeoutMs = 5_000) => createMailer({ guard: createAddressGuard({ allow: ['loopback'] }), timeoutMs });
+const place = { host: '127.0.0.1', security: 'none' as const, ...mailLogin };
+
+const server = async (t: TestContext, options: Parameters<typeof openMailServer>[0] = {}) => {
+  const opened = await openMailServer(options);
+  t.after(() => opened.close());
+  return opened;
+};
+
+test('mail: all recipients get the whole text, after a login', async (t) => {
+  const { port, mails } = await server(t);
+  assert.deepEqual(await mailer().send({ ...place, port }, mail), { ok: true });
+  const [got] = mails;
+  assert.deepEqual([got?.from, got?.to, got?.user, got?.isEncrypted], ['gateway@test.example', mail.to, mailLogin.user, false]);
+  assert.match(got?.text ?? '', /^From: Gateway <gateway@test\.example>\r\n/m);
+  assert.match(got?.text ?? '', /^Message-ID: <abc@dormouse>\r\n/m);
+  assert.match(got?.text ?? '', /\r\n\r\nline one\r\n\.\r\nline two/);
+});
+
+test('mail: a server without a login is asked for none', async (t) => {
+  const { port, mails } = await server(t, { authOptional: true });
+  assert.deepEqual(await mailer().send({ ...place, port, user: '', password: '' }, mail), { ok: true });
+  assert.equal(mails[0]?.user, '');
+});
+
+test('mail: with startTls no password leaves before the encryption, and a server without it is refused', async (t) => {
+  const plain = await server(t);
+  const refused = await mailer().send({ ...place, port: plain.port, security: 'startTls' }, mail);
+  assert.ok(!refused.ok);
+  assert.match(refused.error, /encryption|TLS|connection/);
+  // The certificate of the stand-in is signed by nobody.
+  const encrypted = await server(t, { disabledCommands: [] });
+  const untrusted = await mailer().send({ ...place, port: encrypted.port, security: 'startTls' }, mail);
+  assert.ok(!untrusted.ok);
+  assert.deepEqual([plain.mails, encrypted.mails], [[], []]);
+});
+
+test('mail: a wrong password and a refused recipient are sentences without the words of the server', async (t) => {
+  const { port } = await server(t, {
+    onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
+  });
+  assert.deepEqual(await mailer().send({ ...place, port, password: 'guessed-secret' }, mail), {
+    ok: false,
+    error: 'the mail server does not take the user and the password (535)',
+  });
+  const refused = await mailer().send({ ...place, port }, { ...mail, to: ['ana@test.example'] });
+  assert.deepEqual(refused, { ok: false, error: 'the mail server does not take the sender or a recipient (550)' });
+});
+
+test('mail: a server that says nothing ends the attempt in time, and one that is not there at once', async (t) => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  t.after(() => silent.close());
+  const began = performance.now();
+  assert.deepEqual(await mailer(500).send({ ...place, port }, mail), { ok: false, error: 'the mail server gave no answer in time' });
+  assert.ok(performance.now() - began < 3_000);
+  await new Promise((resolve) => silent.close(resolve));
+  const away = await mailer().send({ ...place, port }, mail);
+  assert.ok(!away.ok && away.error.startsWith('the connection to the mail server failed'), JSON.stringify(away));
+});
+
+test('mail: addresses that are not allowed are not asked', async (t) => {
+  const { port, mails } = await server(t, { authOptional: true });
+  const strict = createMailer({ guard: createAddressGuard({ allow: [] }), timeoutMs: 2_000 });
+  for (const host of ['127.0.0.1', 'localhost', '::1', '169.254.169.254']) {
+    const refused = await strict.send({ ...place, host, port }, mail);
+    assert.ok(!refused.ok && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
+  }
+  // A public name with a private address is looked up by the guard itself.
+  const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
+  const hidden = await createMailer({ guard, timeoutMs: 2_000 }).send({ ...place, host: 'mail.example', port }, mail);
+  assert.ok(!hidden.ok);
+  assert.deepEqual(mails, []);
+});
