@@ -1,0 +1,65 @@
+/** Alerts and figures of several real nodes: the node on duty is killed, one of the others tells it once, and each node has its figures. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type MailServerStandIn, mailLogin, openMailServer } from '#test/support/alert-channels.ts';
+import type { GatewayProcess } from '#test/support/gateway.ts';
+import { Nodes } from '#test/support/nodes.ts';
+import { until } from '#test/support/until.ts';
+
+let nodes: Nodes;
+let mail: MailServerStandIn;
+let second: GatewayProcess;
+let third: GatewayProcess;
+before(async () => {
+  mail = await openMailServer();
+  nodes = await Nodes.open();
+  [second, third] = [await nodes.another('second').start(), await nodes.another('third').start()];
+});
+after(async () => {
+  await nodes?.close();
+  await mail?.close();
+});
+
+const subjects = () => mail.mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
+
+test('alerts: of three nodes that lose the one on duty, one tells it, and once', async () => {
+  const settings = {
+    kinds: ['node', 'session'],
+    channels: ['email'],
+    timeZone: '',
+    repeatHours: 1,
+    receiverMinutes: 10,
+    email: {
+      host: '127.0.0.1',
+      port: mail.port,
+      security: 'none',
+      user: mailLogin.user,
+      from: 'gateway@test.example',
+      to: ['ana@test.example'],
+    },
+    telegram: { url: 'https://api.telegram.org', chatId: '' },
+    secrets: { emailPassword: mailLogin.password },
+  };
+  assert.equal((await second.call('POST', '/admin/alerts', { body: settings })).status, 200);
+  await wait(20_000);
+  await nodes.first.end('SIGKILL');
+  await until(() => mail.mails.length > 0, 'the loss of the node is told', 90_000);
+  assert.deepEqual(subjects(), ['Dormouse: 1 node is lost']);
+  assert.match(mail.mails[0]?.text ?? '', /- first: its lease ended without a sign-off/);
+  await wait(40_000);
+  assert.equal(mail.mails.length, 1);
+  for (const node of [second, third]) {
+    const { body } = await node.call('GET', '/admin/alerts');
+    assert.partialDeepStrictEqual(body['troubles'], [{ kind: 'node', key: 'first' }]);
+  }
+});
+
+test('figures: every node that lives has rows of its own, shown by each of them', async () => {
+  // The first node was killed before its first minute was over.
+  for (const node of [second, third])
+    await until(async () => {
+      const { body } = await node.call('GET', '/admin/figures?hours=1');
+      return (body['nodes'] as readonly { readonly name: string }[]).map(({ name }) => name).join() === 'second,third';
+    }, 'the figures of both nodes');
+});
