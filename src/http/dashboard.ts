@@ -23,9 +23,15 @@ const views = [
   '/admin/cluster',
   '/admin/charts',
   '/admin/alerting',
+  '/admin/cluster/*',
+  '/admin/proxies-of-sessions',
+  '/admin/global-webhook',
+  '/admin/disk-use',
   '/admin/moving',
   '/admin/people',
   '/admin/audit-log',
+  '/admin/settings-in-force',
+  '/admin/about',
   '/admin/sessions/*',
 ];
 

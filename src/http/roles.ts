@@ -96,6 +96,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'GET /admin/alerts': 'administrator',
   'POST /admin/alerts': 'administrator',
   'POST /admin/alerts/test': 'administrator',
+  'GET /admin/settings': 'administrator',
 };
 
 export const leastRoleOf = (on: readonly [Address, ...Address[]]): Role => leastRoles[on[0]] ?? 'administrator';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Troubles, type TroublesInput } from '#actors/inspection/troubles.ts';
 import type { LightRow } from '#actors/inspection/rows.ts';
 import { usualAlertSettings } from '#actors/model.ts';
-import { FakeAlerts, FakeMailer } from '#test/fakes/alerts.ts';
+import type { FakeAlerts, FakeMailer } from '#test/fakes/alerts.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { World } from '#test/fakes/world.ts';
 

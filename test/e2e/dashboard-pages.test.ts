@@ -33,6 +33,8 @@ inBrowser('every page of the navigation opens by the keyboard, and is the marked
   const all = await names();
   assert.deepEqual(all, [
     'Sessions',
+    'Figures',
+    'Alerts',
     'Proxies',
     'Global webhook',
     'Storage',
@@ -118,7 +120,7 @@ inBrowser('a viewer sees no entries that would be refused', async () => {
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  assert.deepEqual(await names(), ['Sessions', 'Storage', 'People', 'Version', 'API']);
+  assert.deepEqual(await names(), ['Sessions', 'Figures', 'Storage', 'People', 'Version', 'API']);
   for (const name of ['Storage', 'Version']) {
     await entries().filter({ hasText: name }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();

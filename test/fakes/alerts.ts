@@ -2,6 +2,7 @@
 import { type AlertSecrets, type AlertSettings, done, usualAlertSettings } from '#actors/model.ts';
 import type { AlertRow, AlertStore, Mail, Mailer, TroubleReport } from '#actors/ports.ts';
 import type { AlertFace } from '#actors/views/alerts.ts';
+import type { FigureFace } from '#actors/views/figures.ts';
 import { figurePorts } from './figures.ts';
 import type { Attempt } from './definitions.ts';
 
@@ -41,7 +42,8 @@ export const watchPorts = () => ({ ...figurePorts(), alertRows: new FakeAlerts()
 
 const view = { settings: usualAlertSettings, secrets: [], troubles: [], total: 0, outcomes: [] };
 
-export const alertCalls = (attempt: Attempt): AlertFace => ({
+export const alertCalls = (attempt: Attempt): AlertFace & FigureFace => ({
+  figureHistory: async () => ({ from: 0, step: 5, steps: 0, nodes: [] }),
   alerts: async () => view,
   saveAlerts: (settings) => attempt(() => done({ ...view, settings })),
   testAlert: () => attempt(() => done('')),

@@ -392,7 +392,6 @@ export const createFakeGateway = (): FakeGateway => {
     ...nodeCalls,
     ...refusedCalls,
     ...movingCalls,
-    figureHistory: async () => ({ from: 0, step: 5, steps: 0, nodes: [] }),
     clientVersion: () => sampleNumbers.clientVersion,
     numbers: () => sampleNumbers,
     counts: () => ({ total: 1, connected: 1, connecting: 0, reconnecting: 0, disconnected: 0 }),

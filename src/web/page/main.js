@@ -26,6 +26,8 @@ import { Shell } from './ui/shell.js';
 import { Alerts } from './views/alerts.js';
 import { Audit } from './views/audit.js';
 import { Figures } from './views/figures.js';
+import { About } from './views/about.js';
+import { GlobalWebhook } from './views/global-webhook.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
 import { Moving } from './views/moving.js';
@@ -48,6 +50,10 @@ const views = [
   { path: '/admin/cluster', view: Nodes },
   { path: '/admin/charts', view: Figures },
   { path: '/admin/alerting', view: Alerts },
+  { path: '/admin/cluster/:name', view: NodePage },
+  { path: '/admin/proxies-of-sessions', view: Proxies },
+  { path: '/admin/global-webhook', view: GlobalWebhook },
+  { path: '/admin/disk-use', view: Storage },
   { path: '/admin/people', view: People },
   { path: '/admin/audit-log', view: Audit },
   { path: '/admin/settings-in-force', view: SettingsInForce },

@@ -72,15 +72,20 @@ const digits = new Intl.NumberFormat(tag);
  */
 export const count = (value) => digits.format(value);
 
-const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
 
 /**
  * A number in few characters, such as `1.2K`.
  * @param {number} value
  */
-export const short = (value) => compact.format(value);
+export const compactNumber = (value) => compact.format(value);
 
-const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const clock = new Intl.DateTimeFormat(tag, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
 
 /**
  * Such as `23:24:07`.
@@ -88,7 +93,7 @@ const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-di
  */
 export const timeOfDay = (at) => clock.format(at);
 
-const minutes = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const minutes = new Intl.DateTimeFormat(tag, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 /**
  * Such as `23:24`.
@@ -96,7 +101,7 @@ const minutes = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-
  */
 export const minuteOfDay = (at) => minutes.format(at);
 
-const calendar = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const calendar = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /**
  * Such as `Nov 25, 2026, 23:24:07`.

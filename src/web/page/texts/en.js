@@ -1,6 +1,9 @@
 /** English. Names say where a text stands; `{…}` are values. */
 import { ofAlerts } from './en-alerts.js';
 import { ofFigures } from './en-figures.js';
+import { ofChats } from './en-chats.js';
+import { ofCampaigns } from './en-campaigns.js';
+import { ofChatbot } from './en-chatbot.js';
 import { ofMoving } from './en-moving.js';
 import { ofNodes } from './en-nodes.js';
 import { ofPeople } from './en-people.js';
@@ -55,6 +58,9 @@ export const en = {
   nodes: 'Nodes',
   ...ofAlerts,
   ...ofFigures,
+  ...ofChats,
+  ...ofCampaigns,
+  ...ofChatbot,
   ...ofMoving,
   ...ofNodes,
   ...ofSettings,

@@ -296,5 +296,24 @@ const daily = [
   ['connection refused', 'conexão recusada'],
 ];
 
+/** Reasons of alerts, and errors of their channels. @type {import('./said.js').Phrases} */
+const alerts = [
+  [
+    'the phone waits for a passkey: continue the linking on the page of the session',
+    'o telefone espera por uma chave de acesso: continue o vínculo na página da sessão',
+  ],
+  [
+    'its lease ended without a sign-off, so other nodes take its sessions',
+    'a concessão dele terminou sem despedida, então outros nós assumem as sessões dele',
+  ],
+  ['the mail server does not take the user and the password ({1})', 'o servidor de e-mail não aceita o usuário e a senha ({1})'],
+  ['the mail server does not take the sender or a recipient ({1})', 'o servidor de e-mail não aceita o remetente ou um destinatário ({1})'],
+  ['the mail server offers no usable encryption', 'o servidor de e-mail não oferece criptografia utilizável'],
+  ['the connection to the mail server failed', 'a conexão com o servidor de e-mail falhou'],
+  ['the mail server gave no answer in time', 'o servidor de e-mail não respondeu a tempo'],
+  ['webhook returned non-success status: {1}', 'o webhook respondeu com um status de erro: {1}'],
+  ['webhook could not be reached: {1}', 'não foi possível alcançar o webhook: {1}'],
+];
+
 /** @type {import('./said.js').Phrases} */
-export const phrases = [...closes, ...states, ...names, ...steps, ...parts, ...daily];
+export const phrases = [...closes, ...states, ...names, ...steps, ...parts, ...daily, ...alerts];

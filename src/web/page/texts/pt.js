@@ -1,4 +1,6 @@
 /** Portuguese as in Brazil. The type makes a missing text an error of `npm run typecheck`. */
+import { ofAlerts } from './pt-alerts.js';
+import { ofFigures } from './pt-figures.js';
 import { ofChats } from './pt-chats.js';
 import { ofCampaigns } from './pt-campaigns.js';
 import { ofChatbot } from './pt-chatbot.js';
@@ -55,6 +57,8 @@ export const pt = {
   notFound: 'Não há nada neste endereço.',
   backToList: 'Voltar às sessões',
   nodes: 'Nós',
+  ...ofAlerts,
+  ...ofFigures,
   ...ofChats,
   ...ofCampaigns,
   ...ofChatbot,

@@ -13,7 +13,7 @@ import { Button } from './parts.js';
  * is the present one. `only`: a condition beside the role.
  * @typedef {object} Entry
  * @property {string} href
- * @property {'sessions' | 'nodes' | 'people' | 'audit' | 'moving' | 'api' | 'proxies' | 'globalHook' | 'storage' | 'settingsPage' | 'versionPage'} text
+ * @property {'sessions' | 'figures' | 'alerts' | 'nodes' | 'people' | 'audit' | 'moving' | 'api' | 'proxies' | 'globalHook' | 'storage' | 'settingsPage' | 'versionPage'} text
  * @property {Role} least
  * @property {RegExp} [within]
  * @property {() => boolean} [only]
@@ -22,6 +22,8 @@ import { Button } from './parts.js';
 /** The pages in their order. A new page is a row here, a row of `views` in `main.js`, and an address in `src/http/dashboard.ts`. @type {readonly Entry[]} */
 const entries = [
   { href: '/admin', text: 'sessions', least: 'viewer', within: /^\/admin\/(?:start$|sessions\/)/ },
+  { href: '/admin/charts', text: 'figures', least: 'viewer' },
+  { href: '/admin/alerting', text: 'alerts', least: 'administrator' },
   { href: '/admin/cluster', text: 'nodes', least: 'viewer', within: /^\/admin\/cluster\//, only: () => session.value?.cluster === true },
   { href: '/admin/proxies-of-sessions', text: 'proxies', least: 'operator' },
   { href: '/admin/global-webhook', text: 'globalHook', least: 'operator' },

@@ -1,7 +1,7 @@
 /** A small chart of lines over time, drawn by uPlot. Its colours are those of the page, and follow its scheme. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { minuteOfDay, short } from '../texts.js';
+import { compactNumber, minuteOfDay } from '../texts.js';
 
 /** @import uPlot from 'uplot' */
 
@@ -47,7 +47,7 @@ const optionsOf = (box, lines, onPoint) => {
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, (most ?? 0) * 1.1)] } },
     axes: [
       { ...axis, font, size: 24, values: (_plot, marks) => marks.map((mark) => minuteOfDay(mark * 1_000)) },
-      { ...axis, font, size: 44, values: (_plot, marks) => marks.map((mark) => short(mark)) },
+      { ...axis, font, size: 44, values: (_plot, marks) => marks.map((mark) => compactNumber(mark)) },
     ],
     series: [
       {},

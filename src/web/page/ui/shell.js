@@ -3,8 +3,9 @@ import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../core/contact.js';
-import { may, session, signOut } from '../core/session.js';
-import { t, timeOfDay } from '../texts.js';
+import { session, signOut } from '../core/session.js';
+import { chooseLanguage, languages, nextLanguage, t, timeOfDay } from '../texts.js';
+import { Pages } from './nav.js';
 import { Button, Icon } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -86,11 +87,8 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         }
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
-          ${session.value?.signedIn === true && html`<a href="/admin/charts">${t('figures')}</a>`}
-          ${session.value?.signedIn === true && may('administrator') && html`<a href="/admin/alerting">${t('alerts')}</a>`}
-          ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
-          ${session.value?.signedIn === true && html`<a href="/admin/people">${t('people')}</a>`}
-          <a href="/docs">${t('api')}</a>
+          ${session.value?.signedIn !== true && html`<a href="/docs">${t('api')}</a>`}
+          <${LanguageButton} />
           <${ThemeButton} />
           ${
             session.value?.signedIn === true &&

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
-import { count, moment, t } from '../texts.js';
+import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Table } from '../ui/parts.js';
@@ -30,7 +30,7 @@ const Row = ({ trouble: { kind, key, name, reason, since, toldAt } }) => html`
     <th scope="row">
       ${kind === 'session' ? html`<a href=${`/admin/sessions/${encodeURIComponent(key)}`}>${name || key}</a>` : name || key || t('figuresGateway')}
     </th>
-    <td class="because">${reason}</td>
+    <td class="because">${said(reason)}</td>
     <td>${moment(since)}</td>
     <td>${toldAt === null ? t('alertUntold') : t('alertTold', { time: moment(toldAt) })}</td>
   </tr>
@@ -59,7 +59,7 @@ const Last = ({ outcome }) => {
   if (outcome === undefined) return null;
   const { at, error, waiting } = outcome;
   return html`
-    ${at > 0 && html`<p class=${error === '' ? 'note' : 'note bad-outcome'}>${error === '' ? t('alertLast', { time: moment(at) }) : t('alertLastFailed', { time: moment(at), error })}</p>`}
+    ${at > 0 && html`<p class=${error === '' ? 'note' : 'note bad-outcome'}>${error === '' ? t('alertLast', { time: moment(at) }) : t('alertLastFailed', { time: moment(at), error: said(error) })}</p>`}
     ${waiting > 0 && html`<p class="note">${t('alertWaiting', { n: count(waiting) })}</p>`}
   `;
 };

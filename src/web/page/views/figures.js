@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
-import { minuteOfDay, short, t } from '../texts.js';
+import { compactNumber, minuteOfDay, t } from '../texts.js';
 import { Empty, Field } from '../ui/parts.js';
 import { Plot } from '../ui/plot.js';
 import { Shell } from '../ui/shell.js';
@@ -42,7 +42,7 @@ const Chart = ({ figure: { name, unit }, answer, only }) => {
     [lines],
   );
   /** @param {number | null} value */
-  const said = (value) => (value === null ? '' : t(`unit_${unit}`, { value: short(value) }));
+  const said = (value) => (value === null ? '' : t(`unit_${unit}`, { value: compactNumber(value) }));
   const main = /** @type {Line | undefined} */ (lines.at(-1));
   if (main === undefined) return null;
   const title = t(`figure_${name}`);
