@@ -39,6 +39,12 @@ export interface GatewayOptions {
   readonly fresh?: boolean;
 }
 
+/** Arguments of Node with which modules are found as in the processes before. */
+const quickly = ['--import', join(root, 'test/support/resolutions.ts')];
+
+/** The folder of compiled code that the program keeps by itself; named from outside, it serves the arguments above too. */
+const compiled = join(root, 'node_modules', '.cache', 'dormouse');
+
 /** Processes that a test process must still end when it is ended from outside. */
 const running = new Set<GatewayProcess>();
 process.once('exit', () => {
@@ -79,24 +85,29 @@ export class GatewayProcess {
     const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
     if (embedded && !fresh && !existsSync(join(this.dataDir, 'postgres'))) copyPreparedDatabase(this.dataDir);
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
-    const child = spawn(process.execPath, [...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
-      cwd: this.dataDir,
-      // No variables of the surroundings, so that the settings are those of the test.
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        DATA_DIR: this.dataDir,
-        PORT: '0',
-        ADMIN_TOKEN: adminToken,
-        ALLOW_PRIVATE_RECEIVERS: 'loopback',
-        // The machine may be busy with other tests, which is no load of this gateway.
-        OVERLOAD_LAG_MS: '0',
-        SHUTDOWN_MS: '60000',
-        ...platform,
-        ...own,
-        ...env,
+    const child = spawn(
+      process.execPath,
+      [...quickly, ...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])],
+      {
+        cwd: this.dataDir,
+        // No variables of the surroundings, so that the settings are those of the test.
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          NODE_COMPILE_CACHE: compiled,
+          DATA_DIR: this.dataDir,
+          PORT: '0',
+          ADMIN_TOKEN: adminToken,
+          ALLOW_PRIVATE_RECEIVERS: 'loopback',
+          // The machine may be busy with other tests, which is no load of this gateway.
+          OVERLOAD_LAG_MS: '0',
+          SHUTDOWN_MS: '60000',
+          ...platform,
+          ...own,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    );
     this.#printed = '';
     const hear = (chunk: Buffer): void => void (this.#printed += chunk.toString());
     child.stdout.on('data', hear);
