@@ -1,7 +1,9 @@
 /** Waiting for something outside this process: asked again and again, with a deadline that says what did not happen. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-const interval = 20;
+/** Milliseconds between two questions: at first, and after so long a wait that a tenth of a second does not matter. */
+const shortest = 20;
+const longest = 100;
 /** Milliseconds: a busy machine takes its time, and nobody waits for it where all goes well. */
 export const patience = 60_000;
 
@@ -11,9 +13,12 @@ export const until = async <T>(
   what: string | (() => string),
   ms = patience,
 ): Promise<T> => {
-  for (const deadline = Date.now() + ms; ; await wait(interval)) {
+  const began = Date.now();
+  for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`in ${ms} ms it did not happen: ${typeof what === 'string' ? what : what()}`);
+    const waited = Date.now() - began;
+    if (waited > ms) throw new Error(`in ${ms} ms it did not happen: ${typeof what === 'string' ? what : what()}`);
+    await wait(Math.min(longest, Math.max(shortest, waited / 20)));
   }
 };
