@@ -25,6 +25,8 @@ export interface Receiver {
   readonly overlapping: readonly string[];
   /** Sets the answer to all later posts. */
   answer(status: 200 | 503): void;
+  /** Drops what was posted so far. */
+  forget(): void;
   /** The first event, past or coming, that fits. */
   wait(fits: (posted: Posted) => boolean, what: string, ms?: number): Promise<Posted>;
   close(): Promise<void>;
@@ -66,6 +68,7 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
       return refused;
     },
     answer: (next) => void (status = next),
+    forget: () => void posted.splice(0),
     wait: (fits, what, ms) => until(() => posted.find(fits), `${what}; posted were ${posted.map(({ type }) => type).join(', ')}`, ms),
     close: () =>
       new Promise((resolve) => {

@@ -22,12 +22,16 @@ const clock = {
 export const contact = '5511988880001';
 
 export class Scene {
+  /** Present: files of this process share a scene of each kind. */
+  static #kept: Map<'plain' | 'strict', Promise<Scene>> | null = null;
+
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
   readonly gateway: GatewayProcess;
   /** Present: refuses stanzas in a wrong form. */
   #peer: StanzaPeer | null = null;
   #people = 0;
+  readonly #accounts: Account[] = [];
 
   private constructor(platform: TestPlatform, receiver: Receiver, gateway: GatewayProcess) {
     this.platform = platform;
@@ -36,7 +40,11 @@ export class Scene {
   }
 
   /** A scene with a strict listener between gateway and platform, which `close` asks for what it refused. */
-  static async strict(): Promise<Scene> {
+  static strict(): Promise<Scene> {
+    return Scene.#shared('strict', () => Scene.#strict());
+  }
+
+  static async #strict(): Promise<Scene> {
     const peer = new StanzaPeer();
     const scene = await Scene.#on(await openPlatform((from, stanza) => peer.hear(from, stanza)));
     scene.#peer = peer;
@@ -45,7 +53,29 @@ export class Scene {
 
   /** `env`: settings beside the shortened clock. `dataDir`: the data folder of the gateway, which the caller removes. */
   static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
-    return Scene.#on(await openPlatform(), env, dataDir);
+    const own = async (): Promise<Scene> => Scene.#on(await openPlatform(), env, dataDir);
+    return Object.keys(env).length === 0 && dataDir === undefined ? Scene.#shared('plain', own) : own();
+  }
+
+  /** From now on, a scene without settings of its own is opened once in this process, and `closeKept` closes it. */
+  static keep(): void {
+    Scene.#kept ??= new Map();
+  }
+
+  static async closeKept(): Promise<void> {
+    const kept = [...(Scene.#kept?.values() ?? [])];
+    Scene.#kept = null;
+    for (const opened of kept) await (await opened.catch(() => null))?.close();
+  }
+
+  /** Opens a scene, or answers with the one that the file before had, without its instances and events. */
+  static async #shared(kind: 'plain' | 'strict', open: () => Promise<Scene>): Promise<Scene> {
+    if (Scene.#kept === null) return open();
+    const earlier = Scene.#kept.get(kind);
+    const scene = earlier ?? open();
+    Scene.#kept.set(kind, scene);
+    if (earlier) await (await earlier).#renew();
+    return scene;
   }
 
   static async #on(platform: TestPlatform, env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
@@ -54,9 +84,7 @@ export class Scene {
     const { gateway } = scene;
     try {
       await gateway.start();
-      const webhook = { url: receiver.url, events: ['messages', 'connection'] };
-      const { status, body } = await gateway.call('POST', '/globalwebhook', { body: webhook });
-      assert.equal(status, 200, JSON.stringify(body));
+      await scene.#hear();
       return scene;
     } catch (error) {
       await scene.close();
@@ -64,14 +92,33 @@ export class Scene {
     }
   }
 
+  /** Points the global webhook to the receiver. */
+  async #hear(): Promise<void> {
+    const webhook = { url: this.receiver.url, events: ['messages', 'connection'] };
+    const { status, body } = await this.gateway.call('POST', '/globalwebhook', { body: webhook });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+
+  async #renew(): Promise<void> {
+    for (const account of this.#accounts.splice(0)) {
+      const { status, body } = await account.call('DELETE', '/instance');
+      // A test may have deleted it, or changed its token.
+      assert.ok([200, 401, 404].includes(status), JSON.stringify(body));
+    }
+    this.receiver.forget();
+    await this.#hear();
+  }
+
   /** One more gateway with the same surroundings, not started; it has a folder of its own. */
   another(env: Readonly<Record<string, string>>): GatewayProcess {
     return new GatewayProcess({ platformUrl: this.platform.url, env: { ...clock, ...env } });
   }
 
-  create(): Promise<Account> {
+  async create(): Promise<Account> {
     this.#people += 1;
-    return Account.create(this.gateway, `55119000${String(this.#people).padStart(5, '0')}`);
+    const account = await Account.create(this.gateway, `55119000${String(this.#people).padStart(5, '0')}`);
+    this.#accounts.push(account);
+    return account;
   }
 
   async paired(): Promise<Account> {
@@ -131,7 +178,9 @@ export class Scene {
     for (const id of ids) assert.equal(events(id).size, 1, 'one message is one event');
   }
 
+  /** A scene that is kept stays open for the next file. */
   async close(): Promise<void> {
+    for (const kept of Scene.#kept?.values() ?? []) if ((await kept.catch(() => null)) === this) return;
     await this.gateway.close();
     await this.receiver.close();
     await this.platform.close();
