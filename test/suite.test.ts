@@ -1,24 +1,21 @@
-/** The test command runs every file once. */
+/** The test command runs every file once, by itself or with the files of its folder. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './source-tree.ts';
+import { filesOf } from './support/together.ts';
 
-const found = (pattern: string): readonly string[] => globSync(pattern, { cwd: root }).toSorted();
+const found = (pattern: string): readonly string[] => globSync(pattern, { cwd: root });
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly scripts: { readonly test: string } };
-const patterns = [...scripts.test.matchAll(/'([^']+)'/g)].map(([, pattern = '']) => pattern);
-const shared = found('test/e2e/together/*/*.test.ts');
 
-test('suite: the command takes each test file once, or the file that runs its folder', () => {
-  const taken = patterns.flatMap(found);
-  assert.equal(new Set(taken).size, taken.length);
-  assert.deepEqual([...taken, ...shared].toSorted(), found('test/**/*.test.ts'));
-});
+/** The file, and those that it runs in its process. */
+const runBy = (file: string): readonly string[] => {
+  const folders = [...readFileSync(join(root, file), 'utf8').matchAll(/^runTogether\('([^']+)'\);$/gm)];
+  return [file, ...folders.flatMap(([, folder = '']) => filesOf(folder))];
+};
 
-test('suite: each folder of files that share a gateway is run by a file', () => {
-  const folders = [...new Set(shared.map(dirname))];
-  assert.ok(folders.length > 0);
-  for (const folder of folders)
-    assert.ok(readFileSync(join(root, `test/e2e/together-${basename(folder)}.test.ts`), 'utf8').includes(`runTogether('${folder}')`));
+test('suite: the test command runs each test file once', () => {
+  const patterns = [...scripts.test.matchAll(/'([^']+)'/g)].map(([, pattern = '']) => pattern);
+  assert.deepEqual(patterns.flatMap(found).flatMap(runBy).toSorted(), found('test/**/*.test.ts').toSorted());
 });

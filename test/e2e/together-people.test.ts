@@ -1,4 +1,6 @@
 /** People, businesses and the settings of accounts: the files of one folder share a gateway. */
+import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 
+Scene.keep();
 runTogether('test/e2e/together/people');

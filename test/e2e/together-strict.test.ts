@@ -1,4 +1,6 @@
 /** Operations of chats, groups and communities, with a strict listener to stanzas: the files of one folder share a gateway. */
+import { Scene } from '#test/support/scene.ts';
 import { runTogether } from '#test/support/together.ts';
 
+Scene.keep();
 runTogether('test/e2e/together/strict');

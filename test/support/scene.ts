@@ -1,5 +1,6 @@
 /** The frame of tests with kills and outages: the simulated platform, a receiver of webhooks, and a gateway that starts and stops. */
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import { Account } from './account.ts';
 import { GatewayProcess } from './gateway.ts';
 import { openPlatform, type TestPlatform } from './platform.ts';
@@ -57,15 +58,14 @@ export class Scene {
     return Object.keys(env).length === 0 && dataDir === undefined ? Scene.#shared('plain', own) : own();
   }
 
-  /** From now on, a scene without settings of its own is opened once in this process, and `closeKept` closes it. */
+  /** From now on, a scene without settings of its own is opened once in this process. It is closed after the last test. */
   static keep(): void {
-    Scene.#kept ??= new Map();
-  }
-
-  static async closeKept(): Promise<void> {
-    const kept = [...(Scene.#kept?.values() ?? [])];
-    Scene.#kept = null;
-    for (const opened of kept) await (await opened.catch(() => null))?.close();
+    Scene.#kept = new Map();
+    after(async () => {
+      const kept = [...(Scene.#kept?.values() ?? [])];
+      Scene.#kept = null;
+      for (const opened of kept) await (await opened.catch(() => null))?.close();
+    });
   }
 
   /** Opens a scene, or answers with the one that the file before had, without its instances and events. */
