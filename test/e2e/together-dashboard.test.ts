@@ -1,0 +1,6 @@
+/** The page of a session in a real browser: the files of one folder share a gateway. */
+import { Scene } from '#test/support/scene.ts';
+import { runTogether } from '#test/support/together.ts';
+
+Scene.keep();
+runTogether('test/e2e/together/dashboard');
