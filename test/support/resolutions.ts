@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
@@ -12,6 +12,9 @@ import { isMainThread } from 'node:worker_threads';
 const root = join(import.meta.dirname, '..', '..');
 const base = pathToFileURL(`${root}/`).href;
 const folder = join(root, 'node_modules', '.cache', 'resolutions');
+
+/** Milliseconds after which a process has loaded what it needs. */
+const loadedMs = 4_000;
 
 /** File below the root, and its format. */
 type Found = readonly [path: string, format: string];
@@ -54,8 +57,16 @@ const write = (): void => {
     const own = `${file}.${process.pid}`;
     writeFileSync(own, JSON.stringify(Object.fromEntries([...read(), ...added])));
     renameSync(own, file);
+    added.clear();
   } catch {
     // A full disk, or a folder that this user may not write: the next run searches again.
   }
 };
-if (isMainThread) process.once('exit', write);
+if (isMainThread) {
+  process.once('exit', write);
+  // Most gateways are killed. By now they have loaded what a session needs, and its code is compiled.
+  setTimeout(() => {
+    write();
+    flushCompileCache();
+  }, loadedMs).unref();
+}
