@@ -1,23 +1,20 @@
 /** Settings of the chatbot and of the connector to Chatwoot. */
-import { age, fixed, group, integer, milliseconds } from './kinds.ts';
+import { fixed, group, integer, milliseconds } from './kinds.ts';
 
 // Settings of the chatbot: when it answers, and what it may cost.
 
 const chatbot = group('Chatbot');
 
 export const chatbotSettings = {
-  chatbotPauseMs: chatbot(
-    milliseconds(0, 120_000),
+  chatbotPauseMs: fixed(
     4_000,
     'The time that the chatbot waits for more texts. Texts that arrive within it are one question. People who write in pieces send the next one within 4 s.',
   ),
-  chatbotLongestPauseMs: chatbot(
-    milliseconds(0, 600_000),
+  chatbotLongestPauseMs: fixed(
     20_000,
     'The longest wait for the end of a question whose texts keep arriving. After 20 s people expect an answer.',
   ),
-  chatbotFreshMs: chatbot(
-    age(1_000),
+  chatbotFreshMs: fixed(
     300_000,
     'The age from which a message is no longer answered. A late delivery or a restart of the gateway leaves such messages. After five minutes an answer surprises.',
   ),
@@ -36,8 +33,7 @@ export const chatbotSettings = {
     60_000,
     'The time in which a model must answer. Most take 2 to 20 s, and reasoning models up to a minute.',
   ),
-  chatbotRetries: chatbot(
-    integer(0, 10),
+  chatbotRetries: fixed(
     2,
     'The number of retries after a failure that may pass, such as 429 or 503, with a growing back-off. Two retries bridge a short fault while the person still waits.',
   ),
@@ -56,18 +52,15 @@ export const chatbotSettings = {
     'The number of times that a model gets results of its tools for one answer. With four it can look, act and report.',
   ),
   chatbotToolCalls: fixed(8, 'The uses of tools for one answer. Eight set the fields of a lead and send some files.'),
-  chatbotPieces: chatbot(
-    integer(1, 100),
+  chatbotPieces: fixed(
     10,
     'The largest number of messages of one answer, for agents that divide long ones. The last message holds the rest. A row of more than ten looks like spam.',
   ),
-  chatbotAnswersPerMinute: chatbot(
-    integer(1, 60),
+  chatbotAnswersPerMinute: fixed(
     6,
     'The answers in one conversation within a minute. Further answers are not given. People do not ask more often.',
   ),
-  chatbotAnswersInARow: chatbot(
-    integer(1, 1_000),
+  chatbotAnswersInARow: fixed(
     40,
     'The answers in one conversation without a minute of silence between them. Further answers wait for such a minute. The bound stops two bots that answer each other, because people pause before.',
   ),
@@ -76,8 +69,7 @@ export const chatbotSettings = {
     200,
     'The answers in one chat within a day of UTC. Further answers wait for the next day. The bound stops two bots that answer each other once in some minutes. A person who talks with an agent for hours gets about 100 answers.',
   ),
-  chatbotConversations: chatbot(
-    integer(1, 100_000),
+  chatbotConversations: fixed(
     1_000,
     'The conversations of one instance that are open, or were within the last minute. Each takes 6 KB. Texts of further conversations are not answered.',
   ),
@@ -88,8 +80,7 @@ export const chatbotSettings = {
 const chatwoot = group('Chatwoot');
 
 export const chatwootSettings = {
-  chatwootTimeoutMs: chatwoot(
-    milliseconds(100, 600_000),
+  chatwootTimeoutMs: fixed(
     20_000,
     'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead one holds only its own places for 20 s.',
   ),
@@ -98,23 +89,19 @@ export const chatwootSettings = {
     40_000_000,
     'The largest file that goes to Chatwoot. For a larger file Chatwoot gets its address at the gateway. Chatwoot itself takes 40 MB by default.',
   ),
-  chatwootKeepDays: chatwoot(
-    integer(1, 3_650),
+  chatwootKeepDays: fixed(
     30,
     'The days for which message ids of both sides are kept, so that replies, edits, deletions and receipts find their message. A row takes 200 bytes.',
   ),
-  chatwootReplyWaitMs: chatwoot(
-    age(0),
+  chatwootReplyWaitMs: fixed(
     600_000,
     'The time that a message of an agent waits for an offline session before it is shown as failed. 10 min outlive a reconnect. The agent learns of a logged-out phone while the customer still waits.',
   ),
-  chatwootSendsWaiting: chatwoot(
-    integer(1, 1_000_000),
+  chatwootSendsWaiting: fixed(
     2_000,
     'The messages of agents that may wait for one instance. A further one gets 429, and Chatwoot shows it as failed. 2,000 are an hour of ten busy agents, at 2 KB each in the database.',
   ),
-  chatwootSendsAtOnce: chatwoot(
-    integer(1, 10_000),
+  chatwootSendsAtOnce: fixed(
     32,
     'The messages of agents that are being sent at once, for all instances. One takes a fraction of a second, or as long as its file. 32 serve some hundred agents.',
   ),

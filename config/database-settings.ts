@@ -16,17 +16,12 @@ export const databaseSettings = {
     5,
     'The connections that store messages, records and deliveries. On 2 cores, 5 connections here and 5 for keys store three times as many messages a second as 1 and 1. More connections store no more.',
   ),
-  databaseQueryConnections: database(
-    integer(1, 100),
-    4,
-    'The connections for lists and searches. Further queries wait for a free connection.',
-  ),
-  databaseSweepConnections: database(
-    integer(1, 100),
+  databaseQueryConnections: fixed(4, 'The connections for lists and searches. Further queries wait for a free connection.'),
+  databaseSweepConnections: fixed(
     2,
-    'The connections that bound queues, count, replay and remove. The default is 2, so that a long removal does not hold up the bounds.',
+    'The connections that bound queues, count, replay and remove. There are 2, so that a long removal does not hold up the bounds.',
   ),
-  databaseConnectionMs: database(milliseconds(100, 60_000), 3_000, 'The longest wait for a free connection of its kind, or for a new one.'),
+  databaseConnectionMs: fixed(3_000, 'The longest wait for a free connection of its kind, or for a new one.'),
   databaseStatementMs: database(
     milliseconds(100, 600_000),
     5_000,
@@ -54,8 +49,7 @@ export const clusterSettings = {
     'The NATS server that carries commands between nodes, so that any node takes any request: `nats://user:password@host:4222`. It sees the data that clients see, so keep it inside your network or behind TLS. Without a value a node answers 503 for instances of other nodes.',
   ),
   natsPrefix: cluster(text, 'dormouse', 'The first part of the subjects on NATS. Clusters that share a NATS server need a prefix each.'),
-  streamKeptMs: cluster(
-    milliseconds(10_000, 86_400_000),
+  streamKeptMs: fixed(
     300_000,
     'The time for which NATS keeps the events of an instance after its stream was last read, so that Last-Event-ID works at any node. Five minutes are longer than a failover, an upgrade of a node or a phone without a network. JetStream is needed.',
   ),

@@ -29,27 +29,17 @@ export const eventSettings = {
     [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 43_200_000],
     'The waits before the later attempts. Later events of the chat wait in the database. Together the waits cover 20 hours, so that a night without anybody on call loses nothing.',
   ),
-  circuitFailures: events(
-    integer(1, 10_000),
+  circuitFailures: fixed(
     10,
     'The consecutive failures that open the circuit of a webhook. Ten are no accident. A dead receiver then costs one probe at a time.',
   ),
-  circuitMinMs: events(
-    milliseconds(),
-    30_000,
-    'The first pause before a probe of an open circuit. The pause doubles up to CIRCUIT_MAX_MS.',
-  ),
-  circuitMaxMs: events(
-    milliseconds(),
-    600_000,
-    'The longest pause between two probes. A pause of 10 min finds a receiver soon after it is back.',
-  ),
+  circuitMinMs: fixed(30_000, 'The first pause before a probe of an open circuit. The pause doubles up to `circuitMaxMs`.'),
+  circuitMaxMs: fixed(600_000, 'The longest pause between two probes. A pause of 10 min finds a receiver soon after it is back.'),
   webhookRetryAfterMaxMs: fixed(
     3_600_000,
     'The longest `Retry-After` of a receiver that is honoured. A receiver that asks for more than an hour probably has a broken clock.',
   ),
-  webhookPostsAtOnce: events(
-    integer(1, 100_000),
+  webhookPostsAtOnce: fixed(
     512,
     'The posts of all webhooks together that may be open. Each holds a socket and about 20 KB. A receiver that fails gets one of them at a time.',
   ),
@@ -96,25 +86,21 @@ export const eventSettings = {
     604_800_000,
     'The age of an event until which it can be sent again after all attempts failed. 0 keeps none. The default is a week, as for the queue.',
   ),
-  webhookSweepMs: events(
-    milliseconds(100),
+  webhookSweepMs: fixed(
     10_000,
     'The interval at which the bounds above are applied. In 10 s a busy instance adds a few thousand deliveries, a small part of the bound.',
   ),
-  webhooksPerInstance: events(
-    integer(1, 10_000),
+  webhooksPerInstance: fixed(
     20,
     'The webhooks that one instance may have. A further one is refused. Each event is stored once for each of them. Known installations have a handful.',
   ),
-  streamsPerToken: events(
-    integer(1, 10_000),
+  streamsPerToken: fixed(
     20,
     'The event streams of one instance that may be open at once. A further one gets 429. Each may hold up to 1 MB for a slow reader. 20 leave room for browsers that return before the end of their old connection is noticed.',
   ),
-  streamHeartbeatMs: events(
-    milliseconds(100),
+  streamHeartbeatMs: fixed(
     15_000,
-    'The time between two comments on an event stream without events. The default is 15 s, because proxies close connections that are silent for 30 s.',
+    'The time between two comments on an event stream without events. The time is 15 s, because proxies close connections that are silent for 30 s.',
   ),
   recorderMaxWaitMs: fixed(
     4,

@@ -1,5 +1,5 @@
 /** Settings of files: intake, conversion, storage and expiry, and the transfer of files of messages. */
-import { fixed, group, integer, milliseconds, secretText, text, url, wordsOf } from './kinds.ts';
+import { fixed, group, integer, secretText, text, url, wordsOf } from './kinds.ts';
 
 // Settings of kept files: where they are, for how long, and how those of messages are fetched.
 
@@ -44,13 +44,8 @@ export const fileSettings = {
     300_000,
     'The longest time for a download as a whole. Five minutes bring DOWNLOAD_MAX_BYTES over a line of 8 Mbit/s. Clients stop waiting after 30 s, and find the file when they ask again.',
   ),
-  downloadSilenceMs: files(
-    milliseconds(100, 600_000),
-    15_000,
-    "The time that the platform's media host may be silent, before it answers and between two pieces.",
-  ),
-  downloadPhoneMs: files(
-    milliseconds(100, 600_000),
+  downloadSilenceMs: fixed(15_000, "The time that the platform's media host may be silent, before it answers and between two pieces."),
+  downloadPhoneMs: fixed(
     30_000,
     'The time in which the phone may upload a file again that the media host has dropped. A phone that is off never answers.',
   ),
@@ -63,8 +58,7 @@ export const fileSettings = {
     1_073_741_824,
     'The largest upload of POST /admin/import in bytes, also after it is unpacked. A session has about 300 KB, so 1 GiB holds about 3,000 sessions.',
   ),
-  base64MaxBytes: files(
-    integer(1_024, 536_870_911),
+  base64MaxBytes: fixed(
     33_554_432,
     'The largest file in bytes that an answer gives as base64. A larger one is read at its address. The whole text is in memory. 32 MiB are 43 MB of text.',
   ),
@@ -85,8 +79,7 @@ export const fileSettings = {
     16_777_216,
     'The size in bytes above which media is not downloaded on arrival. The platform compresses videos to 16 MiB.',
   ),
-  autoDownloadWaitMs: files(
-    milliseconds(0, 60_000),
+  autoDownloadWaitMs: fixed(
     10_000,
     'The time that the event of a message waits for its file. After it the event goes out without the file, and `messages_update` reports the file later. Only events of the same chat wait.',
   ),
@@ -116,8 +109,7 @@ export const mediaSettings = {
     60_000,
     'The longest time for fetching a file from an address. A request waits for it, and a client gives up after a minute.',
   ),
-  mediaSilenceMs: media(
-    milliseconds(100, 600_000),
+  mediaSilenceMs: fixed(
     10_000,
     'The time that the server of a fetched address may be silent: before it is connected, before it answers, and between two pieces.',
   ),

@@ -246,7 +246,7 @@ export const group =
   <T>(kind: Kind<T>, value: NoInfer<T>, about: string): Setting<T> => ({ kind, value, about, group: name });
 
 /** Returns a constant. No operator has a reason to change this value. */
-export const fixed = (value: number, about: string): Setting<number> => ({
+export const fixed = <T>(value: T, about: string): Setting<T> => ({
   kind: { must: String(value), parse: () => undefined, show: String },
   value,
   about,

@@ -1,7 +1,7 @@
 /** Reads the settings: the environment, then the `.env` file for what the environment leaves out, then the defaults. */
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { nameOf, ranges, type Setting, settable, table, type Values } from './settings.ts';
+import { constantNames, nameOf, type Setting, settable, table, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,12 +43,19 @@ const nearest = (name: string, known: readonly string[]): string | null => {
   return best !== undefined && best[1] <= Math.max(2, name.length / 3) ? best[0] : null;
 };
 
-/** Names of the file that are no settings. The environment has names of everybody, so it is not looked at. */
-const unknownIn = (given: Environment): readonly UnknownSetting[] => {
+/** Names that are no settings. The environment has names of other programs, so only names of constants count there. */
+const unknownIn = (file: Environment, env: Environment): readonly UnknownSetting[] => {
   const known = Object.keys(settable).map(nameOf);
-  return Object.keys(given)
-    .filter((name) => !known.includes(name) && !strangers.has(name))
-    .map((name) => ({ name, meant: nearest(name, known) }));
+  const one = (name: string, inFile: boolean): UnknownSetting => {
+    const constant = constantNames.includes(name);
+    return { name, inFile, constant, meant: constant ? null : nearest(name, known) };
+  };
+  return [
+    ...Object.keys(file)
+      .filter((name) => !known.includes(name) && !strangers.has(name))
+      .map((name) => one(name, true)),
+    ...constantNames.filter((name) => Boolean(env[name]) && file[name] === undefined).map((name) => one(name, false)),
+  ];
 };
 
 /** Numbers of the lines that have no `=` and are neither empty nor a comment. A value in quotes may have several lines. */
@@ -91,9 +98,13 @@ const parse = (given: Environment, problems: string[]): Values => {
   return Object.fromEntries(values) as Values;
 };
 
-/** A name in the file that no setting has. */
+/** A name that no setting has. */
 export interface UnknownSetting {
   readonly name: string;
+  /** True if the name stands in the file, false if it stands in the environment. */
+  readonly inFile: boolean;
+  /** True if the name is that of a constant, which may have been a setting of an earlier version. */
+  readonly constant: boolean;
   /** The setting that was probably meant. */
   readonly meant: string | null;
 }
@@ -104,7 +115,7 @@ export interface Sources {
   readonly file?: string;
   /** Defaults of the way in which the program was started, before those of the table. */
   readonly preset?: Environment;
-  /** Called for each name in the file that is no setting: its value has no effect. */
+  /** Called for each name that is no setting. Its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
   /** Called with the number of each line in the file that has no `=`. Such a line has no effect. */
   readonly onOddLine?: (line: number) => void;
@@ -140,11 +151,8 @@ export const loadSettings = ({
 }: Sources = {}): Settings => {
   const problems: string[] = [];
   const fromFile = readFile(file, problems, onOddLine);
-  if (onUnknown) for (const unknown of unknownIn(fromFile)) onUnknown(unknown);
+  if (onUnknown) for (const unknown of unknownIn(fromFile, env)) onUnknown(unknown);
   const settings = parse({ ...preset, ...fromFile, ...env }, problems);
-  onSources?.(sourcesOf(env, fromFile, preset));
-  for (const [low, high] of ranges)
-    if (Number(settings[low]) > Number(settings[high])) problems.push(`${nameOf(low)} must not be greater than ${nameOf(high)}`);
   if (problems.length > 0) throw new SettingsError(`The settings make no sense:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
   return Object.freeze({ ...settings, baseUrl: settings.baseUrl ?? baseUrlOf(settings.host, settings.port) });
 };

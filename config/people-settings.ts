@@ -1,5 +1,5 @@
-/** Settings of groups, channels, pictures and leads. */
-import { fixed, group, integer, milliseconds } from './kinds.ts';
+/** Constants of groups, channels, pictures and leads. */
+import { fixed } from './kinds.ts';
 
 // Constants of channels.
 
@@ -10,45 +10,36 @@ export const channelSettings = {
   ),
 } as const;
 
-// Settings of groups.
-
-const groups = group('Groups');
+// Constants of groups.
 
 export const groupSettings = {
   groupsMaxAgeMs: fixed(
     604_800_000,
     'The age of the list of all groups from which a login asks the platform again. A week is enough, because the platform reports every change, also changes while a session was offline. The list of a thousand groups is megabytes.',
   ),
-  groupsForceEveryMs: groups(
-    milliseconds(0),
+  groupsForceEveryMs: fixed(
     20_000,
     'The time in which the list of groups honours `force` once. Clients of this interface expect 20 s. The platform refuses bursts of such requests with 429.',
   ),
 } as const;
 
-// Settings of leads.
-
-const leads = group('Leads');
+// Constants of leads.
 
 export const leadSettings = {
-  definitionsPerInstance: leads(
-    integer(1, 100_000),
+  definitionsPerInstance: fixed(
     1_000,
     'The tags of leads that one instance may have, and as many quick replies that are kept here. A further one gets 429. They are listed all at once. A board with a hundred columns is not readable.',
   ),
 } as const;
 
-// Settings of the pictures of people and groups that are looked up in the background.
-
-const pictures = group('Pictures of people and groups');
+// Constants of the pictures of people and groups that are looked up in the background.
 
 export const pictureSettings = {
   picturesAtOnce: fixed(
     20,
     'The pictures that one session may look up at once, after a pause. A phone asks for twenty when its list of chats is opened.',
   ),
-  pictureEveryMs: pictures(
-    milliseconds(10),
+  pictureEveryMs: fixed(
     3_000,
     'The time until a session may look up one more picture. One in 3 s makes 1,200 an hour, as a person makes who scrolls through chats now and then. A contact who writes often is looked up once.',
   ),

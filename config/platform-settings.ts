@@ -36,10 +36,9 @@ export const platformSettings = {
     null,
     'The proxy for the look-up of the version. Without a value the gateway asks directly, or not at all if ALLOW_DIRECT_CONNECTIONS is off.',
   ),
-  platformVersionEveryMs: platform(
-    age(10_000),
+  platformVersionEveryMs: fixed(
     86_400_000,
-    'The time after which the gateway looks the version up again. The default is a day, because the platform publishes several versions a week and refuses them after months. A refusal leads to a look-up at once.',
+    'The time after which the gateway looks the version up again. The time is a day, because the platform publishes several versions a week and refuses them after months. A refusal leads to a look-up at once.',
   ),
   sandboxHost: platform(
     text,
@@ -56,25 +55,21 @@ export const platformSettings = {
     200,
     'The sessions that may be connected at once. A further connect gets 429. The benchmark measures 200 sessions on a machine with 2 cores.',
   ),
-  openDeadlineMs: platform(
-    milliseconds(100),
+  openDeadlineMs: fixed(
     20_000,
-    'The time for the upgrade and the handshake of a connection. A healthy connection takes less than 2 s. The default of 20 s tolerates a bad mobile network.',
+    'The time for the upgrade and the handshake of a connection. A healthy connection takes less than 2 s. 20 s tolerate a bad mobile network.',
   ),
-  loginDeadlineMs: platform(
-    milliseconds(100),
+  loginDeadlineMs: fixed(
     30_000,
     'The time from the handshake to the login. The platform answers in 1 to 3 s. Servers that answer pings but never log a session in have been seen.',
   ),
-  closeDeadlineMs: platform(
-    milliseconds(100),
+  closeDeadlineMs: fixed(
     5_000,
-    'The time for a socket to close and for its keys to be flushed, before it is cut. A flush takes milliseconds. The default of 5 s covers a restart of the database.',
+    'The time for a socket to close and for its keys to be flushed, before it is cut. A flush takes milliseconds. 5 s cover a restart of the database.',
   ),
-  frameSilenceMs: platform(
-    milliseconds(1_000),
+  frameSilenceMs: fixed(
     90_000,
-    'The time without any frame after which a connected session is closed and opened again. Pings go out every 30 s, so the default stands for three missed pings.',
+    'The time without any frame after which a connected session is closed and opened again. Pings go out every 30 s, so 90 s stand for three missed pings.',
   ),
   inboundWaitingBytes: platform(
     integer(65_536, 1_073_741_824),
@@ -101,23 +96,16 @@ export const platformSettings = {
 const pairing = group('Pairing and requests');
 
 export const pairingSettings = {
-  pairingQrMs: pairing(
-    milliseconds(1_000),
-    120_000,
-    'The time in which a QR code can be scanned. Clients of this interface expect 2 minutes.',
-  ),
-  pairingCodeMs: pairing(
-    milliseconds(1_000),
+  pairingQrMs: fixed(120_000, 'The time in which a QR code can be scanned. Clients of this interface expect 2 minutes.'),
+  pairingCodeMs: fixed(
     300_000,
-    'The time in which a session can be paired by code. The default is 5 minutes, because typing takes longer than scanning. A code lives for 3 minutes on the platform, and then the gateway shows another one.',
+    'The time in which a session can be paired by code. The time is 5 minutes, because typing takes longer than scanning. A code lives for 3 minutes on the platform, and then the gateway shows another one.',
   ),
-  connectAnswerMs: pairing(
-    milliseconds(0, 60_000),
+  connectAnswerMs: fixed(
     5_000,
     'The time that `POST /instance/connect` waits for the first QR code or pairing code before it answers without one. Clients wait 15 s and poll afterwards.',
   ),
-  sendTimeoutMs: pairing(
-    milliseconds(100),
+  sendTimeoutMs: fixed(
     15_000,
     'The time that a send waits for the acknowledgement of the platform. Clients give up after 15 s, so a longer wait has no reader.',
   ),
@@ -131,24 +119,20 @@ export const pairingSettings = {
     86_400_000,
     'The time that a message may wait in the asynchronous queue before it becomes `Failed`. The default is a day, because a later reminder embarrasses its sender.',
   ),
-  typingAtOnce: pairing(
-    integer(1, 10_000),
+  typingAtOnce: fixed(
     100,
     'The chats of one instance that may show typing or recording at once (`POST /message/presence` with `delay`). A further one gets 429. Each costs a frame every 10 s. 100 chats cost ten frames a second, and no person writes in that many.',
   ),
-  statusRecipients: pairing(
-    integer(1, 5_000),
+  statusRecipients: fixed(
     500,
     "The largest number of recipients of one status post. The rest is left out, and the answer says so (`partial_send`). Each device of each recipient costs an encryption. The platform's own clients send to 500 at most.",
   ),
-  wakeTimeoutMs: pairing(
-    milliseconds(100),
+  wakeTimeoutMs: fixed(
     15_000,
-    'The wait of a request for a session that wakes, or that connects in the first minute after a restart or on another node. The default is 15 s, because clients give up then.',
+    'The wait of a request for a session that wakes, or that connects in the first minute after a restart or on another node. The time is 15 s, because clients give up then.',
   ),
-  unlinkTimeoutMs: pairing(
-    milliseconds(100),
+  unlinkTimeoutMs: fixed(
     8_000,
-    "The time in which a disconnect or delete of an offline instance tries to log in and unlink its device. A login takes 1 to 3 s. The default of 8 s leaves the rest of a client's 15 s for closing and deleting.",
+    "The time in which a disconnect or delete of an offline instance tries to log in and unlink its device. A login takes 1 to 3 s. 8 s leave the rest of a client's 15 s for closing and deleting.",
   ),
 } as const;

@@ -1,23 +1,14 @@
 /** Settings of reconnection, and of the proxies through which sessions reach the platform. */
-import { derivedInteger, fixed, flag, group, integer, milliseconds, networks, text } from './kinds.ts';
+import { derivedInteger, fixed, flag, group, networks, text } from './kinds.ts';
 
 // Settings of reconnection.
 
 const restarts = group('Reconnection');
 
 export const reconnectSettings = {
-  reconnectMinMs: restarts(
-    milliseconds(1),
-    1_000,
-    'The first delay of the back-off, which then doubles. A delay of 1 s is hardly noticed and breaks a storm.',
-  ),
-  reconnectMaxMs: restarts(
-    milliseconds(1),
-    300_000,
-    'The longest delay of the back-off. After an outage of hours, all sessions are back within 5 minutes.',
-  ),
-  reconnectStableMs: restarts(
-    milliseconds(0),
+  reconnectMinMs: fixed(1_000, 'The first delay of the back-off, which then doubles. A delay of 1 s is hardly noticed and breaks a storm.'),
+  reconnectMaxMs: fixed(300_000, 'The longest delay of the back-off. After an outage of hours, all sessions are back within 5 minutes.'),
+  reconnectStableMs: fixed(
     300_000,
     'The time after which a connected session starts its back-off from the beginning. With a shorter time, a session that flaps would never back off.',
   ),
@@ -45,18 +36,12 @@ export const reconnectSettings = {
     null,
     'The connections that may start in a second, also at boot and after an outage. Without a value it is 5, so that 200 sessions are back in 40 s. On a node of a cluster it is CLUSTER_HANDSHAKES_PER_SECOND, which bounds all nodes together. The last live node then takes over sessions at the whole pace.',
   ),
-  replacedRetryMinMs: restarts(
-    milliseconds(0),
+  replacedRetryMinMs: fixed(
     60_000,
     'The shortest wait before the single try to take back a session that another login took over. A person who moved the session on purpose wins in that time.',
   ),
-  replacedRetryMaxMs: restarts(
-    milliseconds(0),
-    120_000,
-    'The longest wait before that try. The spread keeps two servers from taking turns in step.',
-  ),
-  replacedWindowMs: restarts(
-    milliseconds(0),
+  replacedRetryMaxMs: fixed(120_000, 'The longest wait before that try. The spread keeps two servers from taking turns in step.'),
+  replacedWindowMs: fixed(
     600_000,
     'The time within which one such try is made. The next takeover stops the session. Two servers that fight for an account get it banned.',
   ),
@@ -65,25 +50,19 @@ export const reconnectSettings = {
     'The restarts within a minute that the platform may request (515) without a back-off. One follows every pairing. More than three in a minute are a fault.',
   ),
   restartWindowMs: fixed(60_000, 'The window in which requested restarts are counted.'),
-  canaryMinMs: restarts(
-    milliseconds(),
+  canaryMinMs: fixed(
     5_000,
-    'The first pause before one session probes for all, after a common cause (an old client, an outage). The pause doubles up to CANARY_MAX_MS.',
+    'The first pause before one session probes for all, after a common cause (an old client, an outage). The pause doubles up to `canaryMaxMs`.',
   ),
-  canaryMaxMs: restarts(
-    milliseconds(),
+  canaryMaxMs: fixed(
     300_000,
-    'The longest pause between two probes of a canary. The default is 5 min, because one login in that time disturbs nothing.',
+    'The longest pause between two probes of a canary. The pause is 5 min, because one login in that time disturbs nothing.',
   ),
   outageWindowMs: fixed(
     10_000,
     'The time in which losses of live sessions belong together. If more than half are lost in it, one session probes before the rest follow.',
   ),
-  outageLeast: restarts(
-    integer(2, 100_000),
-    4,
-    'The least number of lost sessions that make an outage, so that two sessions of three are no outage.',
-  ),
+  outageLeast: fixed(4, 'The least number of lost sessions that make an outage, so that two sessions of three are no outage.'),
 } as const;
 
 // Settings of the proxies through which sessions reach the platform.
@@ -106,19 +85,16 @@ export const proxySettings = {
     '',
     "The JSON file with the managed proxies by country and city, which is read at the start. Without a value calls for managed proxies answer 503, and the mode `internal` is the server's own address.",
   ),
-  proxyConnectMs: proxies(
-    milliseconds(100, 60_000),
+  proxyConnectMs: fixed(
     10_000,
-    'The time for a proxy to connect to the platform or to a media host. The default is half of OPEN_DEADLINE_MS, so that the reason names the proxy.',
+    'The time for a proxy to connect to the platform or to a media host. The time is half of `openDeadlineMs`, so that the reason names the proxy.',
   ),
-  proxyTestMs: proxies(
-    milliseconds(100, 60_000),
+  proxyTestMs: fixed(
     4_500,
     'The time for the test of a proxy, which needs an answer of the platform. A slower proxy loses sessions later. Callers wait for the result.',
   ),
-  proxyRetryMs: proxies(
-    milliseconds(1_000),
+  proxyRetryMs: fixed(
     600_000,
-    'The time for which the fallback of a proxy is used before a new connection tries the proxy again. The default is ten minutes, because the platform sees each change of address.',
+    'The time for which the fallback of a proxy is used before a new connection tries the proxy again. The time is ten minutes, because the platform sees each change of address.',
   ),
 } as const;

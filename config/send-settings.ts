@@ -1,18 +1,16 @@
 /** Settings of sends and of campaigns. */
-import { age, fixed, group, hours, integer, milliseconds, phrases, timeZone } from './kinds.ts';
+import { fixed, group, hours, integer, milliseconds, phrases, timeZone } from './kinds.ts';
 
 // Settings of what all sends have in common.
 
 const sends = group('Sends');
 
 export const sendSettings = {
-  idempotencyKeyMs: sends(
-    age(60_000),
+  idempotencyKeyMs: fixed(
     86_400_000,
-    'The least time for which an `Idempotency-Key` counts. Its row is removed some minutes later. Until then the same key gives the first answer and sends nothing. The default is a day, as in other services. A key takes 2 KB in the database.',
+    'The least time for which an `Idempotency-Key` counts. Its row is removed some minutes later. Until then the same key gives the first answer and sends nothing. The time is a day, as in other services. A key takes 2 KB in the database.',
   ),
-  lookupsAtOnce: sends(
-    integer(1, 10_000),
+  lookupsAtOnce: fixed(
     100,
     'The numbers that one session may look up at once. The gateway looks up strangers only, before the first message and for `POST /chat/check`. Further look-ups get 429, and wait in the asynchronous queue. 100 are the new contacts of a busy shop.',
   ),
@@ -21,10 +19,9 @@ export const sendSettings = {
     2_000,
     'The time until a session may look up one more number. The platform restricts accounts that look up numbers in bulk. One number in 2 s makes 1,800 new contacts an hour. No account survives writing to that many.',
   ),
-  lookupKeepMs: sends(
-    age(0),
+  lookupKeepMs: fixed(
     604_800_000,
-    'The time for which a number that was found is not looked up again. The default of a week is for numbers that never answered. A number that got or wrote a message is never looked up again.',
+    'The time for which a number that was found is not looked up again. The week is for numbers that never answered. A number that got or wrote a message is never looked up again.',
   ),
   lookupKeepAbsentMs: fixed(
     21_600_000,
@@ -37,13 +34,11 @@ export const sendSettings = {
 const campaigns = group('Campaigns');
 
 export const campaignSettings = {
-  campaignRecipients: campaigns(
-    integer(1, 1_000_000),
+  campaignRecipients: fixed(
     100_000,
     'The largest number of recipients of one campaign. They are stored at once, 50,000 in less than 2 s, and take no memory while they wait. At a pace that an account survives, a longer list takes months.',
   ),
-  campaignsAtOnce: campaigns(
-    integer(1, 10_000),
+  campaignsAtOnce: fixed(
     100,
     'The campaigns of one instance that may wait or run. A further one gets 429. Campaigns that are due take turns, so each of a hundred gets a hundredth of the pace.',
   ),
@@ -62,8 +57,7 @@ export const campaignSettings = {
     '',
     'The time zone of CAMPAIGN_QUIET_HOURS, such as `America/Sao_Paulo`. Without a value it is the time zone of the server.',
   ),
-  campaignRefusals: campaigns(
-    integer(1, 1_000),
+  campaignRefusals: fixed(
     5,
     'The number of consecutive refusals by the platform after which the campaigns of the instance stop. Five are no accident, and each further refusal counts against the account. A time-lock for new chats stops campaigns at once.',
   ),

@@ -104,8 +104,7 @@ export const serverSettings = {
     100,
     'The percentage of requests and events that are traced when OTLP_ENDPOINT is set. The default traces all, so that a first try shows something. Busy servers need only a few percent.',
   ),
-  numbersLogEveryMs: server(
-    milliseconds(0),
+  numbersLogEveryMs: fixed(
     60_000,
     'The interval at which the log gets the totals of `GET /admin/numbers`, as one line `service.numbers` at `info`. 0 is never. A line each minute is 0.6 MB a day, and shows later when a storm began.',
   ),
@@ -114,8 +113,7 @@ export const serverSettings = {
     1_048_576,
     'The largest request body in bytes. Calls that take files have a limit that follows from MEDIA_MAX_BYTES. 1 MiB holds the longest text with a preview picture many times. The limit also bounds the memory that a stranger can take.',
   ),
-  answerBytes: server(
-    integer(65_536, 1_073_741_824),
+  answerBytes: fixed(
     8_388_608,
     'The largest answer of `/message/find` and `/chat/find` in bytes. A page ends at this size, and `nextOffset` gives the start of the next page. 8 MiB hold 2,000 chats, which is the default page, and take about 20 ms to serialise.',
   ),
@@ -169,9 +167,8 @@ export const serverSettings = {
     10_000,
     'The longest time for a graceful stop. 10 s are enough to flush keys and deliveries under load. The compose file grants 15 s before it kills the process.',
   ),
-  stopGraceMs: server(
-    milliseconds(0),
+  stopGraceMs: fixed(
     3_000,
-    'The part of SHUTDOWN_MS in which a stop waits for open requests, and then for the database and slow receivers. The next start resumes work that is not finished by then. The default leaves most of SHUTDOWN_MS for closing the sessions.',
+    'The part of SHUTDOWN_MS, or the whole of a shorter one, in which a stop waits for open requests, and then for the database and slow receivers. The next start resumes work that is not finished by then. 3 s leave most of the usual 10 s for closing the sessions.',
   ),
 } as const;

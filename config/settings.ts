@@ -44,17 +44,13 @@ export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromE
   Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => !fixed),
 );
 
-/** The values from the environment; null where the program decides by itself. */
-export type Values = { readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never };
-
 /** `maxConnectedInstances` → `MAX_CONNECTED_INSTANCES`. */
 export const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** Pairs of which the first may not be greater than the second. */
-export const ranges: readonly (readonly [keyof Table, keyof Table])[] = [
-  ['reconnectMinMs', 'reconnectMaxMs'],
-  ['stopGraceMs', 'shutdownMs'],
-  ['replacedRetryMinMs', 'replacedRetryMaxMs'],
-  ['canaryMinMs', 'canaryMaxMs'],
-  ['circuitMinMs', 'circuitMaxMs'],
-];
+/** Names of the constants, as the environment would spell them. Some were settings in earlier versions. */
+export const constantNames: readonly string[] = Object.entries(table as Readonly<Record<string, Setting<unknown>>>)
+  .filter(([, { fixed }]) => fixed)
+  .map(([key]) => nameOf(key));
+
+/** The values from the environment; null where the program decides by itself. */
+export type Values = { readonly [Key in keyof Table]: Table[Key] extends Setting<infer T> ? T : never };

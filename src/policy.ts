@@ -79,6 +79,9 @@ const chatwoot = (settings: Settings): Policy['chatwoot'] => ({
   atOncePerInstance: settings.chatwootSendsPerInstance,
 });
 
+/** The time that a stop waits for open work, at most the time of the whole stop. */
+export const stopGraceOf = ({ stopGraceMs, shutdownMs }: Settings): number => Math.min(stopGraceMs, shutdownMs);
+
 export const policyOf = (settings: Settings): Policy => ({
   reconnect: {
     min: settings.reconnectMinMs,
@@ -95,7 +98,7 @@ export const policyOf = (settings: Settings): Policy => ({
   pairing: { qr: settings.pairingQrMs, code: settings.pairingCodeMs },
   connectAnswer: settings.connectAnswerMs,
   numbersEvery: settings.numbersLogEveryMs,
-  stopGrace: settings.stopGraceMs,
+  stopGrace: stopGraceOf(settings),
   postTimeout: settings.webhookTimeoutMs,
   wakeTimeout: settings.wakeTimeoutMs,
   operationTimeout: settings.sendTimeoutMs,

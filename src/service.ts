@@ -25,7 +25,7 @@ import { ProcessMeter } from '#src/metrics/meter.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { createSources } from '#src/moving/sources.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
-import { policyOf } from '#src/policy.ts';
+import { policyOf, stopGraceOf } from '#src/policy.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
 import { watchDisk, type DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
 import { followDatabaseTime, nodeTime, type NodeTime } from '#src/node-time.ts';
@@ -361,7 +361,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
       ...(tracing === null ? {} : { tracing: tracing.requests }),
     };
     const app = await buildApp(gateway, httpOptionsOf(settings, made));
-    closers.add('http', () => closeHttp(app, settings.stopGraceMs, stopGateway));
+    closers.add('http', () => closeHttp(app, stopGraceOf(settings), stopGateway));
     await room.close();
     await listen(app, settings);
     const port = portOf(app.server.address(), settings);

@@ -44,7 +44,8 @@ const readSettings = (sandbox: boolean): Read => {
   try {
     const settings = loadSettings({ ...told, ...(sandbox ? { preset: sandboxPreset } : {}) });
     const log = createLog(settings.logLevel, settings.logFormat);
-    for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
+    for (const { name, inFile, constant, meant } of unknown)
+      log.warn({ name, from: inFile ? '.env' : 'environment', constant, meant }, 'settings.unknown');
     for (const line of oddLines) log.warn({ line, file: '.env', missing: '=' }, 'settings.noValue');
     return { settings, sources, log };
   } catch (error) {

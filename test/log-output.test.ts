@@ -8,6 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { LogOutput } from '#src/log.ts';
 import { root } from '#test/source-tree.ts';
+import { argsFor } from '#test/support/constants.ts';
 import { freePort } from '#test/support/ports.ts';
 import { copyPreparedDatabase } from '#test/support/prepared-database.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -55,7 +56,7 @@ onDisk('a gateway whose log is on a full disk answers, and tells afterwards how 
     ADMIN_TOKEN: 'a-token-of-the-log-test',
     NUMBERS_LOG_EVERY_MS: '50',
   };
-  const gateway = spawn(process.execPath, [join(root, 'src/main.ts')], {
+  const gateway = spawn(process.execPath, [...argsFor(settings), join(root, 'src/main.ts')], {
     env: { ...process.env, ...settings },
     stdio: ['ignore', file, file],
   });

@@ -49,7 +49,7 @@ export interface Numbers {
   readonly clock: string;
   /** 99th percentile of the event loop's delay over the last minute. */
   readonly loopLagMs: number;
-  /** Waiting deliveries of all webhooks at the last count (WEBHOOK_SWEEP_MS). */
+  /** Waiting deliveries of all webhooks at the last count. */
   readonly outbox: { readonly waiting: number; readonly parked: number };
   /** Crashes of the background workers of the whole process, by name. */
   readonly workerCrashes: Readonly<Record<string, number>>;

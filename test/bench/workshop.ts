@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { argsFor } from '#test/support/constants.ts';
 import type { Question, Reply } from './probe.ts';
 
 export interface Child {
@@ -124,7 +125,7 @@ export class Workshop {
     const forked = fork(join(root, entry), args, {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...env },
-      execArgv: ['--expose-gc', '--import', pathToFileURL(join(root, 'test/bench/probe.ts')).href],
+      execArgv: ['--expose-gc', '--import', pathToFileURL(join(root, 'test/bench/probe.ts')).href, ...argsFor(env, root)],
       stdio: ['ignore', log, log, 'ipc'],
     });
     closeSync(log);

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { root } from '#test/source-tree.ts';
+import { argsFor } from './constants.ts';
 import { copyPreparedDatabase } from './prepared-database.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { patience, until } from './until.ts';
@@ -32,6 +33,7 @@ export type End = number | NodeJS.Signals | null;
 export interface GatewayOptions {
   /** WebSocket address of the simulated platform; absent: `--sandbox`, with one of its own. */
   readonly platformUrl?: string;
+  /** Settings, and constants by the names that settings would have. */
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node, before the program's. */
   readonly nodeArgs?: readonly string[];
@@ -85,27 +87,22 @@ export class GatewayProcess {
     const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
     if (embedded && !fresh && !existsSync(join(this.dataDir, 'postgres'))) copyPreparedDatabase(this.dataDir);
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
-    const child = spawn(
-      process.execPath,
-      [...quickly, ...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])],
-      {
-        cwd: this.dataDir,
-        // No variables of the surroundings, so that the settings are those of the test.
-        env: {
-          PATH: process.env['PATH'] ?? '',
-          NODE_COMPILE_CACHE: compiled,
-          DATA_DIR: this.dataDir,
-          PORT: '0',
-          ADMIN_TOKEN: adminToken,
-          ALLOW_PRIVATE_RECEIVERS: 'loopback',
-          // The machine may be busy with other tests, which is no load of this gateway.
-          OVERLOAD_LAG_MS: '0',
-          SHUTDOWN_MS: '60000',
-          ...platform,
-          ...own,
-          ...env,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
+    const args = [...nodeArgs, ...argsFor({ ...own, ...env }), join(root, 'src/main.ts')];
+    const child = spawn(process.execPath, platformUrl === undefined ? [...args, '--sandbox'] : args, {
+      cwd: this.dataDir,
+      // No variables of the surroundings, so that the settings are those of the test.
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATA_DIR: this.dataDir,
+        PORT: '0',
+        ADMIN_TOKEN: adminToken,
+        ALLOW_PRIVATE_RECEIVERS: 'loopback',
+        // The machine may be busy with other tests, which is no load of this gateway.
+        OVERLOAD_LAG_MS: '0',
+        SHUTDOWN_MS: '60000',
+        ...platform,
+        ...own,
+        ...env,
       },
     );
     this.#printed = '';

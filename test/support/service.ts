@@ -1,8 +1,8 @@
 /** The whole service inside the test's process, on a database of the test, without a platform: for what HTTP, storage and receivers do together. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { loadSettings } from '#config/load.ts';
 import { startService, type Service } from '#src/service.ts';
+import { settingsWith } from './constants.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { quietLog } from './database.ts';
 
@@ -48,7 +48,7 @@ export class TestService {
   }
 
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const settings = loadSettings({ env: { ...this.#env, ...env }, file: '' });
+    const settings = settingsWith({ ...this.#env, ...env });
     this.#service = await startService(settings, quietLog, version, { restart: () => 'begins' });
   }
 

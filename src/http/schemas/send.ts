@@ -27,7 +27,7 @@ const keyHeaders = (thing: string, again: string) =>
         minLength: 1,
         maxLength: 255,
         pattern: '^[\\x20-\\x7e]+$',
-        description: `Any text of your own, best a random UUID, for this one ${thing}. The same key again within a day (IDEMPOTENCY_KEY_MS) gives the first answer and ${again}; with another request it is a 409.`,
+        description: `Any text of your own, best a random UUID, for this one ${thing}. The same key again within a day gives the first answer and ${again}; with another request it is a 409.`,
       }),
     ),
   });

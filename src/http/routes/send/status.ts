@@ -54,7 +54,7 @@ const Body = Type.Object({
       description: "Who sees it: numbers or ids; those of the account's privacy setting when left out or empty",
     }),
   ),
-  max_recipients: optional(Count(0, 1_000_000, 'Recipients at most; 0 for as many as the server allows (STATUS_RECIPIENTS)')),
+  max_recipients: optional(Count(0, 1_000_000, 'Recipients at most; 0 for as many as the server allows (500)')),
   track_source: sendOptions.track_source,
   track_id: sendOptions.track_id,
   async: sendOptions.async,

@@ -11,7 +11,7 @@ import { Passkey } from './passkey.js';
 /** @import { PasskeyNotice, SessionAnswer, SessionView } from './types.ts' */
 
 const pollMs = 1_000;
-/** Milliseconds for which each code is valid: six codes in the two minutes of PAIRING_QR_MS. */
+/** Milliseconds for which each code is valid: six codes in the two minutes of a QR code. */
 const codeMs = 20_000;
 
 /**
