@@ -21,8 +21,6 @@ import { anotherProxy } from './policy/proxy-choice.ts';
 import type { KeptFile, Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
-import { askForPicture, writeTyping } from './session/perform.ts';
-import { queueHostOf } from './session/queue-host.ts';
 import { restingView } from './session/status.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
@@ -357,10 +355,8 @@ export class Supervisor {
       gate: this.#gate,
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.receiving(record.id),
-      queueHost: queueHostOf(this.ports, this.policy.queue, () => this.clock.hold),
-      writeTyping,
+      held: () => this.clock.hold,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
-      askForPicture,
       beginAnew: (cell, identity) => beginAnew(this.#accountChange, cell, identity),
       published: (event) => this.#tellReaders((reader) => reader.note(event, record.epoch)),
       mayAct: () => this.cluster?.mayAct(record.id) ?? true,

@@ -1,4 +1,5 @@
 /** The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone. */
+import type { Recorded } from '../session/perform.ts';
 import {
   cutAtSentence,
   longestText,
@@ -13,7 +14,6 @@ import {
 } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, Turn } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
 import { fillPlaceholders } from '../text.ts';
 import type { Asking, Budget } from './asking.ts';
 import { boundedMetadata, piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
@@ -28,7 +28,7 @@ export interface AnsweringInput {
   readonly asking: Asking;
   readonly budget: Budget;
   /** Returns null if the instance is gone. */
-  cell(id: InstanceId): Cell | null;
+  cell(id: InstanceId): Recorded | null;
 }
 
 /** The identity of a conversation. */

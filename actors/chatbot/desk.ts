@@ -2,13 +2,12 @@
  * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance.
  * The desk reads committed events, as couriers do, so that no message waits for it.
  */
+import type { Recorded } from '../session/perform.ts';
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
 import { refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import type { AgentTrial, TrialAnswer } from '../views.ts';
 import { Answering, type Talk } from './answering.ts';
 import { Asking, Budget } from './asking.ts';
 import { conversation } from './conversation.ts';
@@ -22,7 +21,7 @@ export interface DeskInput {
   readonly policy: { readonly chatbot: ChatbotPolicy; readonly delivery: DeliveryPolicy };
   readonly commands: ChatbotCommands;
   /** Returns null if the instance is gone. */
-  cell(id: InstanceId): Cell | null;
+  cell(id: InstanceId): Recorded | null;
 }
 
 type Conversation = ActorRefFrom<typeof conversation>;
@@ -63,12 +62,7 @@ export class ChatbotDesk implements InstanceReader {
     if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
   }
 
-  /** Answers a conversation that no contact sees. Refuses with `notFound`, or with `limited` while another trial of the instance runs. */
-  async tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>> {
-    return this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial);
-  }
-
-  live(cell: Cell): void {
+  live(cell: Recorded): void {
     void this.#resume(cell);
   }
 
@@ -97,7 +91,7 @@ export class ChatbotDesk implements InstanceReader {
   }
 
   /** Answers recent questions that a kill left unanswered, when the session becomes live for the first time. Never rejects. */
-  async #resume({ record }: Cell): Promise<void> {
+  async #resume({ record }: Recorded): Promise<void> {
     const { id } = record;
     if (!record.chatbotEnabled || this.#resumed.has(id)) return;
     this.#resumed.add(id);

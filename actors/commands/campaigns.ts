@@ -1,4 +1,5 @@
 /** Commands on campaigns. A campaign can be created without a live session. A stored campaign is sent when the session is live. */
+import type { Operable } from '../session/perform.ts';
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignFace, CampaignInput, CampaignStats } from '../views.ts';
 import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
@@ -23,9 +24,20 @@ import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign
 import { contentProblem } from '../policy/content-rules.ts';
 import type { NewRecipient } from '../ports.ts';
 import { recipientProblem } from '../session/campaign-turn.ts';
-import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, WithPolicy, WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { Campaigns } from '../supervisor/campaigns.ts';
+import type { Chores } from '../supervisor/chores.ts';
 import type { SendOnce } from './sends.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells &
+  WithPorts<'attachments' | 'campaigns' | 'chance' | 'optOuts' | 'time'> &
+  WithPolicy<'campaigns'> & {
+    readonly campaigns: Campaigns;
+    readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly registry: Registry;
+  };
 
 const unknownFolder = refuse('notFound', 'Folder not found');
 
@@ -46,7 +58,11 @@ interface Listed {
 }
 
 /** Returns a recipient and its dedupe key. All forms of a number have the same key. */
-const recipientOf = (cell: Cell, written: string, own: CampaignSend | null): { readonly key: string; readonly recipient: NewRecipient } => {
+const recipientOf = (
+  cell: Operable,
+  written: string,
+  own: CampaignSend | null,
+): { readonly key: string; readonly recipient: NewRecipient } => {
   const chat = cell.link.chatOf(plainNumber(written));
   const problem = chat.ok ? recipientProblem(chat.value.chatId) : chat.refusal;
   if (!chat.ok || problem !== null)
@@ -57,7 +73,7 @@ const recipientOf = (cell: Cell, written: string, own: CampaignSend | null): { r
 };
 
 /** Removes duplicate recipients and keeps their order. A recipient with several different messages is kept once per message. */
-async function listed({ ports: { time } }: Supervisor, cell: Cell, given: CampaignInput['recipients']): Promise<Listed> {
+async function listed({ ports: { time } }: Host, cell: Operable, given: CampaignInput['recipients']): Promise<Listed> {
   const seen = new Set<string>();
   const recipients: NewRecipient[] = [];
   for (const [at, { number, own }] of given.entries()) {
@@ -86,8 +102,8 @@ const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
  * Fetches and keeps the files of a campaign, so that no stored message holds bytes. Files at URLs in individual messages are fetched at their turn,
  * because a campaign may have thousands.
  */
-async function withFiles(supervisor: Supervisor, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
-  const { attachments, time } = supervisor.ports;
+async function withFiles(host: Host, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
+  const { attachments, time } = host.ports;
   const taken = async (send: CampaignSend | null, later: boolean): Promise<Result<CampaignSend | null>> => {
     if (send === null || !hasFilesToTake(send.content)) return done(send);
     const content = await withFilesTaken(
@@ -110,7 +126,7 @@ async function withFiles(supervisor: Supervisor, id: InstanceId, input: Campaign
 }
 
 /** Returns a refusal if the instance has reached its limit of campaigns, else null. */
-async function fullness({ ports, policy }: Supervisor, id: InstanceId): Promise<ReturnType<typeof refuse> | null> {
+async function fullness({ ports, policy }: Host, id: InstanceId): Promise<ReturnType<typeof refuse> | null> {
   const { atOnce } = policy.campaigns;
   if ((await ports.campaigns.active(id)).campaigns < atOnce) return null;
   return refuse('limited', `an instance has at most ${atOnce} campaigns under way`, { retryAfter: 60 });
@@ -124,7 +140,7 @@ const workOf = (campaign: Campaign): CampaignWork => ({ ...campaign, waiting: wa
 
 /** Estimates when each campaign has sent its last message. `active` holds all active campaigns of the instance. */
 const estimated = (
-  { ports, policy, campaigns }: Supervisor,
+  { ports, policy, campaigns }: Host,
   id: InstanceId,
   all: readonly Campaign[],
   active: readonly Campaign[],
@@ -141,9 +157,9 @@ const estimated = (
   });
 };
 
-async function listOf(supervisor: Supervisor, id: InstanceId, isDone: boolean | null): Promise<readonly EstimatedCampaign[]> {
-  const all = await supervisor.ports.campaigns.list(id, isDone, mostListed);
-  return estimated(supervisor, id, all, all.filter(isActive));
+async function listOf(host: Host, id: InstanceId, isDone: boolean | null): Promise<readonly EstimatedCampaign[]> {
+  const all = await host.ports.campaigns.list(id, isDone, mostListed);
+  return estimated(host, id, all, all.filter(isActive));
 }
 
 /**
@@ -151,14 +167,14 @@ async function listOf(supervisor: Supervisor, id: InstanceId, isDone: boolean | 
  * with the campaign.
  */
 async function create(
-  supervisor: Supervisor,
+  host: Host,
   storing: KeyedMutex,
   id: InstanceId,
   given: CampaignInput,
   key: SendKey | null,
 ): Promise<Result<CreatedCampaign>> {
-  const { ports, policy, campaigns } = supervisor;
-  const cell = supervisor.cell(id);
+  const { ports, policy, campaigns } = host;
+  const cell = host.cell(id);
   if (!cell) return unknownInstance;
   if (cell.record.jid === '') return notConnected;
   const { recipients: most } = policy.campaigns;
@@ -166,24 +182,24 @@ async function create(
   if (given.delayMin > given.delayMax) return refuse('invalid', 'delayMin must not be greater than delayMax');
   const problem = problemOf(given);
   if (problem !== null) return refuse('invalid', problem);
-  const full = await fullness(supervisor, id);
+  const full = await fullness(host, id);
   if (full) return full;
-  const { recipients, duplicates } = await listed(supervisor, cell, given.recipients);
+  const { recipients, duplicates } = await listed(host, cell, given.recipients);
   const failed = recipients.filter(({ state }) => state === 'failed');
   if (failed.length === recipients.length) return refuse('invalid', failed[0]?.error ?? 'a campaign has at least one recipient');
-  const input = await withFiles(supervisor, id, { ...given, recipients });
+  const input = await withFiles(host, id, { ...given, recipients });
   if (!input.ok) return input;
   const { info, delayMin, delayMax, scheduledFor, shared } = input.value;
   const campaign = { id: `r${ports.chance.hex(7)}`, info, delayMin, delayMax, scheduledFor, shared, created: ports.time.now() };
   const whole = recipients.map((recipient, at) => ({ ...recipient, own: input.value.recipients[at]?.own ?? null }));
   return storing.run(id, async () => {
-    const fullByNow = await fullness(supervisor, id);
+    const fullByNow = await fullness(host, id);
     if (fullByNow) return fullByNow;
     const counts = { sent: 0, failed: failed.length, skipped: 0, unknown: 0, delivered: 0, read: 0, played: 0 };
     const times = { updated: campaign.created, startedAt: 0, finishedAt: 0 };
     const made: Campaign = { ...campaign, ...counts, ...times, status: 'waiting', reason: '', total: recipients.length };
     const active = (await ports.campaigns.list(id, false, mostListed)).filter(isActive);
-    const remainingMs = estimated(supervisor, id, [made], active)[0]?.remainingMs ?? 0;
+    const remainingMs = estimated(host, id, [made], active)[0]?.remainingMs ?? 0;
     const answer = done({ id: campaign.id, count: recipients.length, duplicates, failed: failed.length, remainingMs });
     const used = key && { ...key, messageId: campaign.id, at: campaign.created, answer };
     await ports.campaigns.create({ instanceId: id, epoch: cell.record.epoch }, campaign, whole, used);
@@ -192,10 +208,10 @@ async function create(
   });
 }
 
-const claimOf = ({ registry }: Supervisor, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });
+const claimOf = ({ registry }: Host, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });
 
 /** Returns the chat ids of numbers. `all` includes every form of a number, because the contact may be listed under any form. */
-const numbersOf = (cell: Cell, numbers: readonly string[], all: boolean): Result<readonly string[]> => {
+const numbersOf = (cell: Operable, numbers: readonly string[], all: boolean): Result<readonly string[]> => {
   const ids: string[] = [];
   for (const number of numbers) {
     const chat = cell.link.chatOf(plainNumber(number));
@@ -205,7 +221,7 @@ const numbersOf = (cell: Cell, numbers: readonly string[], all: boolean): Result
   return done([...new Set(ids)]);
 };
 
-async function statsOf({ ports, policy, campaigns }: Supervisor, id: InstanceId): Promise<CampaignStats> {
+async function statsOf({ ports, policy, campaigns }: Host, id: InstanceId): Promise<CampaignStats> {
   const now = ports.time.now();
   const [all, { waiting }, sentToday] = await Promise.all([
     ports.campaigns.list(id, null, mostListed),
@@ -217,27 +233,25 @@ async function statsOf({ ports, policy, campaigns }: Supervisor, id: InstanceId)
   return { campaigns: all, waiting, sentToday, dailyCap, quietUntil: quiet === 0 ? null : now + quiet, nextAt: campaigns.nextAt(id) };
 }
 
-function optOutCommands(supervisor: Supervisor): Pick<CampaignFace, 'optOuts' | 'changeOptOuts'> {
-  const { ports } = supervisor;
+function optOutCommands(host: Host): Pick<CampaignFace, 'optOuts' | 'changeOptOuts'> {
+  const { ports } = host;
   return {
     optOuts: (id, limit, offset) => ports.optOuts.list(id, limit, offset),
     async changeOptOuts(id, numbers, optedOut) {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       if (!cell) return unknownInstance;
       const ids = numbersOf(cell, numbers, !optedOut);
       if (!ids.ok) return ids;
       const { optOuts, time } = ports;
-      return done(
-        await (optedOut ? optOuts.add(claimOf(supervisor, id), ids.value, time.now()) : optOuts.remove(claimOf(supervisor, id), ids.value)),
-      );
+      return done(await (optedOut ? optOuts.add(claimOf(host, id), ids.value, time.now()) : optOuts.remove(claimOf(host, id), ids.value)));
     },
   };
 }
 
-export function campaignCommands(supervisor: Supervisor, once: SendOnce): CampaignFace {
-  const { ports, campaigns } = supervisor;
+export function campaignCommands(host: Host, once: SendOnce): CampaignFace {
+  const { ports, campaigns } = host;
   const storing = createKeyedMutex();
-  const claim = (id: InstanceId): Claim => claimOf(supervisor, id);
+  const claim = (id: InstanceId): Claim => claimOf(host, id);
 
   const change = async (id: InstanceId, campaign: string, from: readonly CampaignStatus[], to: CampaignStatus): Promise<Result<null>> => {
     const before = await ports.campaigns.change(claim(id), campaign, from, to, ports.time.now());
@@ -247,7 +261,7 @@ export function campaignCommands(supervisor: Supervisor, once: SendOnce): Campai
   };
 
   return {
-    createCampaign: (id, input) => once.run(id, input.once, (key) => create(supervisor, storing, id, input, key)),
+    createCampaign: (id, input) => once.run(id, input.once, (key) => create(host, storing, id, input, key)),
     async stopCampaign(id, campaign) {
       const changed = await change(id, campaign, ['waiting', 'sending'], 'paused');
       campaigns.resume(id);
@@ -265,22 +279,22 @@ export function campaignCommands(supervisor: Supervisor, once: SendOnce): Campai
     async deleteCampaign(id, campaign) {
       const changed = await change(id, campaign, ['waiting', 'sending', 'paused', 'done'], 'deleting');
       campaigns.resume(id);
-      if (changed.ok) supervisor.chores.wakeRemover();
+      if (changed.ok) host.chores.wakeRemover();
       return changed;
     },
     async clearCampaigns(id, doneFor) {
-      if (!supervisor.registry.record(id)) return unknownInstance;
+      if (!host.registry.record(id)) return unknownInstance;
       const removed = await ports.campaigns.removeAll(claim(id), doneFor === null ? null : ports.time.now() - doneFor);
       campaigns.resume(id);
-      supervisor.chores.wakeRemover();
+      host.chores.wakeRemover();
       return done(removed);
     },
-    campaigns: (id, isDone) => listOf(supervisor, id, isDone),
+    campaigns: (id, isDone) => listOf(host, id, isDone),
     async campaignRecipients(id, query) {
       const campaign = await ports.campaigns.get(id, query.campaignId);
       return campaign === null ? unknownFolder : done({ campaign, recipients: await ports.campaigns.recipients(id, query) });
     },
-    campaignStats: (id) => statsOf(supervisor, id),
-    ...optOutCommands(supervisor),
+    campaignStats: (id) => statsOf(host, id),
+    ...optOutCommands(host),
   };
 }

@@ -1,4 +1,5 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
+import type { Recorded } from '../session/perform.ts';
 import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
@@ -14,11 +15,13 @@ import {
   type Result,
 } from '../model.ts';
 import type { AgentKey, Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, WithPolicy, WithPorts } from './host.ts';
 import { isWebAddress } from '../web-address.ts';
 
-type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;
+/** The parts of the supervisor that these commands need. */
+type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
+
+type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger'>;
 
 const noInstance = refuse('notFound', 'instance not found');
 
@@ -57,7 +60,10 @@ const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick
   return chatModels.objection(agent);
 };
 
-const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definitions }: Ports): Promise<string | null> => {
+/** The ports of edits. */
+type AgentPorts = Host['ports'];
+
+const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definitions }: AgentPorts): Promise<string | null> => {
   const [of, wanted] =
     trigger.type === 'agent' ? (['chatbotAgent', trigger.agentId] as const) : (['quickReply', trigger.quickReplyId] as const);
   const name = of === 'chatbotAgent' ? 'agent' : 'quick reply';
@@ -66,23 +72,23 @@ const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definit
 };
 
 interface Desk {
-  readonly ports: Ports;
+  readonly ports: AgentPorts;
   /** The largest number of agents, and of triggers, of one instance. */
   readonly most: number;
 }
 
 const unknownAgent = refuse('notFound', 'Agent not found');
 const unknownTrigger = refuse('notFound', 'Trigger not found');
-const newId = ({ chance }: Ports): string => `r${chance.hex(7)}`;
+const newId = ({ chance }: AgentPorts): string => `r${chance.hex(7)}`;
 
-const heldAgents = async ({ definitions, chatbots }: Ports, id: InstanceId): Promise<readonly Held[]> => {
+const heldAgents = async ({ definitions, chatbots }: AgentPorts, id: InstanceId): Promise<readonly Held[]> => {
   const [agents, keys] = await Promise.all([definitions.all(id, 'chatbotAgent'), chatbots.keys(id)]);
   return agents.map((agent) => ({ agent, key: keys.get(agent.id) }));
 };
 
 const viewOf = ({ agent, key }: Held): AgentView => ({ agent, hasKey: key !== undefined });
 
-const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, agent: Kept<'chatbotAgent'>): Promise<void> => {
+const removeAgent = async ({ definitions, chatbots }: AgentPorts, cell: Recorded, agent: Kept<'chatbotAgent'>): Promise<void> => {
   const { id, epoch } = cell.record;
   const led = (await definitions.all(id, 'chatbotTrigger')).filter(({ type, agentId }) => type === 'agent' && agentId === agent.id);
   // The agent is deleted last, so that a repeated call can complete an interrupted deletion.
@@ -92,7 +98,11 @@ const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, agent: 
   await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'chatbotAgent', value: plain(agent) } });
 };
 
-const editAgent = async ({ ports, most }: Desk, cell: Cell, edit: AgentEdit): Promise<Result<AgentView & { readonly made: boolean }>> => {
+const editAgent = async (
+  { ports, most }: Desk,
+  cell: Recorded,
+  edit: AgentEdit,
+): Promise<Result<AgentView & { readonly made: boolean }>> => {
   const { id, epoch, aiApikey } = cell.record;
   const known = await heldAgents(ports, id);
   const old = known.find(({ agent }) => agent.id === edit.id);
@@ -116,7 +126,7 @@ const editAgent = async ({ ports, most }: Desk, cell: Cell, edit: AgentEdit): Pr
 
 type Triggered = { readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean };
 
-const editTrigger = async ({ ports, most }: Desk, cell: Cell, edit: TriggerEdit): Promise<Result<Triggered>> => {
+const editTrigger = async ({ ports, most }: Desk, cell: Recorded, edit: TriggerEdit): Promise<Result<Triggered>> => {
   const { id } = cell.record;
   const known = await ports.definitions.all(id, 'chatbotTrigger');
   const old = known.find((one) => one.id === edit.id);
@@ -135,15 +145,15 @@ const editTrigger = async ({ ports, most }: Desk, cell: Cell, edit: TriggerEdit)
 };
 
 /** Creates the commands. `changed` is called after each edit of an instance, with any outcome. */
-export function chatbotCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): ChatbotCommands {
-  const { ports, policy } = supervisor;
+export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): ChatbotCommands {
+  const { ports, policy } = host;
   const desk = { ports, most: policy.definitionsPerInstance };
   // The edits of one instance run one after the other, because each depends on the stored definitions.
   const turns = createKeyedMutex();
 
-  const inTurn = <T>(id: InstanceId, edit: (cell: Cell) => Promise<Result<T>>): Promise<Result<T>> =>
+  const inTurn = <T>(id: InstanceId, edit: (cell: Recorded) => Promise<Result<T>>): Promise<Result<T>> =>
     turns.run(id, async () => {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       if (!cell) return noInstance;
       try {
         return await edit(cell);

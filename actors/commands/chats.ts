@@ -12,12 +12,14 @@ import {
   type Result,
   unknownInstance,
 } from '../model.ts';
-import type { NamedMessage, Ports, TypingState } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import { performIn, recipientOf, storedChat } from '../session/perform.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { NamedMessage, TypingState } from '../ports.ts';
+import { performIn, recipientOf, storedChat, type Operable } from '../session/perform.ts';
+import type { Cells, Waker, WithPorts } from './host.ts';
 import type { ChatFace, ChatRemoval, Gateway, MarkedMessage, RemovalStep } from '../views.ts';
 import { whileLive } from './perform.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells & Waker & WithPorts<'chats' | 'messages'>;
 
 // Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
@@ -30,7 +32,7 @@ const problemOf = (message: NamedMessage | undefined): string => {
 };
 
 /** Sends one request for each chat. A refusal does not stop the other requests. */
-async function markIn(cell: Cell, signal: AbortSignal, named: ReadonlyMap<string, NamedMessage>): Promise<ReadonlyMap<string, string>> {
+async function markIn(cell: Operable, signal: AbortSignal, named: ReadonlyMap<string, NamedMessage>): Promise<ReadonlyMap<string, string>> {
   const chats = Map.groupBy([...new Set(named.values())], ({ chatId }) => chatId);
   const errors = new Map<string, string>();
   for (const [chatId, messages] of chats) {
@@ -40,11 +42,11 @@ async function markIn(cell: Cell, signal: AbortSignal, named: ReadonlyMap<string
   return errors;
 }
 
-export function chatCommands(supervisor: Supervisor): ChatCommands {
-  const { messages } = supervisor.ports;
+export function chatCommands(host: Host): ChatCommands {
+  const { messages } = host.ports;
   return {
     markRead: (id: InstanceId, ids: readonly string[]): Promise<Result<readonly MarkedMessage[]>> =>
-      whileLive(supervisor, id, async (cell, signal) => {
+      whileLive(host, id, async (cell, signal) => {
         if (signal.aborted) return notConnected;
         const named = await messages.named(id, ids);
         const markable = new Map([...named].filter(([, message]) => problemOf(message) === ''));
@@ -52,7 +54,7 @@ export function chatCommands(supervisor: Supervisor): ChatCommands {
         return done(ids.map((one) => ({ id: one, error: problemOf(named.get(one)) || (errors.get(named.get(one)?.chatId ?? '') ?? '') })));
       }),
     showTyping: (id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>> =>
-      whileLive(supervisor, id, async (cell, signal) => {
+      whileLive(host, id, async (cell, signal) => {
         const chat = await recipientOf(cell, signal, number);
         return chat.ok ? cell.typing.show(chat.value.chatId, state, delay, signal) : chat;
       }),
@@ -73,38 +75,44 @@ const timedMute = refuse('invalid', 'channels are muted for ever (-1) or not at 
 const noBusiness = refuse('notSupported', 'notes about chats are a feature of business accounts');
 
 /** Returns the stored chat. A number may be written in two forms. */
-const find = async (supervisor: Supervisor, id: InstanceId, number: string): Promise<Chat | null> => {
-  const cell = supervisor.cell(id);
-  return cell && storedChat(cell, supervisor.ports.chats, number);
+const find = async (host: Host, id: InstanceId, number: string): Promise<Chat | null> => {
+  const cell = host.cell(id);
+  return cell && storedChat(cell, host.ports.chats, number);
 };
 
 /** Runs `work` on a live session, and returns the stored chat afterwards. */
 const withChat = (
-  supervisor: Supervisor,
+  host: Host,
   id: InstanceId,
   number: string,
-  work: (cell: Cell, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
+  work: (cell: Operable, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
 ): Promise<Result<Chat>> =>
-  whileLive(supervisor, id, async (cell, signal) => {
-    const chat = await find(supervisor, id, number);
+  whileLive(host, id, async (cell, signal) => {
+    const chat = await find(host, id, number);
     if (!chat) return unknownChat;
     const worked = await work(cell, signal, chat);
-    return worked.ok ? done((await supervisor.ports.chats.get(id, chat.chatId)) ?? chat) : worked;
+    return worked.ok ? done((await host.ports.chats.get(id, chat.chatId)) ?? chat) : worked;
   });
 
-const newestOf = async ({ messages }: Ports, id: InstanceId, chatId: string): Promise<Message | null> =>
+const newestOf = async ({ messages }: Host['ports'], id: InstanceId, chatId: string): Promise<Message | null> =>
   (await messages.find(id, { chatId, limit: 1, offset: 0 })).messages[0] ?? null;
 
-const endOf = async (ports: Ports, id: InstanceId, chatId: string): Promise<ChatEnd | null> => {
+const endOf = async (ports: Host['ports'], id: InstanceId, chatId: string): Promise<ChatEnd | null> => {
   const newest = await newestOf(ports, id, chatId);
   return newest ? { messageId: newest.messageId, fromMe: newest.fromMe, sender: newest.sender, at: newest.timestamp } : null;
 };
 
 /** Mutes a channel. The platform has a separate setting for channels, which has no end time. */
-const muteChannel = (cell: Cell, signal: AbortSignal, channelId: string, until: number): Promise<Result<null>> =>
+const muteChannel = (cell: Operable, signal: AbortSignal, channelId: string, until: number): Promise<Result<null>> =>
   until > 0 ? Promise.resolve(timedMute) : performIn(cell, signal, 'channel.mute', { channelId, mute: until !== 0 });
 
-const change = async (ports: Ports, cell: Cell, signal: AbortSignal, { chatId }: Chat, wanted: ChatChange): Promise<Result<null>> => {
+const change = async (
+  ports: Host['ports'],
+  cell: Operable,
+  signal: AbortSignal,
+  { chatId }: Chat,
+  wanted: ChatChange,
+): Promise<Result<null>> => {
   const { id, isBusiness } = cell.record;
   if (wanted.kind === 'mute' && isChannelId(chatId)) return muteChannel(cell, signal, chatId, wanted.until);
   if (wanted.kind === 'note' && !isBusiness) return noBusiness;
@@ -114,7 +122,7 @@ const change = async (ports: Ports, cell: Cell, signal: AbortSignal, { chatId }:
 };
 
 /** Removes the current messages of the chat, and the chat's summary of them. Messages that wait to be sent stay. */
-const removeMessages = async (ports: Ports, cell: Cell, { chatId }: Chat): Promise<Result<null>> => {
+const removeMessages = async (ports: Host['ports'], cell: Operable, { chatId }: Chat): Promise<Result<null>> => {
   const { id, epoch } = cell.record;
   const until = (await endOf(ports, id, chatId))?.at ?? 0;
   let removed = piece;
@@ -140,7 +148,7 @@ const shownOf = (message: Message) => ({
  * Recreates a removed chat from messages that arrived during the removal, because they were not part of the request. Repeats until no newer message
  * arrives during the write. `before`: the newest message at the start.
  */
-const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: string | undefined): Promise<void> => {
+const keepLate = async (ports: Host['ports'], cell: Operable, { chatId }: Chat, before: string | undefined): Promise<void> => {
   const { id } = cell.record;
   for (let [seen, tries] = [before, 0]; tries < mostTries; tries += 1) {
     await cell.recorder.recorded();
@@ -153,12 +161,12 @@ const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: stri
 };
 
 /** A part of a removal, for a stored chat. */
-type Step = (supervisor: Supervisor, cell: Cell, chat: Chat) => Promise<Result<null>>;
+type Step = (host: Host, cell: Operable, chat: Chat) => Promise<Result<null>>;
 
 const changeOnPhone =
   (wanted: ChatChange): Step =>
-  (supervisor, { record }, chat) =>
-    whileLive(supervisor, record.id, (cell, signal) => change(supervisor.ports, cell, signal, chat, wanted));
+  (host, { record }, chat) =>
+    whileLive(host, record.id, (cell, signal) => change(host.ports, cell, signal, chat, wanted));
 
 /** The parts in order. The phone comes first, because the changes on the phone need the stored last message. */
 const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
@@ -171,17 +179,16 @@ const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
   },
 };
 
-export const chatChangeCommands = (supervisor: Supervisor): ChatFace => ({
+export const chatChangeCommands = (host: Host): ChatFace => ({
   async chat(id, number) {
-    const chat = await find(supervisor, id, number);
+    const chat = await find(host, id, number);
     return chat ? done(chat) : unknownChat;
   },
 
-  changeChat: (id, number, wanted) =>
-    withChat(supervisor, id, number, (cell, signal, chat) => change(supervisor.ports, cell, signal, chat, wanted)),
+  changeChat: (id, number, wanted) => withChat(host, id, number, (cell, signal, chat) => change(host.ports, cell, signal, chat, wanted)),
 
   reloadNotes: (id, number) =>
-    withChat(supervisor, id, number, async (cell, signal) => {
+    withChat(host, id, number, async (cell, signal) => {
       const reloaded = await performIn(cell, signal, 'chat.reloadNotes', null);
       // The changes that the library reported meanwhile must be stored before the note is read.
       if (reloaded.ok) await cell.recorder.recorded();
@@ -189,33 +196,33 @@ export const chatChangeCommands = (supervisor: Supervisor): ChatFace => ({
     }),
 
   setChatTimer: (id, number, seconds) =>
-    whileLive(supervisor, id, async (cell, signal) => {
+    whileLive(host, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       if (!recipient.ok) return recipient;
       const { chatId } = recipient.value;
       const set = await performIn(cell, signal, 'chat.timer', { chatId, seconds });
-      return set.ok ? done(await supervisor.ports.chats.get(id, chatId)) : set;
+      return set.ok ? done(await host.ports.chats.get(id, chatId)) : set;
     }),
 
   block: (id, number, block) =>
-    whileLive(supervisor, id, async (cell, signal) => {
+    whileLive(host, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       return recipient.ok ? performIn(cell, signal, 'chat.block', { chatId: recipient.value.chatId, block }) : recipient;
     }),
 
   async removeChat(id, number, wanted) {
-    const cell = supervisor.cell(id);
+    const cell = host.cell(id);
     if (!cell) return unknownInstance;
-    const chat = await find(supervisor, id, number);
+    const chat = await find(host, id, number);
     if (!chat) return unknownChat;
-    const before = (await newestOf(supervisor.ports, id, chat.chatId))?.messageId;
+    const before = (await newestOf(host.ports, id, chat.chatId))?.messageId;
     const outcomes: RemovalStep[] = [];
     for (const of of Object.keys(steps) as (keyof ChatRemoval)[]) {
       if (!wanted[of]) continue;
-      const outcome = await steps[of](supervisor, cell, chat);
+      const outcome = await steps[of](host, cell, chat);
       outcomes.push({ of, error: outcome.ok ? '' : outcome.refusal.message });
     }
-    if (wanted.messages || wanted.chat) await keepLate(supervisor.ports, cell, chat, before);
+    if (wanted.messages || wanted.chat) await keepLate(host.ports, cell, chat, before);
     return done(outcomes);
   },
 });

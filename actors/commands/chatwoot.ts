@@ -14,7 +14,18 @@ import {
   type Result,
   type Webhook,
 } from '../model.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { WithPolicy, WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Connector } from '../chatwoot/connector.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = WithPorts<'chance' | 'chatwoot' | 'chatwootRows' | 'time' | 'webhooks'> &
+  WithPolicy<'chatwoot'> & {
+    readonly connector: Connector;
+    readonly dispatcher: Dispatcher;
+    readonly registry: Registry;
+  };
 
 type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'testChatwoot' | 'chatwootPosted'>;
 
@@ -42,10 +53,7 @@ const isOfInbox = ({ accountId, inboxId }: ChatwootInbox, news: ChatwootNews): b
  * Returns the news in a post; null for most posts, because Chatwoot reports every change of a message. Messages that the gateway posted itself are
  * ignored, but their deletion is news.
  */
-export function chatwootNews(
-  { chatwoot }: Pick<Supervisor['ports'], 'chatwoot'>,
-  body: Readonly<Record<string, unknown>>,
-): ChatwootNews | null {
+export function chatwootNews({ chatwoot }: Pick<Host['ports'], 'chatwoot'>, body: Readonly<Record<string, unknown>>): ChatwootNews | null {
   const news = chatwoot.read(body);
   return news === null || (news.kind === 'message' && isOwnSource(news.sourceId)) ? null : news;
 }
@@ -66,13 +74,13 @@ function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbo
 }
 
 /** The connector, or the webhook that was it: one to the same server whose sealed part does not open. The inbox is in that part. */
-const connectorOf = ({ dispatcher }: Supervisor, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
+const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
   dispatcher.webhooks.chatwoot(id) ??
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??
   null;
 
 /** Returns the connector after the change, or a refusal of invalid settings. `before`: the current connector. */
-function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
+function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
   const address = addressOf(url);
   const objection = ports.chatwoot.objection(address);
@@ -103,15 +111,15 @@ function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, 
   });
 }
 
-export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 'wake'>): ChatwootCommands {
-  const { ports, dispatcher, registry } = supervisor;
+export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootCommands {
+  const { ports, dispatcher, registry } = host;
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = createKeyedMutex();
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
     // The epoch is read before the check, because another node may own the instance when a slow server answers.
     const epoch = registry.record(id)?.epoch ?? 0;
-    const plan = planned(supervisor, id, connectorOf(supervisor, id, settings), settings);
+    const plan = planned(host, id, connectorOf(host, id, settings), settings);
     if (!plan.ok) return plan;
     const { url, enabled, chatwoot } = plan.value;
     const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;
@@ -141,11 +149,11 @@ export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 
       const webhook = dispatcher.webhooks.hooked(hook);
       if (!webhook?.chatwoot || webhook.instanceId === null) return nowhere;
       const news = chatwootNews(ports, body);
-      const at = supervisor.connector.inboxOf(webhook, webhook.instanceId);
+      const at = host.connector.inboxOf(webhook, webhook.instanceId);
       if (!at || !news) return done(null);
       if (!isOfInbox(webhook.chatwoot, news)) return otherInbox;
       if (!webhook.enabled) return switchedOff;
-      const isTaken = await ports.chatwootRows.addReply(at.claim, at.inbox, news, ports.time.now(), supervisor.policy.chatwoot.waiting);
+      const isTaken = await ports.chatwootRows.addReply(at.claim, at.inbox, news, ports.time.now(), host.policy.chatwoot.waiting);
       if (!isTaken) return refuse('limited', 'too many messages of agents wait to be sent', { retryAfter: 60 });
       replies.wake();
       return done(null);

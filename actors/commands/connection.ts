@@ -1,16 +1,28 @@
 /** Commands on the connection of an instance: connect, hibernate, reset, disconnect. */
 import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../views.ts';
-import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
+import { done, noProxy, refuse, notConnected, type Result, type InstanceId } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-choice.ts';
 import type { OpenOptions } from '../ports.ts';
 import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
-import { type PasskeyCommands, passkeyCommands } from './passkeys.ts';
+import type { Waker, WithPolicy } from './host.ts';
+import type { Waking, Capacity } from '../supervisor/waking.ts';
+import { type PasskeyCommands, passkeyCommands, type PasskeyHost } from './passkeys.ts';
 import { perform } from './perform.ts';
-import { changeProxy } from './proxies.ts';
-import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settling.ts';
+import { changeProxy, type ProxyHost } from './proxies.ts';
+import { isSettled, notDiscarded, onSettled, settled, settleMs, type SettlingHost } from './settling.ts';
+
+/** The parts of the supervisor that these commands need. */
+export type ConnectionHost = Waker &
+  SettlingHost &
+  ProxyHost &
+  PasskeyHost &
+  WithPolicy<'connectAnswer'> & {
+    readonly capacity: Pick<Capacity, 'objection'>;
+    readonly importing: Set<InstanceId>;
+    readonly waking: Pick<Waking, 'keepAwake'>;
+  };
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyCommands;
 
@@ -43,35 +55,35 @@ const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8)
 const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
   record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
 
-const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<InstanceView>> => {
-  await settled(supervisor, cell);
+const settledView = async (host: ConnectionHost, cell: Cell): Promise<Result<InstanceView>> => {
+  await settled(host, cell);
   await cell.stored();
   return done(cell.view);
 };
 
 /** Waits until a session is logged out. Returns false if its credentials still exist. */
-const loggedOut = async (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
-  (await settled(supervisor, cell)) && !cell.undiscarded && !cell.failed;
+const loggedOut = async (host: ConnectionHost, cell: Cell): Promise<boolean> =>
+  (await settled(host, cell)) && !cell.undiscarded && !cell.failed;
 
 /** Retries an unfinished logout before a connect. */
-async function discarded(supervisor: Supervisor, cell: Cell): Promise<boolean> {
+async function discarded(host: ConnectionHost, cell: Cell): Promise<boolean> {
   const asked = cell.record.wanted === 'unlinked';
   if (!asked && !cell.undiscarded) return true;
   cell.send(asked ? { type: 'instance.disconnect' } : { type: 'instance.connect', options: {} });
-  return loggedOut(supervisor, cell);
+  return loggedOut(host, cell);
 }
 
-async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<DisconnectedView>> {
+async function disconnect(host: ConnectionHost, cell: Cell): Promise<Result<DisconnectedView>> {
   await cell.keeper.save({ wanted: 'unlinked' }); // wanted is stored first, so that the next start resumes the logout after a crash
   cell.send({ type: 'instance.disconnect' });
-  const isOver = await loggedOut(supervisor, cell);
+  const isOver = await loggedOut(host, cell);
   await cell.stored();
   if (!isOver) return notDiscarded;
   return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
 }
 
 /** Ends the passkey code of the instance. A code belongs to one linking; the next linking may be of another account. */
-const endPasskeyCode = async ({ ports }: Supervisor, { record: { id, jid } }: Cell): Promise<void> => {
+const endPasskeyCode = async ({ ports }: ConnectionHost, { record: { id, jid } }: Cell): Promise<void> => {
   if (jid === '') await ports.passkeyCodes.end(id);
 };
 
@@ -83,91 +95,91 @@ const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<Device
 
 /** Connects the instance. The region is set first, because no connection may use the old route. */
 async function connect(
-  supervisor: Supervisor,
+  host: ConnectionHost,
   cell: Cell,
   { region, allowAccountChange = false, ...options }: ConnectOptions,
   by: Origin,
 ): Promise<Result<InstanceView>> {
-  if (!(await discarded(supervisor, cell))) return notDiscarded;
+  if (!(await discarded(host, cell))) return notDiscarded;
   if (region !== undefined) {
-    const changed = await changeProxy(supervisor, cell, { mode: 'internal', region });
+    const changed = await changeProxy(host, cell, { mode: 'internal', region });
     if (!changed.ok) return changed;
   }
   const damage = damageOf(cell);
   if (damage) return damage;
-  if (routeOf(cell.record.proxy ?? noProxy, supervisor.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
-  supervisor.waking.keepAwake(cell);
+  if (routeOf(cell.record.proxy ?? noProxy, host.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
+  host.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
   if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
   // A call that joins a pairing can only grant the permission. A call that starts a pairing also revokes it.
   if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
-  const objection = supervisor.capacity.objection(id);
+  const objection = host.capacity.objection(id);
   if (objection) return objection;
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
   // Others may have taken the last place meanwhile; from here to the chart nothing waits.
-  const filled = supervisor.importing.has(id) ? beingImported : supervisor.capacity.objection(id);
+  const filled = host.importing.has(id) ? beingImported : host.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;
   }
   cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
-  if (begins) await endPasskeyCode(supervisor, cell);
-  await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
+  if (begins) await endPasskeyCode(host, cell);
+  await cell.waitFor(hasAnswer(options), host.policy.connectAnswer);
   if (isReplaced(cell, options)) return refuse('conflict', 'another connect request started a different pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;
   if (cell.view.status === 'disconnected' && verdict && refusesInput(verdict.cause)) return refuse('invalid', verdict.sentence);
   return done(cell.view);
 }
 
-async function reset(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function reset(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
-  await endPasskeyCode(supervisor, cell);
+  await endPasskeyCode(host, cell);
   cell.send({ type: 'instance.reset', by });
-  return settledView(supervisor, cell);
+  return settledView(host, cell);
 }
 
-async function hibernate(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function hibernate(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   if (cell.view.status === 'hibernated') return done(cell.view);
   if (!cell.view.connected) return notConnected;
   await cell.keeper.save({ wanted: 'asleep' });
   await cell.waitFor((other) => !other.busy, settleMs); // accepted messages are sent before the session hibernates
   cell.send({ type: 'instance.hibernate', by });
-  return settledView(supervisor, cell);
+  return settledView(host, cell);
 }
 
-async function wake(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function wake(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   return cell.view.status === 'hibernated'
-    ? connect(supervisor, cell, {}, by)
+    ? connect(host, cell, {}, by)
     : refuse('conflict', `the instance is not hibernated: it is ${cell.view.status}`);
 }
 
 /** Reopens the connection of a running chart, or opens one. */
-async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+async function reconnect(host: ConnectionHost, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
-  if (cell.lifecycle !== null && (status === 'connected' || status === 'connecting')) return reset(supervisor, cell, by);
+  if (cell.lifecycle !== null && (status === 'connected' || status === 'connecting')) return reset(host, cell, by);
   if (cell.record.jid === '') return refuse('conflict', 'the instance is not paired: connect it to pair it');
-  return connect(supervisor, cell, {}, by);
+  return connect(host, cell, {}, by);
 }
 
 /** Commands on the connection for callers other than the instance's own API, such as the inspector. */
 export const connectionSteps = { reconnect, hibernate, wake } as const;
 
-export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({
-  ...passkeyCommands(supervisor),
-  connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options, 'api')),
+export const connectionCommands = (host: ConnectionHost): ConnectionCommands => ({
+  ...passkeyCommands(host),
+  connect: (id, options) => onSettled(host, id, (cell) => connect(host, cell, options, 'api')),
 
-  disconnect: (id) => onSettled(supervisor, id, (cell) => disconnect(supervisor, cell)),
+  disconnect: (id) => onSettled(host, id, (cell) => disconnect(host, cell)),
 
-  reset: (id) => onSettled(supervisor, id, (cell) => reset(supervisor, cell, 'api')),
-  hibernate: (id) => onSettled(supervisor, id, (cell) => hibernate(supervisor, cell, 'api')),
+  reset: (id) => onSettled(host, id, (cell) => reset(host, cell, 'api')),
+  hibernate: (id) => onSettled(host, id, (cell) => hibernate(host, cell, 'api')),
 
   async presence(id, presence) {
-    const shown = await perform(supervisor, id, 'account.presence', { presence });
-    const cell = supervisor.cell(id);
+    const shown = await perform(host, id, 'account.presence', { presence });
+    const cell = host.cell(id);
     if (shown.ok && cell) cell.presence = presence;
     return shown;
   },

@@ -1,4 +1,5 @@
 /** Commands on labels and quick replies. */
+import type { HistoryRequests } from '../session/history-requests.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
   done,
@@ -11,13 +12,14 @@ import {
   unknownInstance,
   withoutTimes,
 } from '../model.ts';
-import type { Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import { performIn, storedChat } from '../session/perform.ts';
-import type { Supervisor } from '../supervisor.ts';
+import { performIn, storedChat, type Operable } from '../session/perform.ts';
+import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
 import type { Gateway, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../web-address.ts';
 import { whileLive } from './perform.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells & Waker & WithPorts<'log' | 'chance' | 'chats' | 'definitions' | 'time'> & WithPolicy<'definitionsPerInstance'>;
 
 // Commands on labels: the definitions, the labels of chats, and the reload from the phone.
 
@@ -56,17 +58,17 @@ const changesOf = (current: readonly string[], { kind, labelIds }: LabelChange):
 };
 
 /** Returns true while the phone transfers its history, which includes the labels. */
-const isBeginning = ({ histories }: Cell): boolean => {
+const isBeginning = ({ histories }: { readonly histories: HistoryRequests }): boolean => {
   const { progress } = histories.view.initial;
   return progress !== null && progress < 100;
 };
 
-const labelsOf = async ({ definitions }: Ports, id: InstanceId): Promise<readonly Label[]> =>
+const labelsOf = async ({ definitions }: Host['ports'], id: InstanceId): Promise<readonly Label[]> =>
   (await definitions.all(id, 'label')).map(withoutTimes);
 
 const changeChat = async (
-  ports: Ports,
-  cell: Cell,
+  ports: Host['ports'],
+  cell: Operable,
   signal: AbortSignal,
   number: string,
   wanted: LabelChange,
@@ -85,7 +87,7 @@ const changeChat = async (
 };
 
 /** Reloads the labels and logs a failure. Never rejects. */
-const reload = async ({ log }: Ports, cell: Cell, whole: boolean): Promise<void> => {
+const reload = async ({ log }: Host['ports'], cell: Operable, whole: boolean): Promise<void> => {
   const instance = cell.record.id;
   try {
     const outcome = await cell.request((signal) => performIn(cell, signal, 'label.reload', { whole }));
@@ -95,8 +97,8 @@ const reload = async ({ log }: Ports, cell: Cell, whole: boolean): Promise<void>
   }
 };
 
-export function labelCommands(supervisor: Supervisor): LabelCommands {
-  const { ports } = supervisor;
+export function labelCommands(host: Host): LabelCommands {
+  const { ports } = host;
   // The changes of one instance run one after the other. New ids depend on the stored labels, and changes of a chat depend on its labels.
   const turns = createKeyedMutex();
   const reloading = new Set<InstanceId>();
@@ -105,7 +107,7 @@ export function labelCommands(supervisor: Supervisor): LabelCommands {
     labels: async (id) => (await ports.definitions.all(id, 'label')).filter(({ deleted }) => !deleted),
     editLabel: (id, edit) =>
       turns.run(id, () =>
-        whileLive(supervisor, id, async (cell, signal) => {
+        whileLive(host, id, async (cell, signal) => {
           if (!cell.record.isBusiness) return noBusiness;
           const wanted = edited(await labelsOf(ports, id), edit);
           if (!wanted.ok) return wanted;
@@ -115,12 +117,12 @@ export function labelCommands(supervisor: Supervisor): LabelCommands {
       ),
     labelChat: (id, number, wanted) =>
       turns.run(id, () =>
-        whileLive(supervisor, id, async (cell, signal) =>
+        whileLive(host, id, async (cell, signal) =>
           cell.record.isBusiness ? changeChat(ports, cell, signal, number, wanted) : noBusiness,
         ),
       ),
     reloadLabels: (id, whole) =>
-      whileLive(supervisor, id, async (cell) => {
+      whileLive(host, id, async (cell) => {
         if (!cell.record.isBusiness) return noBusiness;
         if (isBeginning(cell)) return refuse('conflict', 'history sync still in progress, try again in a moment');
         if (reloading.has(id)) return done('underWay');
@@ -159,21 +161,21 @@ const phoneId = (known: readonly QuickReply[], now: number): string => {
   return String(second);
 };
 
-export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
-  const { ports, policy } = supervisor;
+export function quickReplyCommands(host: Host): QuickReplyCommands {
+  const { ports, policy } = host;
   const { definitions, chance, time } = ports;
   const turns = createKeyedMutex();
 
   /** Writes a quick reply to the phone or to storage. */
-  const write = async (cell: Cell, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {
+  const write = async (cell: Operable, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {
     if (reply.onPhone)
-      return whileLive(supervisor, cell.record.id, (live, signal) => performIn(live, signal, 'quickReply.define', { reply, deleted }));
+      return whileLive(host, cell.record.id, (live, signal) => performIn(live, signal, 'quickReply.define', { reply, deleted }));
     const definition = { of: 'quickReply', value: reply } as const;
     await cell.recorder.append(deleted ? { kind: 'definitionGone', definition } : { kind: 'definition', definition });
     return done(null);
   };
 
-  const wantedOf = (cell: Cell, known: readonly QuickReply[], edit: QuickReplyEdit): Result<QuickReply> => {
+  const wantedOf = (cell: Operable, known: readonly QuickReply[], edit: QuickReplyEdit): Result<QuickReply> => {
     const old = known.find(({ id }) => id === edit.id);
     if (edit.id !== '' && !old) return unknownReply;
     if (old && edit.delete) return done(old);
@@ -189,7 +191,7 @@ export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
     return problemOf(reply, others, isBusiness, policy.definitionsPerInstance) ?? done(reply);
   };
 
-  const editIn = async (cell: Cell, edit: QuickReplyEdit): Promise<Replies> => {
+  const editIn = async (cell: Operable, edit: QuickReplyEdit): Promise<Replies> => {
     const { id } = cell.record;
     if (edit.delete && edit.id === '') return unknownReply;
     const known = (await definitions.all(id, 'quickReply')).map(withoutTimes);
@@ -203,7 +205,7 @@ export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
     quickReplies: (id: InstanceId) => definitions.all(id, 'quickReply'),
     editQuickReply: (id, edit) =>
       turns.run(id, async () => {
-        const cell = supervisor.cell(id);
+        const cell = host.cell(id);
         return cell ? editIn(cell, edit) : unknownInstance;
       }),
   };

@@ -1,24 +1,19 @@
 /** Deletes messages at the platform, or in the asynchronous queue. */
 import type { Gateway } from '../views.ts';
-import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
-import type { Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
+import { done, refuse, unknownInstance, type InstanceId } from '../model.ts';
+import type { Cells, Waker, WithPorts } from './host.ts';
 import { perform } from './perform.ts';
 
-interface Sessions {
-  readonly ports: Pick<Ports, 'messages' | 'time'>;
-  cell(id: InstanceId): Cell | null;
-  awake(id: InstanceId): Promise<Result<Cell>>;
-}
+type Host = Cells & Waker & WithPorts<'messages' | 'time'>;
 
 const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
 
 /** Implements `Gateway.deleteMessage`. */
-export async function deleteMessage(sessions: Sessions, id: InstanceId, messageId: string): ReturnType<Gateway['deleteMessage']> {
-  const { messages, time } = sessions.ports;
+export async function deleteMessage(host: Host, id: InstanceId, messageId: string): ReturnType<Gateway['deleteMessage']> {
+  const { messages, time } = host.ports;
   const message = await messages.byId(id, messageId);
-  if (message?.status !== 'Queued' || !message.fromMe) return perform(sessions, id, 'message.delete', { id: messageId });
-  const cell = sessions.cell(id);
+  if (message?.status !== 'Queued' || !message.fromMe) return perform(host, id, 'message.delete', { id: messageId });
+  const cell = host.cell(id);
   if (cell === null) return unknownInstance;
   const isCancelled = message.queuedSend !== null && (await cell.queue.cancel(message));
   return isCancelled ? done({ messageId: message.messageId, at: time.now() }) : beingSent;

@@ -3,9 +3,25 @@ import type { ActorDetail, ActorEvent, Asker, Gateway } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
-import type { Supervisor } from '../supervisor.ts';
-import { connectionSteps } from './connection.ts';
+import type { WithPorts } from './host.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Inspection } from '../inspection/inspection.ts';
+import type { StepLog } from '../inspection/step-log.ts';
+import type { Watchers } from '../inspection/watchers.ts';
+import { connectionSteps, type ConnectionHost } from './connection.ts';
 import { onSettled } from './settling.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = ConnectionHost &
+  WithPorts<'log' | 'logLevels' | 'platform' | 'time'> & {
+    readonly cluster: Cluster | null;
+    readonly dispatcher: Dispatcher;
+    readonly inspection: Inspection;
+    readonly stepLog: StepLog;
+    readonly warnings: readonly string[];
+    readonly watchers: Watchers;
+  };
 
 /** The largest number of steps of one instance, including steps of earlier processes. */
 const mostSteps = 100;
@@ -22,33 +38,33 @@ const fieldsOf = (event: ActorEvent): object => {
   return event.type === 'logLevel' ? { level: event.level, ms: event.ms } : {};
 };
 
-function clearCircuit({ dispatcher }: Supervisor, id: InstanceId, webhookId: string): Result<null> {
+function clearCircuit({ dispatcher }: Host, id: InstanceId, webhookId: string): Result<null> {
   if (!dispatcher.webhooks.receiving(id).some((webhook) => webhook.id === webhookId)) return refuse('notFound', 'webhook not found');
   dispatcher.clearCircuit(webhookId);
   return done(null);
 }
 
-function restartWorker({ registry }: Supervisor, id: InstanceId, worker: string | null): Result<null> {
+function restartWorker({ registry }: Host, id: InstanceId, worker: string | null): Result<null> {
   const count = registry.cells.get(id)?.workers.restart(worker) ?? 0;
   return count > 0 ? done(null) : refuse('conflict', 'no crashed worker waits for its restart');
 }
 
-async function perform(supervisor: Supervisor, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
-  if (supervisor.registry.record(id) === undefined) return unknownInstance;
+async function perform(host: Host, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
+  if (host.registry.record(id) === undefined) return unknownInstance;
   switch (event.type) {
     case 'clearCircuit':
-      return clearCircuit(supervisor, id, event.webhookId);
+      return clearCircuit(host, id, event.webhookId);
     case 'restartWorker':
-      return restartWorker(supervisor, id, event.worker);
+      return restartWorker(host, id, event.worker);
     case 'logLevel':
-      return done(supervisor.ports.logLevels.set(id, event.level, supervisor.ports.time.now() + event.ms));
+      return done(host.ports.logLevels.set(id, event.level, host.ports.time.now() + event.ms));
     default:
-      return onSettled(supervisor, id, (cell) => connectionSteps[event.type](supervisor, cell, 'admin'));
+      return onSettled(host, id, (cell) => connectionSteps[event.type](host, cell, 'admin'));
   }
 }
 
 /** Returns the lease of the instance. A database outage hides only the lease, because the inspector is needed most during an outage. */
-const leaseOf = async ({ cluster }: Supervisor, id: InstanceId): Promise<Pick<ActorDetail, 'lease' | 'node'>> => {
+const leaseOf = async ({ cluster }: Host, id: InstanceId): Promise<Pick<ActorDetail, 'lease' | 'node'>> => {
   if (cluster === null) return {};
   const lease = await cluster.overview.leaseOf(id).catch(nullWhenAway);
   if (lease === null) return { node: '', lease };
@@ -61,44 +77,44 @@ const nullWhenAway = (error: unknown): null => {
   throw error;
 };
 
-async function detailOf(supervisor: Supervisor, id: InstanceId): Promise<Result<ActorDetail>> {
-  const owner = await leaseOf(supervisor, id);
-  const detail = supervisor.inspection.detail(id);
+async function detailOf(host: Host, id: InstanceId): Promise<Result<ActorDetail>> {
+  const owner = await leaseOf(host, id);
+  const detail = host.inspection.detail(id);
   if (!detail.ok) return detail;
   const { steps } = detail.value;
   // A gap inside the steps in memory is not filled from storage.
   const isWhole = steps.length === 0 || steps[0]?.n === 1;
-  const former = isWhole ? await supervisor.stepLog.before(id, steps[0]?.at ?? Infinity) : [];
+  const former = isWhole ? await host.stepLog.before(id, steps[0]?.at ?? Infinity) : [];
   return done({ ...detail.value, ...owner, steps: [...former, ...steps].slice(-mostSteps) });
 }
 
 /** Logs the event before its execution, because the execution may take a while. */
-async function act(supervisor: Supervisor, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
+async function act(host: Host, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
   const fields = { instance: id, asked: event.type, ...fieldsOf(event), ...by };
-  supervisor.ports.log.info(fields, 'inspector.asked');
-  const outcome = await perform(supervisor, id, event);
-  if (outcome.ok) return detailOf(supervisor, id);
-  supervisor.ports.log.info({ ...fields, refused: outcome.refusal.reason }, 'inspector.refused');
+  host.ports.log.info(fields, 'inspector.asked');
+  const outcome = await perform(host, id, event);
+  if (outcome.ok) return detailOf(host, id);
+  host.ports.log.info({ ...fields, refused: outcome.refusal.reason }, 'inspector.refused');
   return outcome;
 }
 
-export const inspectorCommands = (supervisor: Supervisor): InspectorCommands => {
-  const { inspection, watchers, registry } = supervisor;
+export const inspectorCommands = (host: Host): InspectorCommands => {
+  const { inspection, watchers, registry } = host;
   return {
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
     actors: async (query) => {
-      const page = await inspection.page(query, await supervisor.cluster?.rows?.elsewhere());
-      const { warnings } = supervisor;
+      const page = await inspection.page(query, await host.cluster?.rows?.elsewhere());
+      const { warnings } = host;
       return warnings.length === 0 || !page.ok ? page : done({ ...page.value, warnings });
     },
-    actor: (id) => detailOf(supervisor, id),
-    actorPicture: async (id) => (registry.record(id) === undefined ? null : supervisor.ports.platform.picture(id)),
+    actor: (id) => detailOf(host, id),
+    actorPicture: async (id) => (registry.record(id) === undefined ? null : host.ports.platform.picture(id)),
     watchSteps(id, watcher) {
       if (registry.record(id) === undefined) return unknownInstance;
-      return done(supervisor.cluster?.steps?.watch(id, watcher) ?? watchers.steps(id, watcher));
+      return done(host.cluster?.steps?.watch(id, watcher) ?? watchers.steps(id, watcher));
     },
     watchActors: (watcher) => watchers.list(watcher),
-    act: (id, event, by) => act(supervisor, id, event, by),
+    act: (id, event, by) => act(host, id, event, by),
   };
 };

@@ -1,11 +1,22 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { Gateway, Unlinked } from '../views.ts';
+import type { Gateway, Unlinked, InstanceView } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
-import { plannedProxy, viewsEverywhere } from './proxies.ts';
+import type { WithPorts } from './host.ts';
+import type { Chores } from '../supervisor/chores.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { plannedProxy, type ProxyHost } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = ProxyHost &
+  WithPorts<'chance' | 'instances' | 'time'> & {
+    add(record: InstanceRecord): InstanceView;
+    readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly cluster: Cluster | null;
+    forget(id: InstanceId): void;
+  };
 
 type InstanceCommands = Pick<
   Gateway,
@@ -59,61 +70,64 @@ const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Rea
   return names.length === 0 ? null : Object.fromEntries(names);
 };
 
-async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlinked>> {
+async function remove(host: Host, cell: Cell): Promise<Result<Unlinked>> {
   const { id } = cell.record;
   await cell.keeper.save({ wanted: 'unlinked' }); // rejects during a database outage, before any change
   cell.send({ type: 'instance.disconnect' });
-  await settled(supervisor, cell);
+  await settled(host, cell);
   await cell.stored();
-  await supervisor.ports.instances.remove(id, cell.record.epoch); // if this rejects, the instance stays and can be removed again
-  supervisor.forget(id);
+  await host.ports.instances.remove(id, cell.record.epoch); // if this rejects, the instance stays and can be removed again
+  host.forget(id);
   const stillLinked = cell.lifecycle?.context.stillLinked ?? '';
   await cell.close();
   cell.end();
-  supervisor.chores.wakeRemover();
+  host.chores.wakeRemover();
   return done({ stillLinked });
 }
 
 /** Rotates tokens one at a time. Of several calls with one token, the first gets a token that works. */
-const tokenRotation = (supervisor: Supervisor): InstanceCommands['rotateToken'] => {
+const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   const rotating = createKeyedMutex();
   return (id, held = '') =>
     rotating.run(id, () =>
-      onSettled(supervisor, id, async (cell) => {
+      onSettled(host, id, async (cell) => {
         // A token that does not open was compared by its hash.
         const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
         if (held !== '' && held !== known) return replaced;
-        const token = supervisor.ports.chance.token(tokenLength);
+        const token = host.ports.chance.token(tokenLength);
         await cell.keeper.save({ token });
-        supervisor.registry.addToken(token, id);
+        host.registry.addToken(token, id);
         cell.feed.end();
-        supervisor.cluster?.streams?.ended(id);
+        host.cluster?.streams?.ended(id);
         return done(cell.view);
       }),
     );
 };
 
 /** Creates the commands. `changed` is called after the settings of an instance changed. */
-export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): InstanceCommands {
-  const { ports, removals } = supervisor;
+export function instanceCommands(host: Host, changed: (id: InstanceId) => void): InstanceCommands {
+  const { ports, removals } = host;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
   return {
     async create(input, region) {
-      const proxy = region === undefined ? null : await plannedProxy(supervisor, noProxy, { mode: 'internal', region });
+      const proxy = region === undefined ? null : await plannedProxy(host, noProxy, { mode: 'internal', region });
       if (proxy?.ok === false) return proxy;
       const made = newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now());
       const record = { ...made, ...input, proxy: proxy?.value ?? null };
       await ports.instances.insert(record);
-      return done(supervisor.add(record));
+      return done(host.add(record));
     },
-    all: () => supervisor.registry.views(),
-    everywhere: () => viewsEverywhere(supervisor),
-    view: (id) => supervisor.registry.view(id),
-    current: async (id) => supervisor.registry.view(id),
+    all: () => host.registry.views(),
+    async everywhere() {
+      const elsewhere = new Map((await host.cluster?.others?.views())?.map((view) => [view.record.id, view]));
+      return host.registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
+    },
+    view: (id) => host.registry.view(id),
+    current: async (id) => host.registry.view(id),
 
     update: (id, patch) =>
-      onSettled(supervisor, id, async (cell) => {
+      onSettled(host, id, async (cell) => {
         if (patch.aiApikey && !isApiKey(patch.aiApikey)) return refuse('invalid', 'ai_apikey has characters that no key has');
         await cell.keeper.save(patch);
         changed(id);
@@ -124,7 +138,7 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
     // Names are read, merged and saved under the mutex, because concurrent calls would overwrite each other.
     nameLeadFields: (id, names) =>
       naming.run(id, () =>
-        onSettled(supervisor, id, async (cell) => {
+        onSettled(host, id, async (cell) => {
           await cell.keeper.save({ fieldsMap: mergedNames(cell.record.fieldsMap, names) });
           return done(cell.view);
         }),
@@ -133,11 +147,11 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
     remove(id) {
       const known = removals.get(id);
       if (known) return known;
-      const removal = onSettled(supervisor, id, (cell) => remove(supervisor, cell)).finally(() => removals.delete(id));
+      const removal = onSettled(host, id, (cell) => remove(host, cell)).finally(() => removals.delete(id));
       removals.set(id, removal);
       return removal;
     },
 
-    rotateToken: tokenRotation(supervisor),
+    rotateToken: tokenRotation(host),
   };
 }

@@ -1,10 +1,13 @@
 /** Commands on leads. The commands need no session, because the platform does not know leads. */
+import type { Recorded } from '../session/perform.ts';
 import type { Gateway, LeadTagEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { ChatStore } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, WithPolicy, WithPorts } from './host.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells & WithPorts<'chance' | 'chats' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
 
 type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead' | 'leadTags' | 'editLeadTag'>;
 
@@ -25,7 +28,7 @@ const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => strin
 const together = 500;
 
 /** Renames the tag in all chats that have it. */
-async function rename(chats: ChatStore, cell: Cell, from: string, to: string): Promise<void> {
+async function rename(chats: ChatStore, cell: Recorded, from: string, to: string): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined;) {
     const found: readonly string[] = await chats.tagged(cell.record.id, from, after, together);
     await Promise.all(found.map((chatId) => cell.recorder.append({ kind: 'retagged', chatId, from, to })));
@@ -35,8 +38,8 @@ async function rename(chats: ChatStore, cell: Cell, from: string, to: string): P
 
 const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Number(a.kanban) || a.kanbanOrder - b.kanbanOrder;
 
-export function leadCommands(supervisor: Supervisor): LeadCommands {
-  const { ports, policy } = supervisor;
+export function leadCommands(host: Host): LeadCommands {
+  const { ports, policy } = host;
   const { chats, definitions, chance } = ports;
   // The edits of one instance run one after the other, because a name is compared with the stored tags.
   const turns = createKeyedMutex();
@@ -45,7 +48,7 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
   return {
     chatStats: (id) => chats.stats(id),
     async editLead(id, name, fields) {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       if (!cell) return unknownInstance;
       const chat = await chats.get(id, name);
       if (!chat) return refuse('notFound', 'Chat not found');
@@ -55,7 +58,7 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
     leadTags: tagsOf,
     editLeadTag: (id, edit) =>
       turns.run(id, async () => {
-        const cell = supervisor.cell(id);
+        const cell = host.cell(id);
         if (!cell) return unknownInstance;
         const known = (await definitions.all(id, 'leadTag')).map(withoutTimes);
         const gone = edit.delete ? known.find((tag) => tag.id === edit.id) : undefined;

@@ -1,23 +1,34 @@
 /** Commands on stored messages: queries, operations on them, their files, and older messages from the phone. */
 import { done, type InstanceId, type Message, notConnected, refuse, type Result, unknownInstance } from '../model.ts';
 import type { InputOf } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import { performIn } from '../session/perform.ts';
-import type { Supervisor } from '../supervisor.ts';
-import type { Gateway, HistoryAsk } from '../views.ts';
+import type { HistoryRequests } from '../session/history-requests.ts';
+import { performIn, type Operable } from '../session/perform.ts';
+import type { Cells, Waker, WithPorts } from './host.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Downloads } from '../supervisor/files.ts';
+import type { Gateway, HistoryAsk, InstanceView } from '../views.ts';
 import { within } from '../waiting.ts';
 import { deleteMessage } from './deletions.ts';
 import { perform, whileLive } from './perform.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells &
+  Waker &
+  WithPorts<'chance' | 'chats' | 'files' | 'messages' | 'time'> & {
+    readonly cluster: Cluster | null;
+    readonly downloads: Downloads;
+    view(id: InstanceId): InstanceView | null;
+  };
 
 // Queries of stored messages, and operations on messages that are one request to the platform.
 
 type MessageCommands = Pick<Gateway, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
 
-export function messageCommands(supervisor: Supervisor): MessageCommands {
-  const { messages, chats } = supervisor.ports;
+export function messageCommands(host: Host): MessageCommands {
+  const { messages, chats } = host.ports;
   return {
-    perform: (id, name, input) => perform(supervisor, id, name, input),
-    deleteMessage: (id, messageId) => deleteMessage(supervisor, id, messageId),
+    perform: (id, name, input) => perform(host, id, name, input),
+    deleteMessage: (id, messageId) => deleteMessage(host, id, messageId),
     async receipts(id, messageId, page) {
       const message = await messages.byId(id, messageId);
       if (message === null) return refuse('notFound', 'Message not found');
@@ -36,11 +47,11 @@ export function messageCommands(supervisor: Supervisor): MessageCommands {
 
 type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
 
-export function fileCommands(supervisor: Supervisor): FileCommands {
-  const { cluster, ports } = supervisor;
+export function fileCommands(host: Host): FileCommands {
+  const { cluster, ports } = host;
   const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
-    download: async (id, wish) => (supervisor.view(id) === null ? unknownInstance : supervisor.downloads.download(id, wish)),
+    download: async (id, wish) => (host.view(id) === null ? unknownInstance : host.downloads.download(id, wish)),
     file: (name) => files.named(name),
     readFile: (file, range) => files.read(file, range),
   };
@@ -55,7 +66,7 @@ type Question = InputOf<'message.history'>;
 const patience = 60_000;
 
 /** Returns the message before which the phone searches. */
-async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
+async function anchorOf({ ports }: Host, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
   const { messageId, at, fromMe, exact } = ask;
   const found = (message: Message): Result<Question['before']> =>
     done({ messageId: message.messageId, fromMe: message.fromMe, at: message.timestamp });
@@ -69,16 +80,21 @@ async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, a
 }
 
 /** Returns the requests in order. The later ones use alternative addresses, for the case that the phone has no messages under the first. */
-async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
-  const before = await anchorOf(supervisor, id, chatId, ask);
+async function questionsOf(host: Host, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
+  const before = await anchorOf(host, id, chatId, ask);
   if (!before.ok) return before;
-  const chat = ask.alternates ? await supervisor.ports.chats.get(id, chatId) : null;
+  const chat = ask.alternates ? await host.ports.chats.get(id, chatId) : null;
   const addresses = new Set([chatId, chat?.chatId ?? '', chat?.chatLid ?? ''].filter((address) => address !== ''));
   return done([...addresses].map((address) => ({ chatId: address, before: before.value, count: ask.count })));
 }
 
+/** A session that asks the phone for its history. */
+interface HistorySession extends Operable {
+  readonly histories: HistoryRequests;
+}
+
 /** Waits for the answer, and sends the next request if the answer is empty. Never rejects. */
-async function follow({ ports }: Supervisor, cell: Cell, id: string, sent: string, others: readonly Question[]): Promise<void> {
+async function follow({ ports }: Host, cell: HistorySession, id: string, sent: string, others: readonly Question[]): Promise<void> {
   let answer = await cell.histories.answerTo(ports.time, sent, patience);
   for (const question of others) {
     if (answer === null || answer.messages > 0) break;
@@ -89,27 +105,27 @@ async function follow({ ports }: Supervisor, cell: Cell, id: string, sent: strin
   cell.histories.finish(id, answer);
 }
 
-export function historyCommands(supervisor: Supervisor): HistoryCommands {
-  const { chance, time } = supervisor.ports;
+export function historyCommands(host: Host): HistoryCommands {
+  const { chance, time } = host.ports;
 
-  const begin = async (cell: Cell, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {
+  const begin = async (cell: HistorySession, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {
     const chat = cell.link.chatOf(ask.number);
     if (!chat.ok) return chat;
     const { chatId } = chat.value;
-    const questions = await questionsOf(supervisor, id, chatId, ask);
+    const questions = await questionsOf(host, id, chatId, ask);
     if (!questions.ok) return questions;
     const [first, ...others] = questions.value;
     if (signal.aborted || !first) return notConnected;
     if (!cell.histories.begin(requestId, chatId, time.now())) return refuse('conflict', 'this requestId was used before');
     const sent = await performIn(cell, signal, 'message.history', first);
     if (!sent.ok) cell.histories.forget(requestId);
-    return sent.ok ? done({ cell, answered: follow(supervisor, cell, requestId, sent.value.requestId, others) }) : sent;
+    return sent.ok ? done({ cell, answered: follow(host, cell, requestId, sent.value.requestId, others) }) : sent;
   };
 
   return {
     async requestHistory(id, ask) {
       const requestId = ask.requestId || chance.hex(8);
-      const begun = await whileLive(supervisor, id, (cell, signal) => begin(cell, signal, id, requestId, ask));
+      const begun = await whileLive(host, id, (cell, signal) => begin(cell, signal, id, requestId, ask));
       if (!begun.ok) return begun;
       const { cell, answered } = begun.value;
       if (ask.wait > 0) await within(time, ask.wait, answered);
@@ -117,6 +133,6 @@ export function historyCommands(supervisor: Supervisor): HistoryCommands {
       if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
       return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
     },
-    histories: async (id) => supervisor.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
+    histories: async (id) => host.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
   };
 }

@@ -5,13 +5,29 @@ import { createMutex } from '../keyed-mutex.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
-import { addRows } from './archived-rows.ts';
+import type { WithPolicy, WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Chores } from '../supervisor/chores.ts';
+import { addRows, type RowsHost } from './archived-rows.ts';
 import { newRecord, tokenLength } from './instances.ts';
-import { leave, named, records } from './leaving.ts';
+import { leave, named, records, type LeavingHost } from './leaving.ts';
 import { ownershipObjection } from './owning.ts';
 import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = LeavingHost &
+  RowsHost &
+  WithPorts<'chance' | 'instances' | 'log' | 'proxies' | 'receiver' | 'sessions' | 'signer' | 'sources' | 'time'> &
+  WithPolicy<'webhooksPerInstance'> & {
+    readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly dispatcher: Dispatcher;
+    during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
+    readonly importing: Set<InstanceId>;
+    lookUp(token: string): Promise<InstanceId | null>;
+    readonly registry: Registry;
+  };
 
 type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
 
@@ -36,10 +52,10 @@ const objectionTo = (record: InstanceRecord, { identity }: ArrivingSession): str
   return null;
 };
 
-const targetOf = (supervisor: Supervisor, session: ArrivingSession, into: string): Target => {
-  const here = records(supervisor).find(({ jid }) => jid === session.identity.jid);
+const targetOf = (host: Host, session: ArrivingSession, into: string): Target => {
+  const here = records(host).find(({ jid }) => jid === session.identity.jid);
   if (here) return { ok: false, outcome: 'here', record: here, reason: `already here, as the instance ${here.id}` };
-  const found = named(supervisor, into === '' ? session.name : into);
+  const found = named(host, into === '' ? session.name : into);
   if (found.length > 1) return refused(`${found.length} instances have this name: say which one by its id`);
   const [record = null] = found;
   if (record === null) return into === '' ? { ok: true, record } : refused('there is no instance of this name or id');
@@ -48,8 +64,8 @@ const targetOf = (supervisor: Supervisor, session: ArrivingSession, into: string
 };
 
 /** Notes that follow from what is registered here. */
-const notesOf = (supervisor: Supervisor, { identity: { owner } }: ArrivingSession, target: InstanceRecord | null): readonly string[] => {
-  const same = records(supervisor).filter((record) => record.owner === owner && record.jid !== '' && record.id !== target?.id);
+const notesOf = (host: Host, { identity: { owner } }: ArrivingSession, target: InstanceRecord | null): readonly string[] => {
+  const same = records(host).filter((record) => record.owner === owner && record.jid !== '' && record.id !== target?.id);
   return same.map(({ id }) => `the instance ${id} has another session of the same number`);
 };
 
@@ -59,8 +75,8 @@ interface Settings {
   readonly lost: readonly string[];
 }
 
-const webhookOf = (supervisor: Supervisor, id: InstanceId, moved: MovedWebhook): Webhook | string => {
-  const { ports } = supervisor;
+const webhookOf = (host: Host, id: InstanceId, moved: MovedWebhook): Webhook | string => {
+  const { ports } = host;
   const objection = ports.receiver.objection(moved.url);
   if (objection !== null) return `webhook: it is not taken over, since ${objection}`;
   const secrets = privateOf({ secret: '', headers: {} }, { ...moved, action: 'add', id: '' }, ports.signer);
@@ -68,18 +84,18 @@ const webhookOf = (supervisor: Supervisor, id: InstanceId, moved: MovedWebhook):
   return { ...moved, ...secrets.value, id: ports.chance.hex(12), instanceId: id, managed: false, created: ports.time.now() };
 };
 
-const webhooksOf = (supervisor: Supervisor, id: InstanceId, moved: readonly MovedWebhook[]): Pick<Settings, 'webhooks' | 'lost'> => {
-  const most = supervisor.policy.webhooksPerInstance;
-  if (moved.length > 0 && supervisor.dispatcher.webhooks.receivers(id).length > 0)
+const webhooksOf = (host: Host, id: InstanceId, moved: readonly MovedWebhook[]): Pick<Settings, 'webhooks' | 'lost'> => {
+  const most = host.policy.webhooksPerInstance;
+  if (moved.length > 0 && host.dispatcher.webhooks.receivers(id).length > 0)
     return { webhooks: [], lost: ['webhooks: the instance keeps its own ones'] };
-  const made = moved.map((one) => webhookOf(supervisor, id, one));
+  const made = moved.map((one) => webhookOf(host, id, one));
   const webhooks = made.filter((one) => typeof one !== 'string');
   const lost = made.filter((one) => typeof one === 'string');
   const beyond = webhooks.length > most ? [`webhooks: ${webhooks.length - most} of them are more than an instance may have`] : [];
   return { webhooks: webhooks.slice(0, most), lost: [...lost, ...beyond] };
 };
 
-const proxyOf = ({ ports }: Supervisor, { proxy }: InstanceRecord, url: string): { patch: InstancePatch; lost: readonly string[] } => {
+const proxyOf = ({ ports }: Host, { proxy }: InstanceRecord, url: string): { patch: InstancePatch; lost: readonly string[] } => {
   if (url === '') return { patch: {}, lost: [] };
   if (proxy !== null) return { patch: {}, lost: ['proxy: the instance keeps its own one'] };
   const objection = ports.proxies.objection(url);
@@ -88,23 +104,19 @@ const proxyOf = ({ ports }: Supervisor, { proxy }: InstanceRecord, url: string):
 };
 
 /** A token is taken over by a new instance alone: clients of an instance that was here know its own one. */
-const tokenOf = async (
-  supervisor: Supervisor,
-  token: string,
-  isNew: boolean,
-): Promise<{ patch: InstancePatch; lost: readonly string[] }> => {
+const tokenOf = async (host: Host, token: string, isNew: boolean): Promise<{ patch: InstancePatch; lost: readonly string[] }> => {
   if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own one'] };
   if (!/^[\x21-\x7e]{16,200}$/.test(token))
     return { patch: {}, lost: ['token: it is shorter than 16 characters or has odd ones, so that the instance gets a new one'] };
-  const taken = supervisor.registry.byToken(token) ?? (await supervisor.lookUp(token));
+  const taken = host.registry.byToken(token) ?? (await host.lookUp(token));
   if (taken !== null) return { patch: {}, lost: ['token: another instance has it, so that this one gets a new one'] };
   return { patch: { token }, lost: [] };
 };
 
-const settingsOf = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean): Promise<Settings> => {
-  const hooks = webhooksOf(supervisor, record.id, session.webhooks);
-  const proxy = proxyOf(supervisor, record, session.proxy);
-  const token = await tokenOf(supervisor, session.token, isNew);
+const settingsOf = async (host: Host, record: InstanceRecord, session: ArrivingSession, isNew: boolean): Promise<Settings> => {
+  const hooks = webhooksOf(host, record.id, session.webhooks);
+  const proxy = proxyOf(host, record, session.proxy);
+  const token = await tokenOf(host, session.token, isNew);
   const lost = [...session.lost, ...hooks.lost, ...proxy.lost, ...token.lost];
   const patch = { ...(isNew ? session.settings : {}), ...session.identity, ...proxy.patch, ...token.patch, wanted: 'offline' as const };
   return { patch, webhooks: hooks.webhooks, lost };
@@ -113,27 +125,26 @@ const settingsOf = async (supervisor: Supervisor, record: InstanceRecord, sessio
 const running = 'the instance is being connected: wait, or disconnect it first';
 
 /** Stores the session. The instance takes no connect meanwhile: one that begins would write fresh credentials over those of the session. */
-async function land(supervisor: Supervisor, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
+async function land(host: Host, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { id, epoch } = cell.record;
   const objection = objectionTo(cell.record, session);
   if (objection !== null) return refuse('conflict', objection);
-  if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded || supervisor.importing.has(id))
-    return refuse('conflict', running);
-  supervisor.importing.add(id);
+  if (cell.status !== 'disconnected' || cell.closing || cell.undiscarded || host.importing.has(id)) return refuse('conflict', running);
+  host.importing.add(id);
   try {
     // An attempt to pair leaves keys in the storage and in memory.
     await cell.link.discard('delete', 'a session is imported');
-    await supervisor.ports.sessions.cleared(id);
+    await host.ports.sessions.cleared(id);
     const { credentials, keys } = session;
     const { patch, webhooks } = settings;
-    const stored = await supervisor.ports.sessions.land({ instanceId: id, epoch }, { credentials, keys, patch, webhooks });
+    const stored = await host.ports.sessions.land({ instanceId: id, epoch }, { credentials, keys, patch, webhooks });
     if (stored === 'elsewhere') return lateElsewhere;
     cell.keeper.note(patch);
-    if (patch.token !== undefined) supervisor.registry.addToken(patch.token, id);
-    for (const webhook of webhooks) supervisor.dispatcher.set(webhook);
+    if (patch.token !== undefined) host.registry.addToken(patch.token, id);
+    for (const webhook of webhooks) host.dispatcher.set(webhook);
     return done(null);
   } finally {
-    supervisor.importing.delete(id);
+    host.importing.delete(id);
   }
 }
 
@@ -143,13 +154,8 @@ const lateElsewhere = refuse('conflict', 'another instance has the session by no
  * Stores a session in a new instance. The instance becomes known after its session is stored, so that no caller connects it before. In a cluster the next
  * owner finds the session in it.
  */
-async function landInNew(
-  supervisor: Supervisor,
-  record: InstanceRecord,
-  session: ArrivingSession,
-  settings: Settings,
-): Promise<Result<null>> {
-  const { ports, registry, dispatcher, chores } = supervisor;
+async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
+  const { ports, registry, dispatcher, chores } = host;
   const { credentials, keys } = session;
   const remove = async (): Promise<void> => {
     await ports.instances.remove(record.id, record.epoch);
@@ -171,12 +177,12 @@ async function landInNew(
   return done(null);
 }
 
-const landed = async (supervisor: Supervisor, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
+const landed = async (host: Host, record: InstanceRecord, session: ArrivingSession, isNew: boolean, settings: Settings) => {
   try {
-    if (isNew) return await landInNew(supervisor, record, session, settings);
-    const objection = await ownershipObjection(supervisor, record.id, 'import');
+    if (isNew) return await landInNew(host, record, session, settings);
+    const objection = await ownershipObjection(host, record.id, 'import');
     if (objection !== null) return refuse('conflict', objection);
-    return await supervisor.during(record.id, () => onSettled(supervisor, record.id, (cell) => land(supervisor, cell, session, settings)));
+    return await host.during(record.id, () => onSettled(host, record.id, (cell) => land(host, cell, session, settings)));
   } catch (error) {
     if (error instanceof EpochLost) return refuse('conflict', 'another node took the instance meanwhile: import the session again');
     throw error;
@@ -195,52 +201,47 @@ const answerOf = (session: ArrivingSession, record: InstanceRecord | null): Omit
   lost: session.lost,
 });
 
-const freshRecord = ({ ports: { chance, time } }: Supervisor, name: string): InstanceRecord => ({
+const freshRecord = ({ ports: { chance, time } }: Host, name: string): InstanceRecord => ({
   ...newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now()),
   name,
 });
 
 /** Says what would happen. */
-const foresee = async (supervisor: Supervisor, session: ArrivingSession, record: InstanceRecord | null): Promise<ImportedSession> => {
-  const { lost } = await settingsOf(supervisor, record ?? newRecord('', '', 0), session, record === null);
+const foresee = async (host: Host, session: ArrivingSession, record: InstanceRecord | null): Promise<ImportedSession> => {
+  const { lost } = await settingsOf(host, record ?? newRecord('', '', 0), session, record === null);
   const reason = record === null ? 'a new instance would be made' : `the instance ${record.id} would be filled`;
   return { ...answerOf(session, record), outcome: 'ready', reason, lost };
 };
 
 /** The session is in the instance. Adds its chats and messages. */
-const withRows = async (
-  supervisor: Supervisor,
-  session: ArrivingSession,
-  signal: AbortSignal,
-  answer: ImportedSession,
-): Promise<ImportedSession> => {
-  const { chats, messages, problem } = await addRows(supervisor, answer.instance, session, signal);
+const withRows = async (host: Host, session: ArrivingSession, signal: AbortSignal, answer: ImportedSession): Promise<ImportedSession> => {
+  const { chats, messages, problem } = await addRows(host, answer.instance, session, signal);
   if (problem === null) return { ...answer, chats, messages };
   const reason = `the instance ${answer.instance} got the session, but not all of its messages: ${problem}`;
   return { ...answer, outcome: 'refused', reason, chats, messages };
 };
 
-async function importOne(supervisor: Supervisor, session: ArrivingSession, request: ImportRequest): Promise<ImportedSession> {
+async function importOne(host: Host, session: ArrivingSession, request: ImportRequest): Promise<ImportedSession> {
   const { dryRun, into, signal } = request;
-  const target = targetOf(supervisor, session, into);
+  const target = targetOf(host, session, into);
   if (!target.ok) {
     const { outcome, reason } = target;
     const answer: ImportedSession = { ...answerOf(session, target.record), outcome, reason };
-    return outcome === 'here' && !dryRun ? withRows(supervisor, session, signal, answer) : answer;
+    return outcome === 'here' && !dryRun ? withRows(host, session, signal, answer) : answer;
   }
   const isNew = target.record === null;
-  const notes = [...session.notes, ...notesOf(supervisor, session, target.record)];
-  if (dryRun) return { ...(await foresee(supervisor, session, target.record)), notes };
-  const record = target.record ?? freshRecord(supervisor, session.name);
-  const settings = await settingsOf(supervisor, record, session, isNew);
-  const stored = await landed(supervisor, record, session, isNew, settings);
+  const notes = [...session.notes, ...notesOf(host, session, target.record)];
+  if (dryRun) return { ...(await foresee(host, session, target.record)), notes };
+  const record = target.record ?? freshRecord(host, session.name);
+  const settings = await settingsOf(host, record, session, isNew);
+  const stored = await landed(host, record, session, isNew, settings);
   if (!stored.ok) {
     return { ...answerOf(session, isNew ? null : record), outcome: 'refused', reason: stored.refusal.message, notes };
   }
-  supervisor.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');
-  const now = supervisor.registry.record(record.id) ?? record;
+  host.ports.log.info({ instance: record.id, keys: session.keys.length }, 'session.imported');
+  const now = host.registry.record(record.id) ?? record;
   const reason = `the instance ${record.id} has it`;
-  return withRows(supervisor, session, signal, { ...answerOf(session, now), outcome: 'imported', reason, notes, lost: settings.lost });
+  return withRows(host, session, signal, { ...answerOf(session, now), outcome: 'imported', reason, notes, lost: settings.lost });
 }
 
 const noSession = (only: readonly string[]): Result<never> =>
@@ -248,7 +249,7 @@ const noSession = (only: readonly string[]): Result<never> =>
 
 /** Refuses a source without any session. Faults after the first session get a row each. */
 const importAll = async (
-  supervisor: Supervisor,
+  host: Host,
   arrivals: AsyncIterable<Arrival>,
   request: ImportRequest,
 ): Promise<Result<readonly ImportedSession[]>> => {
@@ -259,8 +260,7 @@ const importAll = async (
       // The caller is gone, and would ask again.
       if (request.signal.aborted) return done(outcomes);
       if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedSession(arrival));
-      if (arrival.found === 'session' && isWanted(arrival.session.name))
-        outcomes.push(await importOne(supervisor, arrival.session, request));
+      if (arrival.found === 'session' && isWanted(arrival.session.name)) outcomes.push(await importOne(host, arrival.session, request));
     }
   } catch (error) {
     if (!(error instanceof SourceProblem)) throw error;
@@ -270,15 +270,15 @@ const importAll = async (
   return outcomes.length === 0 ? noSession(request.only) : done(outcomes);
 };
 
-export const movingCommands = (supervisor: Supervisor): MovingCommands => {
+export const movingCommands = (host: Host): MovingCommands => {
   /** One session at a time, whoever imports: two imports of one session would else both find it absent. */
   const serially = createMutex();
   return {
     async importSessions(upload, request) {
-      const arrivals = await supervisor.ports.sources.receive(upload, request);
+      const arrivals = await host.ports.sources.receive(upload, request);
       if (!arrivals.ok) return arrivals;
-      return serially(() => importAll(supervisor, arrivals.value, request));
+      return serially(() => importAll(host, arrivals.value, request));
     },
-    exportSessions: (request) => leave(supervisor, request),
+    exportSessions: (request) => leave(host, request),
   };
 };

@@ -1,11 +1,14 @@
 /** Commands on linking an account that has a passkey. */
 import { done, type InstanceId, refuse, type Result } from '../model.ts';
 import type { Chance, Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
+import type { LifecycleSnapshot } from '../session/status.ts';
 import type { PasskeyStage } from '../session/passkey.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { WithPorts } from './host.ts';
 import type { Gateway, PasskeyCode, PasskeyLink, PasskeyView } from '../views.ts';
-import { onSettled, settled } from './settling.ts';
+import { onSettled, settled, type SettlingHost } from './settling.ts';
+
+/** The parts of the supervisor that these commands need. */
+export type PasskeyHost = SettlingHost & WithPorts<'passkeyCodes' | 'chance' | 'digest' | 'time'>;
 
 // One-time codes with which the browser of an account's owner answers the passkey request. A code is valid for one linking of one instance.
 // The first use of a code replaces the code with a long random ticket, so that a person who saw the code cannot continue.
@@ -62,21 +65,26 @@ export type PasskeyCommands = Pick<
   'passkey' | 'answerPasskey' | 'confirmPasskey' | 'cancelPasskey' | 'linkPasskey' | 'passkeyLink' | 'usePasskeyLink'
 >;
 
-const viewOf = (cell: Cell): PasskeyView | null => cell.lifecycle?.context.passkey ?? null;
+/** A session that may be pairing. */
+interface Pairing {
+  readonly lifecycle: LifecycleSnapshot | null;
+}
+
+const viewOf = (cell: Pairing): PasskeyView | null => cell.lifecycle?.context.passkey ?? null;
 
 /** Returns the passkey view at this stage, or a refusal. */
-const at = (cell: Cell, stage: PasskeyStage): Result<PasskeyView> => {
+const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
   const view = viewOf(cell);
   if (view === null) return refuse('conflict', 'the platform does not ask for a passkey: connect the instance and scan the QR code first');
   if (view.stage === stage) return done(view);
   return refuse('conflict', `the passkey is at the stage "${view.stage}", and not at "${stage}"`);
 };
 
-export const passkeyCommands = (supervisor: Supervisor): PasskeyCommands => ({
-  passkey: (id) => onSettled(supervisor, id, async (cell) => done(viewOf(cell))),
+export const passkeyCommands = (host: PasskeyHost): PasskeyCommands => ({
+  passkey: (id) => onSettled(host, id, async (cell) => done(viewOf(cell))),
 
   answerPasskey: (id, assertion) =>
-    onSettled(supervisor, id, async (cell) => {
+    onSettled(host, id, async (cell) => {
       const found = at(cell, 'assertion');
       if (!found.ok) return found;
       const problem = found.value.options && cell.link.passkeyProblem(assertion, found.value.options);
@@ -86,7 +94,7 @@ export const passkeyCommands = (supervisor: Supervisor): PasskeyCommands => ({
     }),
 
   confirmPasskey: (id) =>
-    onSettled(supervisor, id, async (cell) => {
+    onSettled(host, id, async (cell) => {
       const found = at(cell, 'code');
       if (!found.ok) return found;
       cell.send({ type: 'passkey.confirm', by: 'api' });
@@ -94,24 +102,24 @@ export const passkeyCommands = (supervisor: Supervisor): PasskeyCommands => ({
     }),
 
   cancelPasskey: (id) =>
-    onSettled(supervisor, id, async (cell) => {
+    onSettled(host, id, async (cell) => {
       if (viewOf(cell) === null) return refuse('conflict', 'the platform does not ask for a passkey');
-      await supervisor.ports.passkeyCodes.end(id);
+      await host.ports.passkeyCodes.end(id);
       cell.send({ type: 'passkey.cancel', by: 'api' });
-      await settled(supervisor, cell);
+      await settled(host, cell);
       return done(null);
     }),
 
   linkPasskey: (id) =>
-    onSettled(supervisor, id, async (cell) => {
+    onSettled(host, id, async (cell) => {
       const found = at(cell, 'assertion');
-      return found.ok ? done(await makePasskeyCode(supervisor.ports, id)) : found;
+      return found.ok ? done(await makePasskeyCode(host.ports, id)) : found;
     }),
 
-  passkeyLink: (code) => findPasskeyLink(supervisor.ports, code),
+  passkeyLink: (code) => findPasskeyLink(host.ports, code),
 
   async usePasskeyLink(code) {
-    const ticket = await usePasskeyCode(supervisor.ports, code);
+    const ticket = await usePasskeyCode(host.ports, code);
     return ticket === null ? refuse('conflict', 'the code was used meanwhile') : done(ticket);
   },
 });

@@ -2,17 +2,25 @@
 import { done, type InstanceId, type PictureKind, refuse, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Ports } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
-import { performIn, recipientOf } from '../session/perform.ts';
+import { type Addressable, performIn, recipientOf } from '../session/perform.ts';
+import type { Pictures } from '../session/pictures.ts';
 import type { Addressed, Known } from '../session/recipients.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, Waker, WithPorts } from './host.ts';
 import type { ChatDetails, CheckedNumber, ContactFace, Gateway } from '../views.ts';
 import { perform, portraitOf, whileLive } from './perform.ts';
 
+/** The parts of the supervisor that these commands need. */
+type Host = Cells & Waker & WithPorts<'chats' | 'contacts' | 'groups' | 'portraits'>;
+
 // Collects the details of a chat: its stored data, its picture, its business name, and the groups in common with the account.
 
+/** An instance whose pictures are looked up. */
+interface Pictured {
+  readonly pictures: Pick<Pictures, 'look'>;
+}
+
 /** Returns null if the chat is not a person. */
-async function businessNameOf(cell: Cell, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
+async function businessNameOf(cell: Addressable, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
   const chat = kind === 'person' ? cell.link.chatOf(id) : null;
   if (!chat?.ok || chat.value.forms.length === 0) return kind === 'person' ? null : '';
   return cell.recipients.businessName({ chatId: id, forms: [id] }, (numbers) => performIn(cell, signal, 'chat.lookUp', { numbers }));
@@ -21,7 +29,7 @@ async function businessNameOf(cell: Cell, signal: AbortSignal, { id, kind }: Ide
 /** Returns the details of a chat. Needs a live session. */
 async function detailsOf(
   ports: Pick<Ports, 'chats' | 'groups'>,
-  cell: Cell,
+  cell: Addressable & Pictured,
   signal: AbortSignal,
   { number, kind }: { readonly number: string; readonly kind: PictureKind },
 ): Promise<Result<ChatDetails>> {
@@ -52,7 +60,11 @@ async function detailsOf(
 
 const nothing = { chatId: '', lid: '', exists: false, businessName: '', groupName: '', error: '' } as const;
 
-const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[]): Promise<Result<ReadonlyMap<string, Identified>>> => {
+const identify = async (
+  cell: Addressable,
+  signal: AbortSignal,
+  ids: readonly string[],
+): Promise<Result<ReadonlyMap<string, Identified>>> => {
   const unique = [...new Set(ids)];
   const identified = await performIn(cell, signal, 'chat.identify', { ids: unique });
   return identified.ok ? done(new Map(unique.map((id, at) => [id, identified.value[at]!]))) : identified;
@@ -84,7 +96,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
 };
 
 /** Checks numbers on a live session. The refusals of `Recipients.check` refuse the whole call. A query that is no number or id gets its own error. */
-async function checkNumbers(cell: Cell, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
+async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
   const chats = numbers.map((number) => cell.link.chatOf(number));
   const asked = await identify(
     cell,
@@ -115,16 +127,15 @@ async function checkNumbers(cell: Cell, signal: AbortSignal, numbers: readonly s
 
 type PeopleCommands = Pick<Gateway, 'checkNumbers' | 'picture' | 'chatDetails' | 'setOwnPicture'>;
 
-export const peopleCommands = (supervisor: Supervisor): PeopleCommands => ({
-  checkNumbers: (id, numbers) => whileLive(supervisor, id, (cell, signal) => checkNumbers(cell, signal, numbers)),
-  chatDetails: (id, number, kind) =>
-    whileLive(supervisor, id, (cell, signal) => detailsOf(supervisor.ports, cell, signal, { number, kind })),
+export const peopleCommands = (host: Host): PeopleCommands => ({
+  checkNumbers: (id, numbers) => whileLive(host, id, (cell, signal) => checkNumbers(cell, signal, numbers)),
+  chatDetails: (id, number, kind) => whileLive(host, id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
   async setOwnPicture(id, source) {
-    const picture = await portraitOf(supervisor.ports, source);
-    return picture.ok ? perform(supervisor, id, 'account.picture', { jpeg: picture.value }) : picture;
+    const picture = await portraitOf(host.ports, source);
+    return picture.ok ? perform(host, id, 'account.picture', { jpeg: picture.value }) : picture;
   },
   picture: (id, number, kind, force) =>
-    whileLive(supervisor, id, async (cell, signal) => {
+    whileLive(host, id, async (cell, signal) => {
       const chat = cell.link.chatOf(number);
       if (!chat.ok) return chat;
       const { chatId, certain } = chat.value;
@@ -135,19 +146,19 @@ export const peopleCommands = (supervisor: Supervisor): PeopleCommands => ({
 });
 
 /** Commands on the address book, which the phone and its devices share. */
-export function contactCommands(supervisor: Supervisor): ContactFace {
-  const { contacts } = supervisor.ports;
+export function contactCommands(host: Host): ContactFace {
+  const { contacts } = host.ports;
 
   /** Returns the contact in the address book for a number, in either of its forms. */
   const find = (id: InstanceId, number: string) => {
-    const named = supervisor.cell(id)?.link.chatOf(number);
+    const named = host.cell(id)?.link.chatOf(number);
     return named?.ok ? contacts.saved(id, [named.value.chatId, ...named.value.forms]) : Promise.resolve(null);
   };
 
   return {
     contacts: (id, query) => contacts.list(id, query),
     saveContact: (id, number, name) =>
-      whileLive(supervisor, id, async (cell, signal) => {
+      whileLive(host, id, async (cell, signal) => {
         const recipient = await recipientOf(cell, signal, number);
         if (!recipient.ok) return recipient;
         const { chatId } = recipient.value;
@@ -155,7 +166,7 @@ export function contactCommands(supervisor: Supervisor): ContactFace {
         return saved.ok ? done((await contacts.saved(id, [chatId])) ?? { contactId: chatId, lid: '', name, pushName: '' }) : saved;
       }),
     removeContact: (id, number) =>
-      whileLive(supervisor, id, async (cell, signal) => {
+      whileLive(host, id, async (cell, signal) => {
         const contact = await find(id, number);
         if (!contact) return refuse('notFound', 'contact not found');
         const removed = await performIn(cell, signal, 'contact.remove', { chatId: contact.contactId });

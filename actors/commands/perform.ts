@@ -3,31 +3,23 @@ import { done, type InstanceId, notConnected, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import type { Waker } from './host.ts';
 import { performIn } from '../session/perform.ts';
-
-/** The part of the supervisor that wakes a hibernated session. */
-interface Waker {
-  awake(id: InstanceId): Promise<Result<Cell>>;
-}
 
 /** Runs a task on a live session, and wakes a hibernated one first. `task` starts at most once, and only while the session is connected. */
 export async function whileLive<T>(
-  supervisor: Waker,
+  host: Waker,
   id: InstanceId,
   task: (cell: Cell, signal: AbortSignal) => Promise<Result<T>>,
 ): Promise<Result<T>> {
-  const awake = await supervisor.awake(id);
+  const awake = await host.awake(id);
   if (!awake.ok) return awake;
   const cell = awake.value;
   return (await cell.request((signal) => task(cell, signal))) ?? notConnected;
 }
 
-export const perform = <N extends OperationName>(
-  supervisor: Waker,
-  id: InstanceId,
-  name: N,
-  input: InputOf<N>,
-): Promise<Result<AnswerOf<N>>> => whileLive(supervisor, id, (cell, signal) => performIn(cell, signal, name, input));
+export const perform = <N extends OperationName>(host: Waker, id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>> =>
+  whileLive(host, id, (cell, signal) => performIn(cell, signal, name, input));
 
 // Pictures of people and groups on their way to the platform.
 

@@ -15,8 +15,16 @@ import {
 import { unreadableText } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
-import { onSettled } from './settling.ts';
+import type { WithPolicy, WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import { onSettled, type SettlingHost } from './settling.ts';
+
+/** The parts of the supervisor that these commands need. */
+export type ProxyHost = SettlingHost &
+  WithPorts<'chance' | 'log' | 'proxies' | 'time'> &
+  WithPolicy<'proxies'> & {
+    readonly registry: Registry;
+  };
 
 type ProxyCommands = Pick<Gateway, 'proxy' | 'proxies' | 'changeProxy' | 'proxyCatalogue'>;
 
@@ -30,7 +38,7 @@ const nothingAsked = refuse('invalid', 'mode, proxy_url, proxy_fallback, rotate_
 const viewOf = (settings: ProxySettings): ProxyView => ({ settings, effective: effectiveOf(settings) });
 
 /** Returns the addresses for a region, or a refusal if there are none. */
-const managedProxies = ({ ports, policy }: Supervisor, region: ProxyRegion): Result<readonly string[]> => {
+const managedProxies = ({ ports, policy }: ProxyHost, region: ProxyRegion): Result<readonly string[]> => {
   const { catalogue } = ports.proxies;
   if (catalogue === null) return policy.proxies.direct && region.country === '' ? done([]) : noCatalogue;
   const chosen = chooseProxies(catalogue, region, ports.chance.hex(4), ports.chance.random());
@@ -38,7 +46,7 @@ const managedProxies = ({ ports, policy }: Supervisor, region: ProxyRegion): Res
 };
 
 /** Returns the first proxy that works; '' for an empty list, which means the server's own address. */
-const working = async ({ ports }: Supervisor, urls: readonly string[]): Promise<Result<string>> => {
+const working = async ({ ports }: ProxyHost, urls: readonly string[]): Promise<Result<string>> => {
   let error = '';
   for (const url of urls.slice(0, mostTests)) {
     error = await ports.proxies.test(url, true);
@@ -47,23 +55,23 @@ const working = async ({ ports }: Supervisor, urls: readonly string[]): Promise<
   return error === '' ? done('') : refuse('unavailable', `no managed proxy of this region works: ${error}`);
 };
 
-const toInternal = async (supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+const toInternal = async (host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
   const region = change.region ?? current.region;
-  const found = managedProxies(supervisor, region);
+  const found = managedProxies(host, region);
   if (!found.ok) return found;
   const rotate = change.rotate === true;
-  if (rotate && supervisor.ports.proxies.catalogue === null) return noCatalogue;
+  if (rotate && host.ports.proxies.catalogue === null) return noCatalogue;
   const others = found.value.filter((url) => url !== current.managedUrl);
   if (rotate && others.length === 0) return refuse('conflict', 'there is no other managed proxy in this region');
   const kept = !rotate && current.mode === 'internal' && change.region === undefined && current.managedUrl !== '';
-  const managed = await working(supervisor, kept ? [current.managedUrl, ...others] : rotate ? others : found.value);
+  const managed = await working(host, kept ? [current.managedUrl, ...others] : rotate ? others : found.value);
   if (!managed.ok) return managed;
-  const lastTestAt = managed.value === '' ? null : supervisor.ports.time.now();
+  const lastTestAt = managed.value === '' ? null : host.ports.time.now();
   return done({ ...noProxy, mode: 'internal', region, managedUrl: managed.value, lastTestAt });
 };
 
-const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
-  const { proxies, time } = supervisor.ports;
+const toCustom = async (host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+  const { proxies, time } = host.ports;
   const before = current.mode === 'custom' ? current : noProxy;
   // A client may send back the masked URL that it read. The stored URL then stays.
   const url = change.url === undefined || change.url === maskedProxy(before.url) ? before.url : change.url;
@@ -72,7 +80,7 @@ const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: 
   if (objection !== null) return refuse('invalid', objection);
   const fallback = change.fallback ?? before.fallback;
   const region = change.region ?? before.region;
-  const managed = fallback ? managedProxies(supervisor, region) : done([]);
+  const managed = fallback ? managedProxies(host, region) : done([]);
   if (!managed.ok) return managed;
   const next = { ...noProxy, mode: 'custom' as const, url, fallback, region, managedUrl: managed.value[0] ?? '' };
   // A change of the fallback alone needs no test. The proxy was tested when it was set, and the fallback is needed most while the proxy fails.
@@ -93,25 +101,25 @@ const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }:
  * Returns the settings after the change, with tested proxies. Refuses a change that is not valid, that does not work, or for which no proxy is
  * available.
  */
-export async function plannedProxy(supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
+export async function plannedProxy(host: ProxyHost, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
   switch (modeOf(current, change)) {
     case null:
       return nothingAsked;
     case 'internal':
-      return toInternal(supervisor, current, change);
+      return toInternal(host, current, change);
     case 'custom':
-      return toCustom(supervisor, current, change);
+      return toCustom(host, current, change);
     case 'none':
-      if (!supervisor.policy.proxies.direct) return noDirect;
+      if (!host.policy.proxies.direct) return noDirect;
       return change.confirmNone === true ? done(noProxy) : refuse('invalid', 'confirm_no_proxy must be true for the mode none');
   }
 }
 
 /** Tests and stores the settings. A running session restarts if the route of its next connection changes. */
-async function testAndStore(supervisor: Supervisor, cell: Cell, change: ProxyChange) {
-  const { ports, policy } = supervisor;
+async function testAndStore(host: ProxyHost, cell: Cell, change: ProxyChange) {
+  const { ports, policy } = host;
   const before = cell.record.proxy ?? noProxy;
-  const planned = await plannedProxy(supervisor, before, change);
+  const planned = await plannedProxy(host, before, change);
   if (!planned.ok) return planned;
   const settings = planned.value;
   await cell.keeper.save({ proxy: settings });
@@ -134,36 +142,26 @@ const changing = new WeakSet<Cell>();
  * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
  * other.
  */
-export async function changeProxy(supervisor: Supervisor, cell: Cell, change: ProxyChange): ReturnType<ProxyCommands['changeProxy']> {
+export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyCommands['changeProxy']> {
   if (changing.has(cell)) return underWay;
   changing.add(cell);
   try {
-    return await testAndStore(supervisor, cell, change);
+    return await testAndStore(host, cell, change);
   } finally {
     changing.delete(cell);
   }
 }
 
-const proxyOf = (record: InstanceRecord): ProxyView => {
-  const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
-  return viewOf({ ...(record.proxy ?? noProxy), ...damage });
-};
-
-/** Returns all instances as their owners see them, on any node. */
-export const viewsEverywhere = async ({ cluster, registry }: Supervisor): Promise<readonly InstanceView[]> => {
-  const elsewhere = new Map((await cluster?.others?.views())?.map((view) => [view.record.id, view]));
-  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
-};
-
-export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
+export const proxyCommands = (host: ProxyHost): ProxyCommands => ({
   proxy(id) {
-    const record = supervisor.registry.record(id);
-    return record === undefined ? unknownInstance : done(proxyOf(record));
+    const record = host.registry.record(id);
+    if (record === undefined) return unknownInstance;
+    const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
+    return done(viewOf({ ...(record.proxy ?? noProxy), ...damage }));
   },
-  proxies: async () => (await viewsEverywhere(supervisor)).map((view) => ({ view, ...proxyOf(view.record) })),
-  changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
+  changeProxy: (id, change) => onSettled(host, id, (cell) => changeProxy(host, cell, change)),
   proxyCatalogue() {
-    const { catalogue } = supervisor.ports.proxies;
+    const { catalogue } = host.ports.proxies;
     return catalogue === null ? noCatalogue : done(catalogue);
   },
 });

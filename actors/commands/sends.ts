@@ -19,10 +19,19 @@ import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
-import { accept, filled, freedAt, labelled, sendNow, type SendNow, usedBy } from '../session/sending.ts';
-import type { Supervisor } from '../supervisor.ts';
-import type { Gateway, GivenKey, SendOptions } from '../views.ts';
+import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
+import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
+import type { Gateway, GivenKey, SendOptions, InstanceView } from '../views.ts';
 import { whileLive } from './perform.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells &
+  Waker &
+  WithPorts<keyof SendPorts | 'attachments' | 'sendKeys'> &
+  WithPolicy<'queue' | 'statusRecipients'> & {
+    readonly accepting: boolean;
+    view(id: InstanceId): InstanceView | null;
+  };
 
 // Idempotent sends and campaigns under a client's key. A repeated request gets the first answer and has no further effect.
 //
@@ -89,11 +98,11 @@ const queueable = new Set(['connecting', 'connected', 'hibernated']);
 const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
 
 async function sendLater(
-  supervisor: Supervisor,
+  host: Host,
   cell: Cell,
   { send: given, options, key }: Pick<SendNow, 'send' | 'options' | 'key'>,
 ): Promise<Result<Message>> {
-  const { ports, policy } = supervisor;
+  const { ports, policy } = host;
   const damage = damageOf(cell);
   if (damage) return damage;
   if (!takesAsync(cell)) return notConnected;
@@ -127,13 +136,13 @@ async function sendLater(
 }
 
 /** Returns the instance, or a refusal that the send would get in any case. The check comes before files are fetched and converted. */
-async function possible(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
-  const cell = supervisor.cell(id);
+async function possible(host: Host, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
+  const cell = host.cell(id);
   if (!cell) return unknownInstance;
   const chat = cell.link.chatOf(send.number);
   if (!chat.ok) return chat;
   if (options.async) return damageOf(cell) ?? (takesAsync(cell) ? done(cell) : notConnected);
-  const awake = await supervisor.awake(id);
+  const awake = await host.awake(id);
   return awake.ok && !awake.value.view.connected ? notConnected : awake;
 }
 
@@ -141,16 +150,16 @@ async function possible(supervisor: Supervisor, id: InstanceId, send: Send, opti
  * Fetches and keeps the files of a send, so that no stored message holds bytes. Messages to a chat leave in the order in which their files are ready,
  * so a slow file server delays only its own message.
  */
-async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Send>> {
+async function ready(host: Host, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Send>> {
   if (!hasFilesToTake(send.content)) return done(send);
-  const cell = await possible(supervisor, id, send, options);
+  const cell = await possible(host, id, send, options);
   if (!cell.ok) return cell;
-  const content = await withFilesTaken(send.content, (given) => supervisor.ports.attachments.take(id, given));
+  const content = await withFilesTaken(send.content, (given) => host.ports.attachments.take(id, given));
   return content.ok ? done({ ...send, content: content.value }) : content;
 }
 
 /** Takes the files of a send on this node, so that no bytes travel to the owner of the session. */
-export const withFilesHere = async ({ ports }: Pick<Supervisor, 'ports'>, id: InstanceId, send: Send): Promise<Result<Send>> => {
+export const withFilesHere = async ({ ports }: WithPorts<'attachments' | 'time'>, id: InstanceId, send: Send): Promise<Result<Send>> => {
   const problem = contentProblem(send.content);
   if (problem !== null) return refuse('invalid', problem);
   if (!hasFilesToTake(send.content)) return done(send);
@@ -165,11 +174,11 @@ const withAudience = (send: Send, bound: number): Send => {
   return { ...send, audience: { recipients, most: most > 0 ? Math.min(most, bound) : bound, contacts: [] } };
 };
 
-export function sendCommands(supervisor: Supervisor, once: SendOnce): SendCommands {
-  const { ports, policy } = supervisor;
+export function sendCommands(host: Host, once: SendOnce): SendCommands {
+  const { ports, policy } = host;
 
   const sendInTurn = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
-    whileLive(supervisor, id, async (cell, signal) => {
+    whileLive(host, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, given.number);
       if (!recipient.ok) return recipient;
       const { chatId, number } = recipient.value;
@@ -183,26 +192,26 @@ export function sendCommands(supervisor: Supervisor, once: SendOnce): SendComman
   const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
     const problem = channelProblem(given) ?? contentProblem(given.content);
     if (problem !== null) return refuse('invalid', problem);
-    const prepared = await ready(supervisor, id, withAudience(given, policy.statusRecipients), options);
+    const prepared = await ready(host, id, withAudience(given, policy.statusRecipients), options);
     if (!prepared.ok) return prepared;
     const send = prepared.value;
     if (options.async) {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       if (!cell) return unknownInstance;
-      const accepted = await sendLater(supervisor, cell, { send, options, key });
+      const accepted = await sendLater(host, cell, { send, options, key });
       // No caller waits for the wake. If the wake fails, the next sweep of hibernated sessions tries again.
-      if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
+      if (accepted.ok && cell.view.status === 'hibernated') host.awake(id).catch(() => undefined);
       return accepted;
     }
     const first = await sendInTurn(id, send, options, key);
     // The session hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
-    return first === notConnected && supervisor.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options, key) : first;
+    return first === notConnected && host.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options, key) : first;
   };
 
   return {
     send: (id, send, options) => once.run(id, options.once, (key) => sendAny(id, send, options, key)),
     async queue(id) {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       const ready = cell?.view.connected ?? false;
       const pending = cell?.queue.pending ?? 0;
       const processing = cell?.queue.processing ?? false;
@@ -211,14 +220,14 @@ export function sendCommands(supervisor: Supervisor, once: SendOnce): SendComman
         status: processing ? 'processing' : pending === 0 ? 'idle' : ready ? 'processing' : 'waiting_connection',
         pending,
         processingNow: processing,
-        acceptingNewMessages: supervisor.accepting && cell !== null && takesAsync(cell),
+        acceptingNewMessages: host.accepting && cell !== null && takesAsync(cell),
         sessionReady: ready,
         resetting: false,
         ...(nextAt === null ? {} : { nextAt }),
       };
     },
     async clearQueue(id) {
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       return cell ? done(await cell.queue.clear()) : unknownInstance;
     },
   };

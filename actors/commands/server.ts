@@ -3,9 +3,24 @@ import { refusalNameOf } from '../delivery/recorder.ts';
 import { createMutex } from '../keyed-mutex.ts';
 import { done, type InstanceId, refuse, type Result, unknownInstance } from '../model.ts';
 import { EpochLost, type KnownNode, type Ports, StorageFailure } from '../ports.ts';
-import type { Supervisor } from '../supervisor.ts';
-import type { Gateway, NodeView } from '../views.ts';
+import type { WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Restore } from '../supervisor/restore.ts';
+import type { Gateway, NodeView, Figures, Numbers } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = WithPorts<'chance' | 'digest' | 'log' | 'platform' | 'refused' | 'settings' | 'time'> & {
+  readonly cluster: Cluster | null;
+  exists(id: InstanceId): Promise<boolean>;
+  figures(): Promise<Figures>;
+  lookUp(token: string): Promise<InstanceId | null>;
+  numbers(): Numbers;
+  readonly progress: Restore['progress'];
+  readonly registry: Registry;
+  readonly warnings: readonly string[];
+};
 
 // Commands on entries that the database refused: list them, retry one, discard one.
 
@@ -13,7 +28,7 @@ type RefusedCommands = Pick<Gateway, 'refusedEntries' | 'retryRefused' | 'discar
 
 const unknownEntry = refuse('notFound', 'there is no such entry');
 
-async function retry({ ports, registry }: Supervisor, id: InstanceId, entryId: string): Promise<Result<null>> {
+async function retry({ ports, registry }: Host, id: InstanceId, entryId: string): Promise<Result<null>> {
   const cell = registry.cell(id);
   if (cell === null) return unknownInstance;
   const entry = await ports.refused.read(id, entryId);
@@ -32,7 +47,7 @@ async function retry({ ports, registry }: Supervisor, id: InstanceId, entryId: s
   return done(null);
 }
 
-async function discard({ ports, registry }: Supervisor, id: InstanceId, entryId: string): Promise<Result<null>> {
+async function discard({ ports, registry }: Host, id: InstanceId, entryId: string): Promise<Result<null>> {
   const record = registry.record(id);
   if (record === undefined) return unknownInstance;
   if (!(await ports.refused.remove({ instanceId: id, epoch: record.epoch }, entryId))) return unknownEntry;
@@ -40,10 +55,10 @@ async function discard({ ports, registry }: Supervisor, id: InstanceId, entryId:
   return done(null);
 }
 
-const refusedCommands = (supervisor: Supervisor): RefusedCommands => ({
-  refusedEntries: (query) => supervisor.ports.refused.list(query),
-  retryRefused: (id, entry) => retry(supervisor, id, entry),
-  discardRefused: (id, entry) => discard(supervisor, id, entry),
+const refusedCommands = (host: Host): RefusedCommands => ({
+  refusedEntries: (query) => host.ports.refused.list(query),
+  retryRefused: (id, entry) => retry(host, id, entry),
+  discardRefused: (id, entry) => discard(host, id, entry),
 });
 
 // Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster.
@@ -78,24 +93,24 @@ const nodeView = ({ load, leftMs, ended, bus, ...node }: KnownNode, lease: numbe
   renewedMs: Math.max(0, lease - leftMs),
 });
 
-export const serverCommands = (supervisor: Supervisor, signIns: ServerCommands['signIns']): ServerCommands & RefusedCommands => {
-  const { cluster, registry } = supervisor;
+export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedCommands => {
+  const { cluster, registry } = host;
   return {
-    ...refusedCommands(supervisor),
+    ...refusedCommands(host),
     authenticate: (token) => registry.byToken(token),
-    lookUp: (token) => supervisor.lookUp(token),
-    exists: (id) => supervisor.exists(id),
+    lookUp: (token) => host.lookUp(token),
+    exists: (id) => host.exists(id),
     signIns,
     nodes: async () => ((await cluster?.overview.nodes()) ?? []).map((node) => nodeView(node, cluster?.lease ?? 0)),
     nodeName: cluster?.figures.name ?? null,
     draining: () => cluster?.draining ?? false,
     drainNode: async (name) => (await cluster?.drainNode(name)) ?? noNodes,
-    ready: () => supervisor.progress,
+    ready: () => host.progress,
     troubles: () => troublesOf(registry),
-    warnings: () => supervisor.warnings,
-    clientVersion: () => supervisor.ports.platform.clientVersion(),
-    numbers: () => supervisor.numbers(),
-    figures: () => supervisor.figures(),
+    warnings: () => host.warnings,
+    clientVersion: () => host.ports.platform.clientVersion(),
+    numbers: () => host.numbers(),
+    figures: () => host.figures(),
     counts: () => countsOf(registry),
   };
 };

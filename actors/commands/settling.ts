@@ -1,7 +1,14 @@
 /** Waits of commands for a session that is closing, because its chart accepts no commands then. */
+import type { Unlinked } from '../views.ts';
 import { refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, WithPolicy } from './host.ts';
+
+/** The parts of the supervisor that these commands need. */
+export type SettlingHost = Cells &
+  WithPolicy<'unlinkTimeout'> & {
+    readonly removals: Map<InstanceId, Promise<Result<Unlinked>>>;
+  };
 
 /** The longest wait of a command for the chart, in addition to the time-out of unlinking. In milliseconds. */
 export const settleMs = 10_000;
@@ -14,18 +21,13 @@ const isUnlinking = (cell: Cell): boolean => cell.record.wanted === 'unlinked' &
 
 export const isSettled = (cell: Cell): boolean => !cell.closing && !isUnlinking(cell);
 
-export const settled = (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
-  cell.waitFor(isSettled, settleMs + supervisor.policy.unlinkTimeout);
+export const settled = (host: SettlingHost, cell: Cell): Promise<boolean> => cell.waitFor(isSettled, settleMs + host.policy.unlinkTimeout);
 
 /** Runs a command on an instance that is neither closing nor being removed. */
-export async function onSettled<T>(
-  supervisor: Supervisor,
-  id: InstanceId,
-  command: (cell: Cell) => Promise<Result<T>>,
-): Promise<Result<T>> {
-  await supervisor.removals.get(id)?.catch(() => undefined); // the caller of the removal gets its failure
-  const cell = supervisor.cell(id);
+export async function onSettled<T>(host: SettlingHost, id: InstanceId, command: (cell: Cell) => Promise<Result<T>>): Promise<Result<T>> {
+  await host.removals.get(id)?.catch(() => undefined); // the caller of the removal gets its failure
+  const cell = host.cell(id);
   if (!cell) return unknownInstance;
-  await settled(supervisor, cell);
+  await settled(host, cell);
   return command(cell);
 }

@@ -18,7 +18,11 @@ import {
   type Result,
   type Webhook,
 } from '../model.ts';
-import type { Supervisor } from '../supervisor.ts';
+import type { Cells, WithPolicy, WithPorts } from './host.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Chores } from '../supervisor/chores.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type {
   DeliveryFilter,
   DeliveryPage,
@@ -31,6 +35,17 @@ import type {
   WebhookInput,
   WebhookTest,
 } from '../views.ts';
+
+/** The parts of the supervisor that these commands need. */
+type Host = Cells &
+  WithPorts<'chance' | 'chatwoot' | 'deliveries' | 'envelope' | 'receiver' | 'settings' | 'signer' | 'time' | 'webhooks'> &
+  WithPolicy<'webhooksPerInstance'> & {
+    readonly chores: Pick<Chores, 'wakeRemover'>;
+    readonly cluster: Cluster | null;
+    readonly dispatcher: Dispatcher;
+    readonly registry: Registry;
+    readonly since: number;
+  };
 
 // Commands on webhooks. The rules are in `delivery/webhook-config.ts`. The commands store the changes and notify the couriers.
 
@@ -45,8 +60,8 @@ const globalKey = 'webhook.global';
 const noEpoch = 0;
 
 /** Creates the functions that store changes and notify the couriers. */
-const writerOf = (supervisor: Supervisor) => {
-  const { ports, dispatcher } = supervisor;
+const writerOf = (host: Host) => {
+  const { ports, dispatcher } = host;
   return {
     /** Returns the reason why the receiver may not be posted to, or null. */
     objectionTo: ({ url, action }: WebhookInput): string | null =>
@@ -70,7 +85,7 @@ const writerOf = (supervisor: Supervisor) => {
         await ports.webhooks.remove({ id, instanceId }, epoch);
         dispatcher.remove(id);
       }
-      supervisor.chores.wakeRemover();
+      host.chores.wakeRemover();
       return done('');
     },
   };
@@ -78,15 +93,15 @@ const writerOf = (supervisor: Supervisor) => {
 
 type Writer = ReturnType<typeof writerOf>;
 
-const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
-  const { ports, dispatcher, registry } = supervisor;
+const changeOwn = async (host: Host, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
+  const { ports, dispatcher, registry } = host;
   const epoch = registry.record(id)?.epoch ?? 0;
   const objection = writer.objectionTo(input);
   if (objection !== null) return refuse('invalid', objection);
   const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
   const change = changeOf(situation, input);
   if (!change.ok) return change;
-  const most = supervisor.policy.webhooksPerInstance;
+  const most = host.policy.webhooksPerInstance;
   const isNew = 'save' in change.value && change.value.save.id === situation.newId;
   if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
   const revealed =
@@ -95,18 +110,18 @@ const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId,
 };
 
 /** Returns the id of the global webhook. Nodes agree on the id before one of them creates it, so concurrent requests create one webhook. */
-const globalId = async ({ ports, dispatcher, cluster }: Supervisor): Promise<string> => {
+const globalId = async ({ ports, dispatcher, cluster }: Host): Promise<string> => {
   await cluster?.refreshed();
   const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
   return (await ports.settings.swap(globalKey, null, wished)) ? wished : ((await ports.settings.get(globalKey)) ?? wished);
 };
 
-const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: WebhookInput): Promise<Result<SavedWebhooks>> => {
-  const { ports, dispatcher } = supervisor;
+const changeGlobal = async (host: Host, writer: Writer, given: WebhookInput): Promise<Result<SavedWebhooks>> => {
+  const { ports, dispatcher } = host;
   const input: WebhookInput = { ...given, action: '', id: '', enabled: given.enabled ?? true };
   const objection = writer.objectionTo(input);
   if (objection !== null) return refuse('invalid', objection);
-  const newId = await globalId(supervisor);
+  const newId = await globalId(host);
   const receivers = dispatcher.webhooks.receivers(null);
   const current = receivers.filter(({ id }) => id === newId);
   const change = changeOf({ instanceId: null, current, newId, now: ports.time.now() }, input);
@@ -119,25 +134,25 @@ const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: Webho
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
 };
 
-export function webhookCommands(supervisor: Supervisor): WebhookCommands {
-  const { dispatcher } = supervisor;
-  const writer = writerOf(supervisor);
+export function webhookCommands(host: Host): WebhookCommands {
+  const { dispatcher } = host;
+  const writer = writerOf(host);
   /** The mutex allows one change at a time for each owner, because two concurrent simple-mode requests must not create two webhooks. */
   const mutex = createKeyedMutex();
-  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
+  const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: host.since, errors });
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),
-    saveWebhook: (id, input) => mutex.run(id, () => changeOwn(supervisor, writer, id, input)),
-    webhookErrors: async (id) => history(supervisor.cell(id)?.history.errors ?? []),
+    saveWebhook: (id, input) => mutex.run(id, () => changeOwn(host, writer, id, input)),
+    webhookErrors: async (id) => history(host.cell(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
-    saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(supervisor, writer, input)),
-    globalWebhookErrors: async () => (await supervisor.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
-    past: async (id) => (await supervisor.cluster?.streams?.past(id)) ?? null,
+    saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(host, writer, input)),
+    globalWebhookErrors: async () => (await host.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
+    past: async (id) => (await host.cluster?.streams?.past(id)) ?? null,
     subscribe(id, onEvent, onEnd, onGap) {
-      const streams = supervisor.cluster?.streams;
+      const streams = host.cluster?.streams;
       if (streams) return streams.subscribe(id, onEvent, onEnd, onGap);
-      const cell = supervisor.cell(id);
+      const cell = host.cell(id);
       if (cell) return cell.feed.subscribe(onEvent, onEnd);
       onEnd();
       return () => undefined;
@@ -155,14 +170,14 @@ const replayable = deliveryStates.filter((state) => state !== 'waiting');
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
 /** Returns the webhooks of the owner, or the requested one. */
-const chosen = ({ dispatcher }: Supervisor, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
+const chosen = ({ dispatcher }: Host, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
   const own = dispatcher.webhooks.own(owner);
   const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
   if (found.length > 0 || (id === undefined && owner !== null)) return done(found);
   return refuse('notFound', owner === null ? 'Global webhook not found' : 'Webhook not found');
 };
 
-const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryView => {
+const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   const webhook = dispatcher.webhooks.get(record.webhookId);
   if (!webhook?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
@@ -176,32 +191,32 @@ const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryVie
 };
 
 /** Returns the dropped events of each webhook, counted over all nodes. */
-const droppedOf = async ({ cluster, dispatcher }: Supervisor, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
+const droppedOf = async ({ cluster, dispatcher }: Host, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
-async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
   const { state = null, limit, offset } = filter;
-  const { deliveries } = supervisor.ports;
+  const { deliveries } = host.ports;
   const ids = webhooks.map(({ id }) => id);
   const [page, tallies, dropped] = await Promise.all([
     deliveries.list({ webhooks: ids, state, limit, offset }),
     deliveries.tally(ids),
-    droppedOf(supervisor, ids),
+    droppedOf(host, ids),
   ]);
   const queues = ids.map((webhookId, at) => {
     const { waiting = 0, parked = 0, bytes = 0 } = tallies.find((tally) => tally.webhookId === webhookId) ?? {};
     return { webhookId, waiting, parked, bytes, dropped: dropped[at] ?? {} };
   });
-  return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
+  return { deliveries: page.deliveries.map((record) => viewOf(host, record)), more: page.more, queues };
 }
 
 /** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
-async function nudge({ cluster, registry }: Supervisor, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
+async function nudge({ cluster, registry }: Host, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
   if (cluster?.others) return cluster.others.nudge(webhookId, ids);
   for (const id of ids) registry.cell(id)?.nudge(webhookId);
 }
 
-async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
+async function replay(host: Host, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
   const { ids = null, types = eventTypes, states = replayable, from = 0, to = Number.MAX_SAFE_INTEGER, limit } = filter;
   let count = 0;
   for (const { id, events } of webhooks) {
@@ -209,10 +224,10 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
     // Events that the webhook no longer subscribes to would be dropped on delivery.
     const wanted = types.filter((type) => listensTo(events, type));
     const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
-    const back = await supervisor.ports.deliveries.replay(query);
+    const back = await host.ports.deliveries.replay(query);
     for (const one of back) count += one.count;
     await nudge(
-      supervisor,
+      host,
       id,
       back.map(({ instanceId }) => instanceId),
     );
@@ -220,7 +235,7 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
   return count;
 }
 
-async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type: string): Promise<WebhookTest> {
+async function tryOut({ ports, dispatcher }: Host, webhook: Webhook, type: string): Promise<WebhookTest> {
   const { receiver, chance, time } = ports;
   const started = time.now();
   const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
@@ -230,7 +245,7 @@ async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type:
 }
 
 /** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
-async function tryChatwoot({ ports }: Supervisor, place: ChatwootPlace): Promise<WebhookTest> {
+async function tryChatwoot({ ports }: Host, place: ChatwootPlace): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();
   const found = await chatwoot.check(place);
@@ -238,22 +253,22 @@ async function tryChatwoot({ ports }: Supervisor, place: ChatwootPlace): Promise
   return { id: `test_${chance.hex(12)}`, url: place.url, outcome, ms: time.now() - started };
 }
 
-export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
+export const deliveryCommands = (host: Host): DeliveryCommands => ({
   async deliveries(owner, filter) {
-    const webhooks = chosen(supervisor, owner, filter.webhook);
-    return webhooks.ok ? done(await look(supervisor, webhooks.value, filter)) : webhooks;
+    const webhooks = chosen(host, owner, filter.webhook);
+    return webhooks.ok ? done(await look(host, webhooks.value, filter)) : webhooks;
   },
   async replay(owner, filter) {
-    const webhooks = chosen(supervisor, owner, filter.webhook);
-    return webhooks.ok ? done(await replay(supervisor, webhooks.value, filter)) : webhooks;
+    const webhooks = chosen(host, owner, filter.webhook);
+    return webhooks.ok ? done(await replay(host, webhooks.value, filter)) : webhooks;
   },
   async testWebhook(owner, { webhook: id, type = 'test' }) {
-    const webhooks = chosen(supervisor, owner, id);
+    const webhooks = chosen(host, owner, id);
     if (!webhooks.ok) return webhooks;
     const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
     if (!webhook) return refuse('notFound', 'Webhook not found');
     if (webhook.unreadable !== undefined) return refuse('conflict', damageText(webhook));
     const { url, chatwoot } = webhook;
-    return done(chatwoot ? await tryChatwoot(supervisor, { ...chatwoot, url }) : await tryOut(supervisor, webhook, type));
+    return done(chatwoot ? await tryChatwoot(host, { ...chatwoot, url }) : await tryOut(host, webhook, type));
   },
 });

@@ -13,12 +13,17 @@ import {
 } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Turn, TurnEnd } from './campaign-runner.ts';
-import type { Cell } from './cell.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
 import { postponed } from './queue-host.ts';
 import { recipientOf } from './perform.ts';
-import { sendNow } from './sending.ts';
+import { sendNow, type Sendable } from './sending.ts';
 
 export type EndOf = 'waiting' | 'failed' | 'skipped' | 'unknown';
+
+/** A session that sends the messages of a chat one after the other. */
+interface CampaignSession extends Sendable {
+  readonly chatTurns: KeyedMutex;
+}
 
 export interface TurnInput {
   readonly ports: Ports;
@@ -32,7 +37,7 @@ export interface TurnInput {
 const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 
 /** Returns the content with its files fetched from their URLs. Files in the request body were stored when the campaign was created. */
-async function withFiles({ attachments }: Ports, cell: Cell, content: SendContent): Promise<Result<SendContent>> {
+async function withFiles({ attachments }: Ports, cell: CampaignSession, content: SendContent): Promise<Result<SendContent>> {
   if (!hasFilesToTake(content)) return { ok: true, value: content };
   return withFilesTaken(content, (given) => attachments.take(cell.record.id, given));
 }
@@ -56,7 +61,13 @@ async function refusedTurn({ settle }: TurnInput, refusal: Refusal, gone: boolea
   return reason === 'refused' ? 'refused' : 'settled';
 }
 
-async function sendTo(input: TurnInput, cell: Cell, signal: AbortSignal, number: string, chatId: string): Promise<Result<unknown>> {
+async function sendTo(
+  input: TurnInput,
+  cell: CampaignSession,
+  signal: AbortSignal,
+  number: string,
+  chatId: string,
+): Promise<Result<unknown>> {
   const { ports, campaign, turn } = input;
   const { content: given, mentions, forward, replyTo, ...rest } = turn.send;
   const content = await withFiles(ports, cell, given);
@@ -68,7 +79,7 @@ async function sendTo(input: TurnInput, cell: Cell, signal: AbortSignal, number:
   );
 }
 
-export async function campaignTurn(input: TurnInput, cell: Cell, signal: AbortSignal): Promise<TurnEnd> {
+export async function campaignTurn(input: TurnInput, cell: CampaignSession, signal: AbortSignal): Promise<TurnEnd> {
   const { ports, turn, settle } = input;
   const plain = plainNumber(turn.number);
   const recipient = await recipientOf(cell, signal, plain);

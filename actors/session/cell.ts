@@ -23,11 +23,13 @@ import type { InstanceEvent } from './instance.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
 import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
-import { SendQueue, type QueueHost } from './queue.ts';
+import { askForPicture, writeTyping } from './perform.ts';
+import { SendQueue } from './queue.ts';
+import { queueHostOf } from './queue-host.ts';
 import { RootActor } from './root-actor.ts';
 import { beginningMs, beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Steps } from './steps.ts';
-import { Typing, type TypingInput } from './typing.ts';
+import { Typing } from './typing.ts';
 
 export interface CellInput {
   readonly record: InstanceRecord;
@@ -39,12 +41,8 @@ export interface CellInput {
   readonly couriers: CourierHost;
   /** Returns the current webhooks of this instance, and the global one. */
   readonly webhooks: () => readonly Webhook[];
-  /** Makes the host of the queue, which needs the cell. */
-  readonly queueHost: (cell: Cell) => QueueHost;
-  /** Makes the function that shows typing, which needs the cell. */
-  readonly writeTyping: (cell: Cell) => TypingInput['write'];
-  /** Makes the function that asks for pictures, which needs the cell. */
-  readonly askForPicture: (cell: Cell) => PicturesInput['ask'];
+  /** Returns the reason why no queued message may be sent now, or ''. */
+  readonly held: () => string;
   /** Begins to download the file of a message that arrived. Returns null if the message has no wanted file. Never rejects. */
   readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
   /** Reports a file that came after the event of its message. */
@@ -129,8 +127,8 @@ export class Cell {
       time: ports.time,
       wait: policy.autoDownload.wait,
     });
-    this.queue = new SendQueue(input.queueHost(this));
-    this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
+    this.queue = new SendQueue(queueHostOf(ports, policy.queue, input.held, this));
+    this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: writeTyping(this) });
     this.proxying = proxyingOf(input, () => this.record, this.keeper);
     this.link = ports.platform.link(this.#linkHost(record));
     this.root = new RootActor({
@@ -307,7 +305,7 @@ export class Cell {
   }
 
   #makePictures(claim: PicturesInput['claim']): Pictures {
-    const { ports, policy, askForPicture } = this.#input;
+    const { ports, policy } = this.#input;
     const ask = askForPicture(this);
     return new Pictures({ claim, ports, policy: policy.pictures, workers: this.workers, ask, record: (all) => this.recorder.record(all) });
   }

@@ -1,17 +1,40 @@
 /** Performs one operation on a live session within a deadline, and finds the recipient or the stored chat that a request means. */
-import { type Chat, done, notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
+import { type Chat, done, type InstanceRecord, notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
-import type { ChatStore } from '../ports.ts';
-import type { Cell } from './cell.ts';
+import type { ChatStore, PlatformLink } from '../ports.ts';
+import type { Recorder } from '../delivery/recorder.ts';
+import type { Recipients } from './recipients.ts';
+
+// Parts of a cell. A function takes the smallest of them with which it can work.
+
+/** An instance with its recorder. */
+export interface Recorded {
+  readonly record: InstanceRecord;
+  readonly recorder: Recorder;
+}
+
+/** A session on which operations are performed. */
+export interface Operable extends Recorded {
+  readonly link: PlatformLink;
+  /** Returns the deadline of an operation that begins now. In Unix milliseconds. */
+  deadline(): number;
+  /** Runs a task on the live session. Returns null without one. */
+  request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null;
+}
+
+/** A session that finds the recipients of messages. */
+export interface Addressable extends Operable {
+  readonly recipients: Recipients;
+}
 
 // Performs one operation on a live session within a deadline, and records its results.
 
 /**
- * Performs one operation inside a task of `Cell.request`, with the `signal` of that task. The entries of the handler are recorded before the promise
+ * Performs one operation inside a task of `Operable.request`, with the `signal` of that task. The entries of the handler are recorded before the promise
  * resolves.
  */
 export async function performIn<N extends OperationName>(
-  cell: Cell,
+  cell: Operable,
   signal: AbortSignal,
   name: N,
   input: InputOf<N>,
@@ -24,7 +47,7 @@ export async function performIn<N extends OperationName>(
 
 /** Shows typing, for a call or by itself. Writes nothing without a live session. */
 export const writeTyping =
-  (cell: Cell) =>
+  (cell: Operable) =>
   async (chatId: string, state: TypingState, signal?: AbortSignal): Promise<Result<null>> => {
     const write = (during: AbortSignal): Promise<Result<null>> => performIn(cell, during, 'chat.typing', { chatId, state });
     if (signal) return write(signal);
@@ -33,7 +56,7 @@ export const writeTyping =
 
 /** Asks for a picture in a separate request. Resolves with null without a live session. */
 export const askForPicture =
-  (cell: Cell) =>
+  (cell: Operable) =>
   async (id: string, kind: PictureKind): Promise<Outcome<Picture> | null> => {
     // The chart takes no request while it starts another one.
     await Promise.resolve();
@@ -50,7 +73,7 @@ export interface Recipient {
 }
 
 /** Returns the recipient. Needs a live session. Refuses as `PlatformLink.chatOf` and `Recipients.resolve` do. */
-export async function recipientOf(cell: Cell, signal: AbortSignal, number: string): Promise<Result<Recipient>> {
+export async function recipientOf(cell: Addressable, signal: AbortSignal, number: string): Promise<Result<Recipient>> {
   const chat = cell.link.chatOf(number);
   if (!chat.ok) return chat;
   const { chatId, certain } = chat.value;
@@ -64,7 +87,7 @@ export async function recipientOf(cell: Cell, signal: AbortSignal, number: strin
 }
 
 /** Finds a stored chat by any of its names, because a number may be written in two forms. */
-export async function storedChat({ record, link }: Cell, chats: ChatStore, number: string): Promise<Chat | null> {
+export async function storedChat({ record, link }: Operable, chats: ChatStore, number: string): Promise<Chat | null> {
   const named = link.chatOf(number);
   for (const name of new Set([number, ...(named.ok ? [named.value.chatId, ...named.value.forms] : [])])) {
     const chat = await chats.get(record.id, name);

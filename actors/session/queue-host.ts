@@ -1,12 +1,13 @@
 /** Connects the asynchronous queue of a session with the platform, and restores the messages that an earlier run accepted. */
 import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
-import type { Cell } from './cell.ts';
-import { performIn, recipientOf } from './perform.ts';
+import { performIn, recipientOf, type Recorded } from './perform.ts';
 import { between } from '../policy/pacing.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import type { QueueHost, Sending } from './queue.ts';
-import { giveUp, prepare, transmit } from './sending.ts';
+import type { QueueHost, Sending, SendQueue } from './queue.ts';
+import type { InstanceView } from '../views.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
+import { giveUp, prepare, transmit, type Sendable, type SendPorts } from './sending.ts';
 
 const reasons = {
   tooOld: { status: 'Failed', error: 'it waited too long in the asynchronous queue' },
@@ -16,7 +17,7 @@ const reasons = {
 } as const;
 
 /** Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before anything is written. */
-async function complete(cell: Cell, signal: AbortSignal, message: Message): Promise<Result<Message>> {
+async function complete(cell: Sendable, signal: AbortSignal, message: Message): Promise<Result<Message>> {
   const send = message.queuedSend?.send;
   if (!send) return done(message);
   const composed = await performIn(cell, signal, 'message.compose', { send, draft: message });
@@ -46,7 +47,7 @@ export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone:
 };
 
 /** Sends a queued message. After `later`, the message is sent again under the same id, which receivers dedupe. */
-async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued: Message): Promise<Sending> {
+async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal, queued: Message): Promise<Sending> {
   const recipient = await recipientOf(cell, signal, queued.chatId);
   if (!recipient.ok) {
     const postponement = postponed(recipient.refusal, signal.aborted);
@@ -63,27 +64,44 @@ async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued:
   return 'done';
 }
 
-export const queueHostOf =
-  (ports: Ports, limits: QueueLimits, held: () => string) =>
-  (cell: Cell): QueueHost => ({
-    time: ports.time,
-    limits,
-    live: () => cell.view.connected,
-    held,
-    pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
-    async read(limit) {
-      // A message that was already sent must not be read as `Queued` again.
-      await cell.recorder.recorded();
-      return ports.messages.queued(cell.record.id, limit);
-    },
-    send: async (message) => (await cell.request((signal) => sendQueued(ports, cell, signal, message))) ?? 'later',
-    giveUp: (message, why) => giveUp(cell, message, reasons[why].status, reasons[why].error),
-    supervise: (input) => cell.workers.supervise(input),
-  });
+/** A session with an asynchronous queue. */
+export interface QueueingSession extends Sendable {
+  readonly view: InstanceView;
+  readonly workers: SupervisedWorkers;
+}
 
-export interface QueueRestore {
-  cellOf(id: InstanceId): Cell | null;
-  wake(cell: Cell): void;
+/** Returns the host of the queue of a session. `held` returns the reason why nothing may be sent now, or ''. */
+export const queueHostOf = (
+  ports: SendPorts & Pick<Ports, 'chance'>,
+  limits: QueueLimits,
+  held: () => string,
+  cell: QueueingSession,
+): QueueHost => ({
+  time: ports.time,
+  limits,
+  live: () => cell.view.connected,
+  held,
+  pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
+  async read(limit) {
+    // A message that was already sent must not be read as `Queued` again.
+    await cell.recorder.recorded();
+    return ports.messages.queued(cell.record.id, limit);
+  },
+  send: async (message) => (await cell.request((signal) => sendQueued(ports, cell, signal, message))) ?? 'later',
+  giveUp: (message, why) => giveUp(cell, message, reasons[why].status, reasons[why].error),
+  supervise: (input) => cell.workers.supervise(input),
+});
+
+/** An instance whose queue can be restored. */
+interface Queued {
+  readonly view: InstanceView;
+  readonly queue: SendQueue;
+}
+
+/** Restores queues. `Session` is the type of an instance of the caller. */
+export interface QueueRestore<Session> {
+  cellOf(id: InstanceId): Session | null;
+  wake(cell: Session): void;
   /** Repeats work while storage is unavailable. */
   untilStored<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -92,7 +110,10 @@ export interface QueueRestore {
  * Restores the queues of an earlier run at the start of the process. The queues can then be listed and cleared. A hibernated session is woken for its
  * queue.
  */
-export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilStored }: QueueRestore): Promise<void> {
+export async function restoreQueues<Session extends Queued>(
+  { messages }: Pick<Ports, 'messages'>,
+  { cellOf, wake, untilStored }: QueueRestore<Session>,
+): Promise<void> {
   for (const { id, queued } of await untilStored(() => messages.queueing())) {
     const cell = queued > 0 ? cellOf(id) : null;
     if (!cell) continue;
@@ -104,7 +125,7 @@ export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilSt
 const batch = 500;
 
 /** Fails unfinished messages of an earlier run whose caller waited for an answer. The caller got an error, and may have sent the message again. */
-export async function failInterrupted(cell: Cell, messages: readonly Message[]): Promise<void> {
+export async function failInterrupted(cell: Recorded, messages: readonly Message[]): Promise<void> {
   await Promise.all(
     messages.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
   );
@@ -112,7 +133,7 @@ export async function failInterrupted(cell: Cell, messages: readonly Message[]):
 }
 
 /** Fails all interrupted messages from before this time. */
-export async function failAllInterrupted({ messages }: Ports, cell: Cell, since: number): Promise<void> {
+export async function failAllInterrupted({ messages }: Pick<Ports, 'messages'>, cell: Recorded, since: number): Promise<void> {
   // Messages carry whole seconds, as the platform counts them.
   const before = since - 1000;
   for (;;) {

@@ -24,8 +24,13 @@ import type { AnswerOf, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { SendOptions } from '../views.ts';
 import { pauseUnless } from '../waiting.ts';
-import type { Cell } from './cell.ts';
-import { performIn } from './perform.ts';
+import { type Addressable, type Operable, performIn, type Recorded } from './perform.ts';
+import type { Typing } from './typing.ts';
+
+/** A session that sends messages. */
+export interface Sendable extends Addressable {
+  readonly typing: Typing;
+}
 
 // The life of a send key: used with the message, then answered or freed.
 
@@ -41,7 +46,7 @@ export const usedBy = (key: SendKey, message: Message, at: number, answer: Resul
 export const freedAt = 0;
 
 /** The client may try again under the same key: nothing left the process. Resolves after the first try to record it. */
-const free = async (cell: Cell, key: UsedSendKey | null): Promise<void> => {
+const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
   if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: freedAt, answer: null } });
 };
 
@@ -50,7 +55,7 @@ const free = async (cell: Cell, key: UsedSendKey | null): Promise<void> => {
  * message tells the outcome later. After any other failure nothing left, and the key is freed. The refusal for the caller names a message that may
  * have arrived.
  */
-async function settleFailure(cell: Cell, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {
+async function settleFailure(cell: Recorded, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {
   if (refusal.reason === 'unknown') return refuse('unknown', refusal.message, { ...refusal, messageId: message.messageId });
   const answer = { ok: false, refusal } as const;
   if (refusal.reason !== 'refused') await free(cell, key);
@@ -72,17 +77,20 @@ const chatAfter = (message: Message): ChatPatch => ({
 });
 
 /** Records that a message will not be sent any more. Resolves after the first attempt. If storage is unavailable, the record is stored later. */
-export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
+export const giveUp = (cell: Recorded, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
   cell.recorder.tell(progress(message, status, message.timestamp, error));
 
+/** The ports that a send needs. */
+export type SendPorts = Pick<Ports, 'chats' | 'groups' | 'messages' | 'placeholder' | 'time'>;
+
 /** Adds the viewers of a status post if the client gave no recipients. */
-async function withContacts(ports: Ports, cell: Cell, send: Send): Promise<Send> {
+async function withContacts(ports: SendPorts, cell: Operable, send: Send): Promise<Send> {
   if (!send.audience || send.audience.recipients !== null) return send;
   return { ...send, audience: { ...send.audience, contacts: await ports.chats.contacts(cell.record.id) } };
 }
 
 /** Returns the chat that fills placeholders. The platform is asked for the name of a group without a stored name, if the session is live. */
-async function namedChat(ports: Ports, cell: Cell, signal: AbortSignal | null, chatId: string): Promise<NamedChat | null> {
+async function namedChat(ports: SendPorts, cell: Operable, signal: AbortSignal | null, chatId: string): Promise<NamedChat | null> {
   const chat = await ports.chats.get(cell.record.id, chatId);
   if (!chatId.endsWith('@g.us') || (chat !== null && chat.name !== '')) return chat;
   const stored = (await ports.groups.get(cell.record.id, chatId))?.subject?.text ?? '';
@@ -92,7 +100,7 @@ async function namedChat(ports: Ports, cell: Cell, signal: AbortSignal | null, c
 }
 
 /** Returns the name of a group from the platform, or ''. */
-async function askedName(cell: Cell, signal: AbortSignal | null, groupId: string): Promise<string> {
+async function askedName(cell: Operable, signal: AbortSignal | null, groupId: string): Promise<string> {
   const ask = (during: AbortSignal) => performIn(cell, during, 'group.get', { groupId, fresh: false, link: false, requests: false });
   const found = await (signal === null ? cell.request(ask) : ask(signal));
   return found?.ok === true ? (found.value.group.subject?.text ?? '') : '';
@@ -102,7 +110,13 @@ async function askedName(cell: Cell, signal: AbortSignal | null, groupId: string
  * Fills the placeholders of the content from the chat, and adds the contacts from which a status post chooses recipients. Refuses with `invalid` if
  * the filled text is too long. `signal` belongs to the request on the live session, and is null without one.
  */
-export async function filled(ports: Ports, cell: Cell, signal: AbortSignal | null, given: Send, chatId: string): Promise<Result<Send>> {
+export async function filled(
+  ports: SendPorts,
+  cell: Operable,
+  signal: AbortSignal | null,
+  given: Send,
+  chatId: string,
+): Promise<Result<Send>> {
   const send = await withContacts(ports, cell, given);
   if (send.literal === true || !hasPlaceholders(send.content)) return done(send);
   const chat = await namedChat(ports, cell, signal, chatId);
@@ -131,7 +145,7 @@ export const labelled = (
  * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
  * be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
  */
-export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<Message> {
+export async function accept(cell: Recorded, message: Message, key: UsedSendKey | null): Promise<Message> {
   try {
     const { renamed } = await cell.recorder.append({ kind: 'queued', message, chat: chatAfter(message), ...(key ? { key } : {}) });
     const { id } = renamed?.find(({ messageId }) => messageId === message.messageId) ?? message;
@@ -144,7 +158,7 @@ export async function accept(cell: Cell, message: Message, key: UsedSendKey | nu
 }
 
 /** Shows typing or recording, and confirms reading, before a message is sent. */
-export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
+export async function prepare(ports: SendPorts, cell: Operable, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
   if (how.delay > 0 && chatId !== statusChat && !isChannelId(chatId)) {
     await performIn(cell, signal, 'chat.typing', { chatId, state: mediaType === 'ptt' ? 'recording' : 'composing' });
@@ -174,7 +188,7 @@ const sentEntry = (message: Message, { at, serverId }: AnswerOf<'message.transmi
  * of `further`. The caller records a failure.
  */
 export async function transmit(
-  cell: Cell,
+  cell: Sendable,
   signal: AbortSignal,
   message: Message,
   { to, further = () => [] }: { readonly to?: string; readonly further?: (sent: Message) => readonly Entry[] } = {},
@@ -196,8 +210,8 @@ export interface SendNow {
 
 /** Sends one message whose caller waits for the platform's answer. `release` starts the next message of the same chat. */
 export async function sendNow(
-  ports: Ports,
-  cell: Cell,
+  ports: SendPorts,
+  cell: Sendable,
   signal: AbortSignal,
   { send, options, chatId, key }: SendNow,
   release: () => void,

@@ -1,8 +1,8 @@
 /** Recognises faults that many sessions have in common, such as an outage, and raises the barrier of the gate for them. */
+import type { InstanceRecord } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import { createOutageWatch, type Gate, type OutageRule } from '../policy/gate.ts';
 import type { Time } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
 import type { Registry } from './registry.ts';
 
 export interface CommonFaultsInput {
@@ -17,6 +17,11 @@ export interface CommonFaultsInput {
  * that close together would otherwise visit 10,000 cells each. In milliseconds.
  */
 const recountMs = 1_000;
+
+/** A session that was lost. */
+interface Lost {
+  readonly record: InstanceRecord;
+}
 
 export class CommonFaults {
   readonly #input: CommonFaultsInput;
@@ -35,7 +40,7 @@ export class CommonFaults {
   }
 
   /** Judges a close. A common fault raises the barrier. While the barrier is up, a failed canary makes the next pause longer. */
-  closed(cell: Cell, verdict: Verdict, wasLive: boolean): void {
+  closed(cell: Lost, verdict: Verdict, wasLive: boolean): void {
     const { gate, time } = this.#input;
     const { id } = cell.record;
     if (wasLive) this.#live -= 1;
@@ -48,7 +53,7 @@ export class CommonFaults {
   }
 
   /** Returns the number of live sessions after the loss of this one. */
-  #liveWithout(lost: Cell): number {
+  #liveWithout(lost: Lost): number {
     const { registry, time } = this.#input;
     if (time.monotonic() - this.#countedAt >= recountMs) {
       this.#countedAt = time.monotonic();
