@@ -13,10 +13,10 @@ import {
   type Send,
 } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
-import type { ModelAnswer, ModelQuestion, Ports, ToolWish, Turn } from '../ports.ts';
+import type { ModelAnswer, ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
 import { fillPlaceholders } from '../text.ts';
 import type { Asking, Budget } from './asking.ts';
-import { boundedMetadata, piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
+import { boundedMetadata, piecesOf, questionIn, signatureOf, dialogueOf } from './memory.ts';
 import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 
@@ -46,7 +46,7 @@ export interface Plan {
   readonly chat: Chat | null;
   /** Id of the last message of the question. The idempotency key of the answer contains this id. */
   readonly question: string;
-  readonly turns: readonly Turn[];
+  readonly dialogue: readonly ModelMessage[];
   /** True after a tool was used. The question then does not restart. */
   acted: boolean;
   /** True after a tool handed the chat over to a person. The answer is then sent although the chat is paused. */
@@ -71,8 +71,8 @@ const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): 
   answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
 /** Estimates the tokens of a question, by the usual length of a token. */
-export const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
-  Math.ceil(turns.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
+const estimatedTokens = (prompt: string, dialogue: readonly ModelMessage[]): number =>
+  Math.ceil(dialogue.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
 
 export interface Asker {
   readonly instance: InstanceId;
@@ -137,8 +137,8 @@ export class Answering {
     if (!trigger) return null;
     if (answersToday(state, now) >= policy.answersPerDay) return this.#limited(talk);
     const agent = trigger.type === 'agent' ? (crew.agents.find(({ id }) => id === trigger.agentId) ?? null) : null;
-    const turns = agent ? turnsOf(all, question, { agent, resetAt: state.memoryResetAt, now }) : [];
-    return { trigger, agent, crew, chat, question: last.messageId, turns, acted: false, handedOver: false };
+    const dialogue = agent ? dialogueOf(all, question, { agent, resetAt: state.memoryResetAt, now }) : [];
+    return { trigger, agent, crew, chat, question: last.messageId, dialogue, acted: false, handedOver: false };
   }
 
   /** Pauses the chatbot in a conversation for some minutes, with a `chats` event. */
@@ -224,32 +224,42 @@ export class Answering {
 
   async #ask(talk: Talk, plan: Plan, agent: ChatbotAgent, signal: AbortSignal): Promise<Answer | null> {
     const { policy, asking } = this.#input;
-    const question = await questionFor(this.#input, { instance: talk.instance, crew: plan.crew, chat: plan.chat, agent });
-    const turns = [...plan.turns];
+    const question = await this.#questionOf(talk, plan, agent);
+    const dialogue = [...plan.dialogue];
     const toolResults: unknown[] = [];
     for (let round = 0; round <= policy.toolRounds; round += 1) {
-      const answer = await asking.ask(talk.instance, { ...question, turns }, signal);
+      const answer = await asking.ask(talk.instance, { ...question, dialogue }, signal);
       // A cancelled request has cost tokens as well.
-      if (signal.aborted) await this.#spend(talk, answer.ok ? answer.tokens : estimatedTokens(question.prompt, turns));
+      if (signal.aborted) await this.#spend(talk, answer.ok ? answer.tokens : estimatedTokens(question.prompt, dialogue));
       if (signal.aborted) return null;
       if (!answer.ok) return this.#silent(talk, plan, answer.error);
       await this.#spend(talk, answer.tokens);
       if (answer.wishes.length === 0 || round === policy.toolRounds) return this.#answerOf(talk, plan, agent, answer, toolResults);
       // One call above the limit is kept, so that the model reads the refusal.
       const wishes = answer.wishes.slice(0, policy.toolCalls + 1);
-      turns.push({ by: 'assistant', text: answer.text, wishes });
+      dialogue.push({ by: 'assistant', text: answer.text, wishes });
       for (const wish of wishes) {
         if (signal.aborted) return null;
         plan.acted = true;
         const text = await this.#use(talk, plan, question, wish, toolResults.length);
-        turns.push({ by: 'tool', wish: wish.id, text });
+        dialogue.push({ by: 'tool', wish: wish.id, text });
         toolResults.push({ name: wish.name, arguments: wish.arguments, result: text });
       }
     }
     return null;
   }
 
-  async #use(talk: Talk, plan: Plan, question: Omit<ModelQuestion, 'turns'>, wish: ToolWish, number: number): Promise<string> {
+  async #questionOf({ instance }: Talk, { crew, chat }: Plan, agent: ChatbotAgent): Promise<Omit<ModelQuestion, 'dialogue'>> {
+    const { ports, policy, cell } = this.#input;
+    const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
+    const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
+    const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
+    const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
+    const prompt = filled.kind === 'text' ? filled.text : agent.prompt;
+    return { agent, key, prompt, maxTokens, labels: labels.flatMap(({ name, deleted }) => (deleted ? [] : [name])) };
+  }
+
+  async #use(talk: Talk, plan: Plan, question: Omit<ModelQuestion, 'dialogue'>, wish: ToolWish, number: number): Promise<string> {
     const { ports, commands } = this.#input;
     if (number >= this.#input.policy.toolCalls) return 'not done: too many tools for one answer';
     const call = ports.chatModels.toolCall(question, wish);

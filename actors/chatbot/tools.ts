@@ -22,7 +22,7 @@ export interface ToolSurroundings {
   now(): number;
 }
 
-export interface ToolPlace {
+export interface ToolCaller {
   readonly instance: InstanceId;
   readonly chatId: string;
   readonly agent: ChatbotAgent;
@@ -74,7 +74,7 @@ const done = (refusal: Refusal | null, text: string): string => (refusal ? `not 
 const refusalOf = (result: Result<unknown>): Refusal | null => (result.ok ? null : result.refusal);
 
 /** Runs a tool and returns the text that the model reads. */
-export async function runTool(around: ToolSurroundings, { instance, chatId, agent, key }: ToolPlace, call: ToolCall): Promise<string> {
+export async function runTool(around: ToolSurroundings, { instance, chatId, agent, key }: ToolCaller, call: ToolCall): Promise<string> {
   const { commands, fields } = around;
   switch (call.tool) {
     case 'setLeadField':

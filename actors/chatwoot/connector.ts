@@ -17,7 +17,7 @@ import {
 } from '../ports.ts';
 import type {
   ChatwootMessage,
-  ChatwootPlace,
+  ChatwootTarget,
   Claim,
   Delivery,
   InstanceId,
@@ -107,13 +107,13 @@ export class Connector {
   inboxNamed(webhook: Webhook, instance: InstanceId, name: string): InboxOf | null {
     const now = this.inboxOf(webhook, instance);
     if (now === null || now.inbox === name) return now;
-    const former = (webhook.chatwoot?.former ?? []).map((place) => this.#inboxAt(place, now.newConversations, instance));
+    const former = (webhook.chatwoot?.former ?? []).map((target) => this.#inboxAt(target, now.newConversations, instance));
     return former.find(({ inbox }) => inbox === name) ?? null;
   }
 
-  #inboxAt(place: ChatwootPlace, newConversations: boolean, instance: InstanceId): InboxOf {
-    const inbox = this.#host.ports.digest(`${place.url} ${place.accountId} ${place.inboxId}`).slice(0, 32);
-    return { claim: this.#host.claim(instance), place, inbox, newConversations };
+  #inboxAt(target: ChatwootTarget, newConversations: boolean, instance: InstanceId): InboxOf {
+    const inbox = this.#host.ports.digest(`${target.url} ${target.accountId} ${target.inboxId}`).slice(0, 32);
+    return { claim: this.#host.claim(instance), target, inbox, newConversations };
   }
 
   async #deliver(at: InboxOf, event: ToldEvent, attempts: number): Promise<Attempt> {
@@ -172,7 +172,7 @@ export class Connector {
    */
   async #lookedFor(at: InboxOf, { at: tried, ...known }: Known): Promise<Attempt | null> {
     for (let page = 0, before = 0; page < mostPages; page += 1) {
-      const found = await this.#host.ports.chatwoot.listed(at.place, known.conversationId, before);
+      const found = await this.#host.ports.chatwoot.listed(at.target, known.conversationId, before);
       if (!found.ok) return found.status === 404 ? null : found;
       const same = found.value.find(({ sourceId }) => sourceId === sourceIdOf(known.key));
       if (same !== undefined) {
@@ -210,7 +210,7 @@ export class Connector {
 
   async #noted(at: InboxOf, message: ChatwootMessage, post: ChatwootPost): Promise<Attempt> {
     await this.#save(at, message);
-    const posted = await this.#host.ports.chatwoot.post(at.place, message.conversationId, post);
+    const posted = await this.#host.ports.chatwoot.post(at.target, message.conversationId, post);
     if (!posted.ok) return posted;
     await this.#save(at, { ...message, id: posted.value });
     return delivered;
@@ -267,7 +267,7 @@ export class Connector {
       const isOtherFailed = parts.some((part) => part.key !== row.key && part.progress === failed);
       if (!isOtherFailed) {
         const reason = status === 'failed' ? error || 'WhatsApp did not accept the message' : '';
-        const set = await this.#host.ports.chatwoot.setStatus(at.place, row, status, reason);
+        const set = await this.#host.ports.chatwoot.setStatus(at.target, row, status, reason);
         if (!set.ok && set.status !== 404) return set;
       }
       await this.#save(at, { ...row, progress });
@@ -283,7 +283,7 @@ export class Connector {
   ): Promise<ChatwootAnswer<null>> {
     return this.#inTurn(at, { conversationId, id }, async () => {
       if (hasParts) await this.#save(at, { key: failedKey({ conversationId, id }), conversationId, id, progress: failed });
-      return this.#host.ports.chatwoot.setStatus(at.place, { conversationId, id }, 'failed', reason);
+      return this.#host.ports.chatwoot.setStatus(at.target, { conversationId, id }, 'failed', reason);
     });
   }
 

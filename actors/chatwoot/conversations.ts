@@ -2,13 +2,13 @@
  * Finds or makes the contact and the conversation of a chat, and remembers them. A contact or conversation that was deleted in Chatwoot is
  * found or made again.
  */
-import type { ChatwootChat, ChatwootMessage, ChatwootPlace, Claim, ToldChat } from '../model.ts';
+import type { ChatwootChat, ChatwootMessage, ChatwootTarget, Claim, ToldChat } from '../model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
 
 /** An inbox, as one instance uses it. */
 export interface InboxOf {
   readonly claim: Claim;
-  readonly place: ChatwootPlace;
+  readonly target: ChatwootTarget;
   /** Name for the server, the account and the inbox together. */
   readonly inbox: string;
   readonly newConversations: boolean;
@@ -44,7 +44,7 @@ export class Conversations {
     const known = await this.#refreshed(at, row, told);
     if (known.conversationId === 0) return this.#resume(at, told, known);
     if (!at.newConversations) return done(known.conversationId);
-    const found = await this.#api.conversation(at.place, known.conversationId);
+    const found = await this.#api.conversation(at.target, known.conversationId);
     if (found.ok && !found.value.isResolved) return done(known.conversationId);
     return found.ok || isGone(found) ? this.#resume(at, told, known) : found;
   }
@@ -56,11 +56,11 @@ export class Conversations {
   }
 
   /** Passes on a name or picture that changed on the platform. A name that agents gave the contact stays until then. */
-  async #refreshed({ claim, place, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
+  async #refreshed({ claim, target, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
     const name = told.name === '' || told.name === row.name ? '' : told.name;
     const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;
     if (name === '' && imageUrl === '') return row;
-    const changed = await this.#api.updateContact(place, row.contactId, { name, imageUrl, identifier: '', phone: '' });
+    const changed = await this.#api.updateContact(target, row.contactId, { name, imageUrl, identifier: '', phone: '' });
     if (!changed.ok) return row;
     const next = { ...row, name: name || row.name, image: imageUrl || row.image };
     await this.#rows.saveChat(claim, inbox, next);
@@ -82,45 +82,45 @@ export class Conversations {
   }
 
   /** Returns the latest conversation that is still in use, or 0. */
-  async #latest({ place, newConversations }: InboxOf, contactId: number): Promise<ChatwootAnswer<number>> {
-    const found = await this.#api.conversations(place, contactId);
+  async #latest({ target, newConversations }: InboxOf, contactId: number): Promise<ChatwootAnswer<number>> {
+    const found = await this.#api.conversations(target, contactId);
     if (!found.ok) return found;
     const open = found.value.find(({ isResolved }) => !isResolved) ?? (newConversations ? undefined : found.value[0]);
     return done(open?.id ?? 0);
   }
 
   async #settle(at: InboxOf, { chatId, name, image }: ToldChat, contact: Contact, found: number): Promise<ChatwootAnswer<number>> {
-    const made = found === 0 ? await this.#api.createConversation(at.place, contact) : done(found);
+    const made = found === 0 ? await this.#api.createConversation(at.target, contact) : done(found);
     if (!made.ok) return made;
     const { contactId, sourceId } = contact;
     await this.#rows.saveChat(at.claim, at.inbox, { chatId, contactId, sourceId, conversationId: made.value, name, image });
     return made;
   }
 
-  async #contact({ place }: InboxOf, told: ToldChat): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
+  async #contact({ target }: InboxOf, told: ToldChat): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
     const { chatId, name, image: imageUrl } = told;
     const phone = phoneOf(chatId);
-    const found = await this.#api.searchContacts(place, phone === '' ? chatId : phone.slice(1));
+    const found = await this.#api.searchContacts(target, phone === '' ? chatId : phone.slice(1));
     if (!found.ok) return found;
     const known =
       found.value.find(({ identifier }) => identifier === chatId) ??
       (phone === '' ? undefined : found.value.find((one) => one.phone === phone));
-    if (known) return this.#existing(place, known, chatId);
+    if (known) return this.#existing(target, known, chatId);
     const wish: ChatwootContactWish = { name: name || phone || chatId, identifier: chatId, phone, imageUrl };
-    const made = await this.#api.createContact(place, wish);
+    const made = await this.#api.createContact(target, wish);
     return made.ok ? done({ contactId: made.value.id, sourceId: made.value.sourceId, isNew: true }) : made;
   }
 
   async #existing(
-    place: ChatwootPlace,
+    target: ChatwootTarget,
     { id: contactId, identifier, sourceId }: ChatwootContact,
     chatId: string,
   ): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
     if (identifier === '') {
-      const named = await this.#api.updateContact(place, contactId, { identifier: chatId, name: '', phone: '', imageUrl: '' });
+      const named = await this.#api.updateContact(target, contactId, { identifier: chatId, name: '', phone: '', imageUrl: '' });
       if (!named.ok) return named;
     }
-    const source = sourceId === '' ? await this.#api.addToInbox(place, contactId) : done(sourceId);
+    const source = sourceId === '' ? await this.#api.addToInbox(target, contactId) : done(sourceId);
     return source.ok ? done({ contactId, sourceId: source.value, isNew: false }) : source;
   }
 }

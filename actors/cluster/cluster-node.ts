@@ -4,7 +4,7 @@ import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '..
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { AskedTakes, type OwnedSessions } from './sessions.ts';
 import { type Departure, Departures, planOf } from './plan.ts';
-import { KeptPlaces, Placement } from './placement.ts';
+import { ReservedSlots, Placement } from './placement.ts';
 import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { ClusterPolicy } from './policy.ts';
@@ -49,7 +49,7 @@ export class ClusterNode {
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** Key of the placement in which every instance is on its node; '' after a take. */
   #balanced = '';
-  readonly #kept: KeptPlaces;
+  readonly #kept: ReservedSlots;
   readonly #check: LeaseCheck;
   /** Nodes that refused a session, with the monotonic time until which they get no offer. By then these nodes have announced their load. */
   readonly #refusing = new Map<string, number>();
@@ -60,7 +60,7 @@ export class ClusterNode {
 
   constructor(input: ClusterNodeInput) {
     this.#input = input;
-    this.#kept = new KeptPlaces(input.time);
+    this.#kept = new ReservedSlots(input.time);
     const { store, time, log, policy, workers } = input;
     this.lease = new NodeLease({
       ...input,
@@ -156,7 +156,7 @@ export class ClusterNode {
   }
 
   /** Returns the name of the node that takes an unowned instance. Returns null if no node does, or if this node knows of none. */
-  placeOf(id: InstanceId): string | null {
+  nodeFor(id: InstanceId): string | null {
     return this.lease.incarnation === null ? null : this.#placement.of(id);
   }
 
@@ -175,13 +175,8 @@ export class ClusterNode {
     return this.lease.incarnation !== null && !this.#placement.hasRoom;
   }
 
-  /**
-   * Reserves a place for a session that another node is about to give away. Returns false if there is no place. A node that does not reach the
-   * database refuses too, because it could not take the session.
-   */
-  keepPlace(id: InstanceId): boolean {
-    const { time, policy } = this.#input;
-    if (time.monotonic() - this.#lookedAt > lateLooks * policy.lookEvery) return false;
+  /** Reserves a slot for a session that another node is about to give away. Returns false if there is no free slot. */
+  reserveSlot(id: InstanceId): boolean {
     if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
     this.#kept.keep(id);
     return true;
@@ -250,7 +245,7 @@ export class ClusterNode {
     await this.#lookAtRest();
   }
 
-  /** Returns the free places, without the owned instances and the reserved places. A place that is reserved for the given instance counts as free. */
+  /** Returns the free slots, without the owned instances and the reserved slots. A slot that is reserved for the given instance counts as free. */
   #roomFor(id: InstanceId | null): number {
     return this.#input.node.capacity - this.#owned.size - this.#kept.countBeside(id);
   }
@@ -341,7 +336,7 @@ export class ClusterNode {
     this.#leaving.set(id, closing);
   }
 
-  /** Closes the session if its next owner reserves a place for it. Otherwise the session stays, and the next look decides again. */
+  /** Closes the session if its next owner reserves a slot for it. Otherwise the session stays, and the next look decides again. */
   async #moveAway(departure: Departure): Promise<void> {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;

@@ -169,7 +169,7 @@ export class Cluster {
   counts(record: InstanceRecord): boolean {
     const wanted = beginningOf(record);
     const needsOwner = wanted === 'online' || wanted === 'unlinked';
-    return this.#node?.owned.has(record.id) || (!needsOwner && this.#node?.placeOf(record.id) === this.#options.node.name);
+    return this.#node?.owned.has(record.id) || (!needsOwner && this.#node?.nodeFor(record.id) === this.#options.node.name);
   }
 
   /** Figures of this node, from memory. */
@@ -248,7 +248,7 @@ export class Cluster {
       uses: this.uses,
       remote: this.#remote,
       owns: (id) => this.owns(id),
-      placeOf: (id) => this.#node?.placeOf(id) ?? null,
+      nodeFor: (id) => this.#node?.nodeFor(id) ?? null,
       isFull: () => this.#node?.isClusterFull ?? false,
       take: async (id) => (await this.#node?.take(id)) ?? false,
     });
@@ -282,7 +282,7 @@ export class Cluster {
       dropped: (webhookId) => dispatcher.sweeper.dropped(webhookId),
       nudge: (id, webhookId) => registry.cell(id)?.nudge(webhookId),
       take: async (id, cause) => (await this.#node?.take(id, cause)) ?? false,
-      keepPlace: (id) => this.#node?.keepPlace(id) ?? false,
+      reserveSlot: (id) => this.#node?.reserveSlot(id) ?? false,
       settled: (id) => sessions.settled(id),
       drain: async () => this.#node?.drain(),
     });
@@ -338,7 +338,7 @@ export class Cluster {
       cells: registry.cells,
       resting: (before) => {
         lastBefore = before;
-        return registry.resting(before).filter((id) => this.#node?.placeOf(id) === this.#options.node.name);
+        return registry.resting(before).filter((id) => this.#node?.nodeFor(id) === this.#options.node.name);
       },
       cell: (id) => {
         if (this.owns(id)) return registry.cell(id);

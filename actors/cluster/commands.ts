@@ -100,7 +100,7 @@ export interface ClusterCommandsInput {
   /** Returns true if this node owns the instance now. */
   owns(id: InstanceId): boolean;
   /** Returns the name of the node to which the instance belongs, or null. */
-  placeOf(id: InstanceId): string | null;
+  nodeFor(id: InstanceId): string | null;
   /** Returns true if no node has room for more instances. */
   isFull(): boolean;
   /** Takes an instance that no node owns. Resolves with true if this node owns the instance afterwards. */
@@ -244,8 +244,8 @@ export class ClusterCommands {
    * instance now.
    */
   async #findOwner(id: InstanceId, busAway: boolean): Promise<boolean> {
-    const { me, placeOf, remote, take } = this.#input;
-    const place = placeOf(id);
+    const { me, nodeFor, remote, take } = this.#input;
+    const place = nodeFor(id);
     const other = place !== null && place !== me ? place : null;
     if (!busAway && other !== null && (await remote?.ask(other, { ask: 'take', id })) === true) return true;
     return take(id);

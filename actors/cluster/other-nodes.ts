@@ -27,8 +27,8 @@ export interface OtherNodesInput {
   nudge(id: InstanceId, webhookId: string): void;
   /** Takes the instance. Resolves with true if this node owns the instance afterwards. */
   take(id: InstanceId, cause?: TakeCause): Promise<boolean>;
-  /** Reserves a place. Returns true on success. */
-  keepPlace(id: InstanceId): boolean;
+  /** Reserves a slot. Returns true on success. */
+  reserveSlot(id: InstanceId): boolean;
   /** Resolves when the session of the instance is connected, or after some seconds. */
   settled(id: InstanceId): Promise<void>;
   /** Moves the sessions of this node to other nodes. */
@@ -57,7 +57,7 @@ export class OtherNodes {
     this.#input = input;
     this.#answers = {
       take: (question) => this.#taken(question),
-      place: ({ id }) => input.keepPlace(id),
+      place: ({ id }) => input.reserveSlot(id),
       views: () => [...input.owned()].map((id) => input.view(id)).filter((view) => view !== null),
       rows: ({ after }) => input.rows(after),
       globalErrors: () => input.globalErrors(),

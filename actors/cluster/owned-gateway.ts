@@ -9,9 +9,9 @@ import type { Cluster } from './cluster.ts';
 // same, but the first argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than
 // the database, or any node if the instance is unowned. `any`: the node that was asked, from the database or from its settings.
 
-type Place = 'owner' | 'hook' | 'reader' | 'any';
+type Answerer = 'owner' | 'hook' | 'reader' | 'any';
 
-const places = {
+const answerers = {
   users: 'any',
   createUser: 'any',
   updateUser: 'any',
@@ -159,7 +159,7 @@ const places = {
   campaignStats: 'reader',
   optOuts: 'any',
   changeOptOuts: 'owner',
-} as const satisfies Readonly<Record<keyof Gateway, Place>>;
+} as const satisfies Readonly<Record<keyof Gateway, Answerer>>;
 
 /** Commands that change data which every node caches. The node that was asked refreshes its cache before it answers. */
 const remembered: ReadonlySet<string> = new Set([
@@ -169,7 +169,7 @@ const remembered: ReadonlySet<string> = new Set([
   'rotateToken',
   'saveWebhook',
   'saveChatwoot',
-] satisfies readonly (keyof typeof places)[]);
+] satisfies readonly (keyof typeof answerers)[]);
 
 type Method = (subject: string, ...rest: readonly unknown[]) => Promise<unknown>;
 type Args = readonly unknown[];
@@ -183,20 +183,20 @@ export interface Subjects {
 /** Work that the receiving node does before a command travels, by method. A refusal is the answer of the command. */
 export type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promise<Result<Args>>>>;
 
-const isRouted = (place: Place): place is Exclude<Place, 'any'> => place !== 'any';
+const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => answerer !== 'any';
 
 export const ownedGateway = <G extends Gateway>(gateway: G, cluster: Cluster, subjects: Subjects, preparations: Preparations): G => {
   const owned: Record<string, Method> = {};
-  for (const [method, place] of Object.entries(places)) {
-    if (!isRouted(place)) continue;
+  for (const [method, answerer] of Object.entries(answerers)) {
+    if (!isRouted(answerer)) continue;
     const local = gateway[method as keyof Gateway] as unknown as Method;
     const prepare = preparations[method] as ((...args: Args) => Promise<Result<Args>>) | undefined;
     owned[method] = async (subject, ...rest) => {
-      const id = place === 'hook' ? await subjects.hook(subject, rest[0] as Readonly<Record<string, unknown>>) : subjects.owner(subject);
+      const id = answerer === 'hook' ? await subjects.hook(subject, rest[0] as Readonly<Record<string, unknown>>) : subjects.owner(subject);
       if (id === null) return local(subject, ...rest);
       const args = async (): Promise<Result<Args>> => prepare?.(subject, ...rest) ?? done([subject, ...rest]);
       const command = { id, method, args, here: () => local(subject, ...rest) };
-      if (place === 'reader') return cluster.question(command);
+      if (answerer === 'reader') return cluster.question(command);
       const result = await cluster.command({ ...command, here: command.here as () => Promise<Result<unknown>> });
       // A client that reads its own change from this node must see the change.
       if (remembered.has(method) && !cluster.owns(id)) await cluster.refreshed();

@@ -87,10 +87,10 @@ const winner = (candidates: readonly Candidate[], id: InstanceId): string | null
 // Places that a node reserves for sessions that other nodes are about to move to it. Reservations keep several draining nodes from sending
 // more sessions than the node has room for.
 
-/** Time for which a place is reserved. Longer than a session takes to close. In milliseconds. */
+/** Time for which a slot is reserved. Longer than a session takes to close. In milliseconds. */
 const keptMs = 60_000;
 
-export class KeptPlaces {
+export class ReservedSlots {
   readonly #time: Pick<Time, 'monotonic'>;
   /** Ends of the reservations, by the monotonic clock. */
   readonly #until = new Map<InstanceId, number>();
@@ -112,7 +112,7 @@ export class KeptPlaces {
     return (this.#until.get(id) ?? -Infinity) > this.#time.monotonic();
   }
 
-  /** Returns the number of places that are reserved for other instances than this one. */
+  /** Returns the number of slots that are reserved for other instances than this one. */
   countBeside(id: InstanceId | null): number {
     for (const kept of this.#until.keys()) if (!this.has(kept)) this.#until.delete(kept);
     return this.#until.size - (id !== null && this.#until.has(id) ? 1 : 0);

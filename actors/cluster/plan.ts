@@ -116,13 +116,13 @@ class Room {
 
 const departuresOf = (
   { owned, moves, look, refusing }: PlanInput,
-  placeOf: (id: InstanceId, hasRoom: (name: string) => boolean) => string | null,
+  nodeFor: (id: InstanceId, hasRoom: (name: string) => boolean) => string | null,
 ): readonly Departure[] => {
   const room = new Room(look.nodes, refusing);
   const found: Departure[] = [];
   if (moves <= 0) return found;
   for (const id of owned) {
-    const to = placeOf(id, room.has);
+    const to = nodeFor(id, room.has);
     if (to === null) continue;
     room.use(to);
     if (found.push({ id, to }) >= moves) break;

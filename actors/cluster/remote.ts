@@ -29,7 +29,7 @@ export type NodeQuestion =
    * session is connected, or after some seconds.
    */
   | { readonly ask: 'take'; readonly id: InstanceId; readonly cause?: TakeCause; readonly settled?: true }
-  /** Asks the node to reserve a place for a session that is about to move to it. The answer is true on success. */
+  /** Asks the node to reserve a slot for a session that is about to move to it. The answer is true on success. */
   | { readonly ask: 'place'; readonly id: InstanceId }
   /** Asks for the views of the instances that the node owns. */
   | { readonly ask: 'views' }
@@ -205,7 +205,7 @@ export class Remote {
   }
 
   /**
-   * Returns true if the node reserves a place for the session. No answer means false, because the node may be dead. A node of a version without
+   * Returns true if the node reserves a slot for the session. No answer means false, because the node may be dead. A node of a version without
    * reservations answers null, which means true: the announced room of the node decides. `away` is the result while the bus is unavailable. Never
    * rejects.
    */

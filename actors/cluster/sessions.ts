@@ -33,7 +33,7 @@ export interface OwnedSessions {
   serve(id: InstanceId, here: boolean): void;
   /** Returns true if this node takes commands for the instance from the bus. */
   isServed(id: InstanceId): boolean;
-  /** Resolves with true if the next owner reserves a place for the session, or cannot be asked. Never rejects. */
+  /** Resolves with true if the next owner reserves a slot for the session, or cannot be asked. Never rejects. */
   offer(departure: Departure): Promise<boolean>;
   /**
    * Asks the next owner to take an instance that was given back. Resolves when its session is connected on that node, or after some seconds. Never
@@ -236,7 +236,7 @@ export class ClusterSessions implements OwnedSessions {
 
 export interface AskedTakesInput {
   take(ids: readonly InstanceId[], cause: TakeCause): Promise<void>;
-  /** Returns how many more instances the node may own. A place that is reserved for this instance counts as free. */
+  /** Returns how many more instances the node may own. A slot that is reserved for this instance counts as free. */
   roomFor(id: InstanceId): number;
 }
 

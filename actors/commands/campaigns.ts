@@ -23,7 +23,7 @@ import {
 import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign-policy.ts';
 import { contentProblem } from '../policy/content-rules.ts';
 import type { NewRecipient } from '../ports.ts';
-import { recipientProblem } from '../session/campaign-turn.ts';
+import { recipientProblem } from '../session/campaign-send.ts';
 import type { Cells, WithPolicy, WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';

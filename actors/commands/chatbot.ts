@@ -149,10 +149,10 @@ export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): 
   const { ports, policy } = host;
   const desk = { ports, most: policy.definitionsPerInstance };
   // The edits of one instance run one after the other, because each depends on the stored definitions.
-  const turns = createKeyedMutex();
+  const dialogue = createKeyedMutex();
 
   const inTurn = <T>(id: InstanceId, edit: (cell: Recorded) => Promise<Result<T>>): Promise<Result<T>> =>
-    turns.run(id, async () => {
+    dialogue.run(id, async () => {
       const cell = host.cell(id);
       if (!cell) return noInstance;
       try {

@@ -9,7 +9,7 @@ import {
   refuse,
   type ChatwootInbox,
   type ChatwootNews,
-  type ChatwootPlace,
+  type ChatwootTarget,
   type InstanceId,
   type Result,
   type Webhook,
@@ -61,11 +61,11 @@ export function chatwootNews({ chatwoot }: Pick<Host['ports'], 'chatwoot'>, body
 /** The number of former inboxes that are stored, so that waiting messages can be shown in these inboxes as failed. */
 const mostFormer = 3;
 
-const isSame = (one: ChatwootPlace, other: ChatwootPlace): boolean =>
+const isSame = (one: ChatwootTarget, other: ChatwootTarget): boolean =>
   one.url === other.url && one.accountId === other.accountId && one.inboxId === other.inboxId;
 
 /** Returns the former inboxes after a change of settings: the previous one first, without the new one. */
-function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbox, 'former'> {
+function formerOf(before: Webhook | null, now: ChatwootTarget): Pick<ChatwootInbox, 'former'> {
   if (!before?.chatwoot) return {};
   const { accountId, inboxId, accessToken, former = [] } = before.chatwoot;
   const last = { url: before.url, accountId, inboxId, accessToken };

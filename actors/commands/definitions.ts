@@ -100,13 +100,13 @@ const reload = async ({ log }: Host['ports'], cell: Operable, whole: boolean): P
 export function labelCommands(host: Host): LabelCommands {
   const { ports } = host;
   // The changes of one instance run one after the other. New ids depend on the stored labels, and changes of a chat depend on its labels.
-  const turns = createKeyedMutex();
+  const mutex = createKeyedMutex();
   const reloading = new Set<InstanceId>();
 
   return {
     labels: async (id) => (await ports.definitions.all(id, 'label')).filter(({ deleted }) => !deleted),
     editLabel: (id, edit) =>
-      turns.run(id, () =>
+      mutex.run(id, () =>
         whileLive(host, id, async (cell, signal) => {
           if (!cell.record.isBusiness) return noBusiness;
           const wanted = edited(await labelsOf(ports, id), edit);
@@ -116,7 +116,7 @@ export function labelCommands(host: Host): LabelCommands {
         }),
       ),
     labelChat: (id, number, wanted) =>
-      turns.run(id, () =>
+      mutex.run(id, () =>
         whileLive(host, id, async (cell, signal) =>
           cell.record.isBusiness ? changeChat(ports, cell, signal, number, wanted) : noBusiness,
         ),
@@ -164,7 +164,7 @@ const phoneId = (known: readonly QuickReply[], now: number): string => {
 export function quickReplyCommands(host: Host): QuickReplyCommands {
   const { ports, policy } = host;
   const { definitions, chance, time } = ports;
-  const turns = createKeyedMutex();
+  const mutex = createKeyedMutex();
 
   /** Writes a quick reply to the phone or to storage. */
   const write = async (cell: Operable, reply: QuickReply, deleted: boolean): Promise<Result<null>> => {
@@ -204,7 +204,7 @@ export function quickReplyCommands(host: Host): QuickReplyCommands {
   return {
     quickReplies: (id: InstanceId) => definitions.all(id, 'quickReply'),
     editQuickReply: (id, edit) =>
-      turns.run(id, async () => {
+      mutex.run(id, async () => {
         const cell = host.cell(id);
         return cell ? editIn(cell, edit) : unknownInstance;
       }),

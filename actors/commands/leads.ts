@@ -42,7 +42,7 @@ export function leadCommands(host: Host): LeadCommands {
   const { ports, policy } = host;
   const { chats, definitions, chance } = ports;
   // The edits of one instance run one after the other, because a name is compared with the stored tags.
-  const turns = createKeyedMutex();
+  const mutex = createKeyedMutex();
   const tagsOf = async (id: string): Promise<readonly Kept<'leadTag'>[]> => (await definitions.all(id, 'leadTag')).toSorted(inBoardOrder);
 
   return {
@@ -57,7 +57,7 @@ export function leadCommands(host: Host): LeadCommands {
     },
     leadTags: tagsOf,
     editLeadTag: (id, edit) =>
-      turns.run(id, async () => {
+      mutex.run(id, async () => {
         const cell = host.cell(id);
         if (!cell) return unknownInstance;
         const known = (await definitions.all(id, 'leadTag')).map(withoutTimes);

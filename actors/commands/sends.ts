@@ -177,13 +177,13 @@ const withAudience = (send: Send, bound: number): Send => {
 export function sendCommands(host: Host, once: SendOnce): SendCommands {
   const { ports, policy } = host;
 
-  const sendInTurn = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
+  const sendInOrder = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
     whileLive(host, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, given.number);
       if (!recipient.ok) return recipient;
       const { chatId, number } = recipient.value;
       const send = { ...given, number };
-      return cell.chatTurns.run(chatId, async (release) =>
+      return cell.chatMutex.run(chatId, async (release) =>
         // The session may have disconnected while the message waited for its turn.
         signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key }, release),
       );
@@ -203,9 +203,9 @@ export function sendCommands(host: Host, once: SendOnce): SendCommands {
       if (accepted.ok && cell.view.status === 'hibernated') host.awake(id).catch(() => undefined);
       return accepted;
     }
-    const first = await sendInTurn(id, send, options, key);
+    const first = await sendInOrder(id, send, options, key);
     // The session hibernated while the message waited for its turn. The message was not accepted, so the send wakes the session and tries again.
-    return first === notConnected && host.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options, key) : first;
+    return first === notConnected && host.view(id)?.record.wanted === 'asleep' ? sendInOrder(id, send, options, key) : first;
   };
 
   return {

@@ -6,7 +6,7 @@ import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
-  type ChatwootPlace,
+  type ChatwootTarget,
   type DeliveryRecord,
   damageText,
   deliveryStates,
@@ -245,7 +245,7 @@ async function tryOut({ ports, dispatcher }: Host, webhook: Webhook, type: strin
 }
 
 /** Tests a connector. A connector posts no events, so the test checks the inbox that every delivery needs. */
-async function tryChatwoot({ ports }: Host, place: ChatwootPlace): Promise<WebhookTest> {
+async function tryChatwoot({ ports }: Host, place: ChatwootTarget): Promise<WebhookTest> {
   const { chatwoot, chance, time } = ports;
   const started = time.now();
   const found = await chatwoot.check(place);

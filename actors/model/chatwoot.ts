@@ -14,11 +14,11 @@ export interface ChatwootInbox {
   /** The unguessable end of the address to which Chatwoot posts. The end authorises the posts. */
   readonly hook: string;
   /** Inboxes that the instance used before, the latest first. Messages of agents from these inboxes may still wait. */
-  readonly former?: readonly ChatwootPlace[];
+  readonly former?: readonly ChatwootTarget[];
 }
 
 /** An inbox of an account on a Chatwoot server, and the token to use it. */
-export interface ChatwootPlace extends Pick<ChatwootInbox, 'accountId' | 'inboxId' | 'accessToken'> {
+export interface ChatwootTarget extends Pick<ChatwootInbox, 'accountId' | 'inboxId' | 'accessToken'> {
   /** Address of the server, without a trailing slash. */
   readonly url: string;
 }

@@ -44,7 +44,7 @@ interface Barrier {
   readonly canary: string | null;
 }
 
-class TurnGate implements Gate {
+class NodeGate implements Gate {
   readonly #limits: GateLimits;
   readonly #time: Time;
   readonly #random: () => number;
@@ -138,7 +138,7 @@ class TurnGate implements Gate {
   }
 }
 
-export const createGate = (limits: GateLimits, time: Time, random: () => number = () => 1): Gate => new TurnGate(limits, time, random);
+export const createGate = (limits: GateLimits, time: Time, random: () => number = () => 1): Gate => new NodeGate(limits, time, random);
 
 export interface OutageRule {
   /** The period in which losses belong together. In milliseconds. */

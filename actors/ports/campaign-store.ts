@@ -24,7 +24,7 @@ export interface NewRecipient extends Pick<CampaignRecipient, 'number' | 'chatId
 }
 
 /** The next recipient of a campaign. */
-export interface CampaignTurn {
+export interface DueMessage {
   readonly campaign: Campaign;
   /** Null if no recipient of the campaign waits. */
   readonly recipient: { readonly position: number; readonly number: string; readonly send: CampaignSend } | null;
@@ -66,15 +66,15 @@ export interface CampaignStore {
   /** Counts the active campaigns (not paused), and their recipients that still wait. */
   active(instance: InstanceId): Promise<{ readonly campaigns: number; readonly waiting: number }>;
   /**
-   * Returns the next turn; null if no campaign is active. Among started campaigns, the one with the longest time since its last turn is next. If none
+   * Returns the next message; null if no campaign is active. Among started campaigns, the one with the longest time since its last message is next. If none
    * has started, the campaign with the earliest start time is next.
    */
-  next(instance: InstanceId, now: number): Promise<CampaignTurn | null>;
+  next(instance: InstanceId, now: number): Promise<DueMessage | null>;
   /** Returns the instances with active campaigns. */
   working(): Promise<readonly InstanceId[]>;
   /**
    * Settles recipients whose message an earlier run stored without an answer: `sent` if a receipt has come since, else `unknown`. The caller must
-   * settle before the first turn of a run.
+   * settle before the first message of a run.
    */
   settle(claim: Claim, at: number): Promise<void>;
   /** Returns the time of the n-th newest campaign message after `since`; null if there are fewer. Deleted campaigns count too. */

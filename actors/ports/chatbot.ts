@@ -55,7 +55,7 @@ export interface ToolWish {
 }
 
 /** One part of a conversation, as a model reads it. */
-export type Turn =
+export type ModelMessage =
   | { readonly by: 'user'; readonly text: string }
   | { readonly by: 'assistant'; readonly text: string; readonly wishes: readonly ToolWish[] }
   | { readonly by: 'tool'; readonly wish: string; readonly text: string };
@@ -66,7 +66,7 @@ export interface ModelQuestion {
   readonly key: string;
   /** The system prompt. */
   readonly prompt: string;
-  readonly turns: readonly Turn[];
+  readonly dialogue: readonly ModelMessage[];
   /** The limit of tokens in the answer. */
   readonly maxTokens: number;
   /** Names of labels that the agent may add. */

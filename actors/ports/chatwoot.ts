@@ -1,5 +1,5 @@
 /** The client of Chatwoot servers, with one request for each method, and the storage of the connector. */
-import type { ChatwootChat, ChatwootMessage, ChatwootNews, ChatwootPlace, ChatwootReply, Claim, InstanceId, ToldEvent } from '../model.ts';
+import type { ChatwootChat, ChatwootMessage, ChatwootNews, ChatwootTarget, ChatwootReply, Claim, InstanceId, ToldEvent } from '../model.ts';
 import type { Attempt } from './delivery.ts';
 
 /** A failed request. `error` is a sentence without the address, the token or text from the server. */
@@ -62,24 +62,24 @@ export interface ChatwootApi {
   /** Parses the body of a post to the inbox's webhook. Returns null if the body needs no action. Pure. */
   read(body: unknown): ChatwootNews | null;
   /** Checks that the inbox exists, has the type API, and accepts the token. The failure names the problem. A client waits, so the check ends within 5 s. */
-  check(place: ChatwootPlace): Promise<ChatwootAnswer<null>>;
+  check(target: ChatwootTarget): Promise<ChatwootAnswer<null>>;
   /** Returns one page of contacts whose name, number or identifier contains the text. */
-  searchContacts(place: ChatwootPlace, text: string): Promise<ChatwootAnswer<readonly ChatwootContact[]>>;
-  createContact(place: ChatwootPlace, wish: ChatwootContactWish): Promise<ChatwootAnswer<ChatwootContact>>;
-  updateContact(place: ChatwootPlace, contactId: number, wish: ChatwootContactWish): Promise<ChatwootAnswer<null>>;
+  searchContacts(target: ChatwootTarget, text: string): Promise<ChatwootAnswer<readonly ChatwootContact[]>>;
+  createContact(target: ChatwootTarget, wish: ChatwootContactWish): Promise<ChatwootAnswer<ChatwootContact>>;
+  updateContact(target: ChatwootTarget, contactId: number, wish: ChatwootContactWish): Promise<ChatwootAnswer<null>>;
   /** Adds the contact to the inbox. Answers with the source id. */
-  addToInbox(place: ChatwootPlace, contactId: number): Promise<ChatwootAnswer<string>>;
+  addToInbox(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<string>>;
   /** Returns the conversations of the contact in the inbox, the latest first. */
-  conversations(place: ChatwootPlace, contactId: number): Promise<ChatwootAnswer<readonly ChatwootConversation[]>>;
-  conversation(place: ChatwootPlace, conversationId: number): Promise<ChatwootAnswer<ChatwootConversation>>;
-  createConversation(place: ChatwootPlace, of: Pick<ChatwootChat, 'contactId' | 'sourceId'>): Promise<ChatwootAnswer<number>>;
+  conversations(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<readonly ChatwootConversation[]>>;
+  conversation(target: ChatwootTarget, conversationId: number): Promise<ChatwootAnswer<ChatwootConversation>>;
+  createConversation(target: ChatwootTarget, of: Pick<ChatwootChat, 'contactId' | 'sourceId'>): Promise<ChatwootAnswer<number>>;
   /** Posts a message. Answers with the id of the message. */
-  post(place: ChatwootPlace, conversationId: number, post: ChatwootPost): Promise<ChatwootAnswer<number>>;
+  post(target: ChatwootTarget, conversationId: number, post: ChatwootPost): Promise<ChatwootAnswer<number>>;
   /** Returns one page of the latest messages before the message with the id `before`; 0 starts at the latest of all. */
-  listed(place: ChatwootPlace, conversationId: number, before: number): Promise<ChatwootAnswer<readonly ChatwootListed[]>>;
+  listed(target: ChatwootTarget, conversationId: number, before: number): Promise<ChatwootAnswer<readonly ChatwootListed[]>>;
   /** Sets the delivery status of a message. `error` is used with `failed` alone. */
   setStatus(
-    place: ChatwootPlace,
+    target: ChatwootTarget,
     message: Pick<ChatwootMessage, 'conversationId' | 'id'>,
     status: ChatwootStatus,
     error: string,

@@ -2,25 +2,25 @@
  * Paces the campaigns of one instance. The runner sends one message after another, with a pause between them, when a campaign is due and the session
  * is live. The runner is idle while there is nothing to send.
  *
- * Storage decides the next recipient before each message. Memory holds no waiting recipient, so a campaign that was paused or deleted meanwhile gets
- * no turn.
+ * Storage decides the next recipient before each message. Memory holds no waiting recipient, so a campaign that was paused or deleted meanwhile
+ * sends nothing.
  */
 import type { Campaign } from '../model.ts';
 import { between } from '../policy/pacing.ts';
 import { dayMs, quietFor, type CampaignPolicy } from '../policy/campaign-policy.ts';
-import { StorageFailure, type CampaignTurn, type Time } from '../ports.ts';
+import { StorageFailure, type DueMessage, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
 /** The next recipient. */
-export type Turn = NonNullable<CampaignTurn['recipient']>;
+export type DueRecipient = NonNullable<DueMessage['recipient']>;
 
 /**
- * The end of a turn. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
+ * The end of a send. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
  * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no
  * campaign of the account can continue, for this reason.
  */
-export type TurnEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
+export type SendEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 
 export interface CampaignHost {
   readonly time: Time;
@@ -28,7 +28,7 @@ export interface CampaignHost {
   random(): number;
   /** Settles the recipients that an earlier run left unfinished. */
   settle(): Promise<void>;
-  next(now: number): Promise<CampaignTurn | null>;
+  next(now: number): Promise<DueMessage | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
   /** Returns true if the session is logged out, so that a person must pair it. */
@@ -39,9 +39,9 @@ export interface CampaignHost {
   locked(): string;
   /** Wakes a hibernated session. Returns the milliseconds until the next check, or null if the session is not hibernated. */
   wake(): number | null;
-  send(campaign: Campaign, recipient: Turn): Promise<TurnEnd>;
+  send(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd>;
   /** Stores the outcome of a recipient. */
-  give(campaign: Campaign, recipient: Turn, state: 'waiting' | 'unknown', error: string): Promise<void>;
+  give(campaign: Campaign, recipient: DueRecipient, state: 'waiting' | 'unknown', error: string): Promise<void>;
   /** Stores the status of a campaign and its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
   /** Stores the reason why the due campaigns rest, with one event each; '' if none of them rests. */
@@ -51,7 +51,7 @@ export interface CampaignHost {
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** The time of the next turn: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
+/** The time of the next send: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
 type Next = number | 'look' | null;
 
 /** Reasons of a rest in the words that clients read. */
@@ -97,7 +97,7 @@ export class CampaignRunner {
     this.#worker = host.supervise({ name: 'campaigns', run: () => this.#work() });
   }
 
-  /** Starts a turn, because there is a new campaign or a live session. */
+  /** Starts a send, because there is a new campaign or a live session. */
   resume(): void {
     this.#pause.cut();
     this.#worker.wake();
@@ -124,7 +124,7 @@ export class CampaignRunner {
   async #work(): Promise<void> {
     for (let next: Next = 0; next !== null && !this.#pause.ended;) {
       try {
-        next = await this.#turn();
+        next = await this.#sendNext();
       } catch (error) {
         if (!(error instanceof StorageFailure)) throw error;
         next = storageRetryMs;
@@ -136,14 +136,14 @@ export class CampaignRunner {
     }
   }
 
-  async #turn(): Promise<Next> {
+  async #sendNext(): Promise<Next> {
     const { time, loggedOut, held } = this.#host;
     if (!this.#settled) await this.#host.settle();
     this.#settled = true;
-    const turn = await this.#host.next(time.now());
-    this.#active = turn !== null;
-    if (turn === null) return null;
-    const { campaign, recipient } = turn;
+    const due = await this.#host.next(time.now());
+    this.#active = due !== null;
+    if (due === null) return null;
+    const { campaign, recipient } = due;
     // A campaign that has begun does not wait once more when the wall clock is put back.
     const wait = campaign.startedAt > 0 ? 0 : campaign.scheduledFor - time.now();
     if (wait > 0) return wait;
@@ -165,7 +165,7 @@ export class CampaignRunner {
     return next;
   }
 
-  async #sendLive(campaign: Campaign, recipient: Turn): Promise<Next> {
+  async #sendLive(campaign: Campaign, recipient: DueRecipient): Promise<Next> {
     const { time, live, wake } = this.#host;
     if (live()) {
       this.#awaySince = null;
@@ -195,7 +195,7 @@ export class CampaignRunner {
     return capped === null ? { ms: 0, reason: '' } : { ms: Math.max(1, capped + dayMs - now), reason: restReasons.capped(policy.dailyCap) };
   }
 
-  async #send(campaign: Campaign, recipient: Turn): Promise<Next> {
+  async #send(campaign: Campaign, recipient: DueRecipient): Promise<Next> {
     if (campaign.status === 'waiting') await this.#host.mark(campaign, 'sending');
     const end = await this.#attempt(campaign, recipient);
     if (typeof end === 'object' && 'waitMs' in end) return end.waitMs;
@@ -211,10 +211,10 @@ export class CampaignRunner {
   }
 
   /**
-   * Sends one message. A storage failure comes before the frame is written, so the recipient gets another turn. After an unexpected error the outcome
+   * Sends one message. A storage failure comes before the frame is written, so the message is sent again. After an unexpected error the outcome
    * is unknown.
    */
-  async #attempt(campaign: Campaign, recipient: Turn): Promise<TurnEnd> {
+  async #attempt(campaign: Campaign, recipient: DueRecipient): Promise<SendEnd> {
     try {
       return await this.#host.send(campaign, recipient);
     } catch (error) {

@@ -3,7 +3,7 @@ import type { CourierHost, CourierView } from '../delivery/courier-host.ts';
 import { Feed } from '../delivery/feed.ts';
 import { wants } from '../delivery/webhook-config.ts';
 import { History } from '../delivery/finished-deliveries.ts';
-import { MediaGate } from '../delivery/media-gate.ts';
+import { MediaHoldback } from '../delivery/media-holdback.ts';
 import type { Recorder } from '../delivery/recorder.ts';
 import type { InstanceView, Origin, VitalsView } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
@@ -72,11 +72,11 @@ export class Cell {
   readonly keeper: RecordKeeper;
   readonly recorder: Recorder;
   /** Holds messages between the platform and the recorder until their files are downloaded. */
-  readonly #gate: MediaGate;
+  readonly #gate: MediaHoldback;
   readonly feed: Feed;
   readonly history = new History();
   /** Serializes sends per chat, so that messages leave in the order of the calls. */
-  readonly chatTurns = createKeyedMutex();
+  readonly chatMutex = createKeyedMutex();
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly recipients: Recipients;
@@ -119,7 +119,7 @@ export class Cell {
     const claim = () => ({ instanceId: record.id, epoch: record.epoch });
     this.recipients = new Recipients({ claim, time: ports.time, policy: policy.lookups, store: ports.recipients });
     this.pictures = this.#makePictures(claim);
-    this.#gate = new MediaGate({
+    this.#gate = new MediaHoldback({
       record: (entries) => this.recorder.record(entries),
       recorded: () => this.recorder.recorded(),
       fetch: (message) => input.arriving(message),

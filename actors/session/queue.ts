@@ -43,7 +43,7 @@ export class SendQueue {
   #more = false;
   /** True if a message was pushed during the current read, which may not include it. */
   #missed = false;
-  /** Number of waiting messages, including reserved places and without the message that is being sent. */
+  /** Number of waiting messages, including reserved slots and without the message that is being sent. */
   #pending = 0;
   #current: Message | null = null;
   /** Earliest time of the next message, by the monotonic clock. */
@@ -62,7 +62,7 @@ export class SendQueue {
     this.#worker = host.supervise({ name: 'queue', run: () => this.#work() });
   }
 
-  /** Reserves a place for a message that is about to be stored. Returns false if the queue is full. A reserved place must be `push`ed or `release`d. */
+  /** Reserves a slot for a message that is about to be stored. Returns false if the queue is full. A reserved slot must be `push`ed or `release`d. */
   reserve(): boolean {
     if (this.#pending >= this.#host.limits.items) return false;
     this.#pending += 1;
@@ -73,7 +73,7 @@ export class SendQueue {
     this.#pending -= 1;
   }
 
-  /** Adds a stored message in the place that was reserved for the message. */
+  /** Adds a stored message in the slot that was reserved for the message. */
   push(message: Message): void {
     // A read may find the message between its commit and this call, so the window may already have it.
     if (this.#more || this.#window.length >= windowSize) this.#more = this.#missed = true;

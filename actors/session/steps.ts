@@ -16,8 +16,8 @@ const firstSteps = 8;
 const mostSteps = 100;
 
 /** Every state of both charts. A step stores the index. */
-const places = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
-const placeOf = new Map(places.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
+const states = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
+const indexOf = new Map(states.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
 /** Index for the start of the root machine, before its first state. */
 const nowhere = 255;
 
@@ -100,8 +100,8 @@ export class Steps {
     if (from === to && !anew.has(`${chart} ${to} ${name}`)) return false;
     if (!eventOf.has(name)) return false; // The event is the library's own end of an actor.
     this.#push(
-      placeOf.get(`${chart} ${from}`) ?? nowhere,
-      placeOf.get(`${chart} ${to}`) ?? nowhere,
+      indexOf.get(`${chart} ${from}`) ?? nowhere,
+      indexOf.get(`${chart} ${to}`) ?? nowhere,
       name,
       this.#detail(chart, from, name, event, after.context),
     );
@@ -116,15 +116,15 @@ export class Steps {
 
   /** Returns the time at which the chart entered its current state, or null if that step is no longer kept. In Unix milliseconds. */
   enteredAt(chart: ChartName): number | null {
-    for (let n = this.#count; n > this.#count - this.#held; n -= 1) if (places[this.#byte(n, 9)]?.chart === chart) return this.#at(n);
+    for (let n = this.#count; n > this.#count - this.#held; n -= 1) if (states[this.#byte(n, 9)]?.chart === chart) return this.#at(n);
     return null;
   }
 
   /** Yields the kept steps without the names of events, newest first. The cost is low enough to read many instances. */
   *backwards(): Generator<{ readonly at: number; readonly chart: ChartName; readonly from: string; readonly to: string }> {
     for (let n = this.#count; n > this.#count - this.#held; n -= 1) {
-      const to = places[this.#byte(n, 9)];
-      if (to) yield { at: this.#at(n), chart: to.chart, from: places[this.#byte(n, 8)]?.state ?? '', to: to.state };
+      const to = states[this.#byte(n, 9)];
+      if (to) yield { at: this.#at(n), chart: to.chart, from: states[this.#byte(n, 8)]?.state ?? '', to: to.state };
     }
   }
 
@@ -184,7 +184,7 @@ export class Steps {
   }
 
   #read(n: number): Step {
-    const [from, to] = [places[this.#byte(n, 8)], places[this.#byte(n, 9)]];
+    const [from, to] = [states[this.#byte(n, 8)], states[this.#byte(n, 9)]];
     const chart = to?.chart ?? 'lifecycle';
     const event = events[this.#byte(n, 10)] ?? '';
     const [left, entered] = [from?.state ?? '', to?.state ?? ''];

@@ -2,8 +2,8 @@
 import type { Campaign, InstanceId, TimeLock } from '../model.ts';
 import { capRetryMs, type Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
-import { campaignTurn, type EndOf } from '../session/campaign-turn.ts';
-import { CampaignRunner, type CampaignHost, type Turn } from '../session/campaign-runner.ts';
+import { sendOfCampaign, type EndOf } from '../session/campaign-send.ts';
+import { CampaignRunner, type CampaignHost, type DueRecipient } from '../session/campaign-runner.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
@@ -100,8 +100,8 @@ export class Campaigns {
   #hostOf(id: InstanceId): CampaignHost {
     const { ports, policy, registry, waking, workers, during, held } = this.#input;
     const { campaigns, time, chance } = ports;
-    const give = (campaign: Campaign, turn: Turn, state: EndOf, error: string): Promise<void> =>
-      this.#give(id, campaign, turn, state, error);
+    const give = (campaign: Campaign, due: DueRecipient, state: EndOf, error: string): Promise<void> =>
+      this.#give(id, campaign, due, state, error);
     return {
       time,
       policy: policy.campaigns,
@@ -114,13 +114,13 @@ export class Campaigns {
       held,
       locked: () => lockText(registry.cell(id)?.link.timeLock() ?? null, time.now()),
       wake: () => this.#wake(id),
-      async send(campaign, turn) {
+      async send(campaign, due) {
         const cell = registry.cell(id);
         // A campaign message is traffic: the session must not hibernate between two messages.
         if (cell) waking.keepAwake(cell);
-        const settle = (state: EndOf, error: string): Promise<void> => give(campaign, turn, state, error);
+        const settle = (state: EndOf, error: string): Promise<void> => give(campaign, due, state, error);
         const taken = await during(id, async () =>
-          cell?.request((signal) => campaignTurn({ ports, campaign, turn, settle }, cell, signal)),
+          cell?.request((signal) => sendOfCampaign({ ports, campaign, due, settle }, cell, signal)),
         );
         return taken ?? 'later';
       },
@@ -132,11 +132,11 @@ export class Campaigns {
     };
   }
 
-  /** Retries until the outcome is stored, because the next turn depends on the stored outcome. */
-  async #give(id: InstanceId, { id: campaignId }: Campaign, { position }: Turn, state: EndOf, error: string): Promise<void> {
+  /** Retries until the outcome is stored, because the next send depends on the stored outcome. */
+  async #give(id: InstanceId, { id: campaignId }: Campaign, { position }: DueRecipient, state: EndOf, error: string): Promise<void> {
     const entry = { kind: 'recipient', campaignId, position, state, error, at: this.#input.ports.time.now() } as const;
     await untilStored(this.#pause, async () => this.#input.registry.cell(id)?.recorder.append(entry));
-    // A recipient that waits again gets another turn, so it is not counted yet.
+    // A recipient that waits again is sent again, so it is not counted yet.
     if (state !== 'waiting') this.#input.ports.meter.campaigned(state);
   }
 
@@ -151,7 +151,7 @@ export class Campaigns {
     const campaign = await ports.campaigns.get(id, campaignId);
     if (!cell || !isActive(campaign)) return;
     const status = to ?? campaign.status;
-    // The next turn follows from the time of the last change of status. A rest is no such change.
+    // The next send follows from the time of the last change of status. A rest is no such change.
     const at = to === null ? campaign.updated : ports.time.now();
     await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at });
     ports.log.info({ instance: id, campaign: campaignId, status, ...(reason === '' ? {} : { reason }) }, 'campaign.changed');

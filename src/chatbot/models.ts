@@ -7,7 +7,7 @@ import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type Agent, fetch } from 'undici';
 import { cutAtSentence, isApiKey, longestText, wholeSentences, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
-import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, Turn } from '#actors/ports.ts';
+import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, ModelMessage } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { completionIn } from './streamed.ts';
 import { toolCallOf, toolsFor } from './tools.ts';
@@ -42,7 +42,7 @@ const longestArguments = 16_384;
 
 const callOf = ({ id, name, arguments: given }: ToolWish) => ({ id, type: 'function' as const, function: { name, arguments: given } });
 
-const messageOf = (turn: Turn): ChatCompletionMessageParam => {
+const messageOf = (turn: ModelMessage): ChatCompletionMessageParam => {
   if (turn.by === 'user') return { role: 'user', content: turn.text };
   if (turn.by === 'tool') return { role: 'tool', tool_call_id: turn.wish, content: turn.text };
   const calls = turn.wishes.map(callOf);
@@ -78,10 +78,10 @@ interface Asked {
 }
 
 const askedOf = (question: ModelQuestion): Asked => {
-  const { agent, prompt, turns, maxTokens } = question;
+  const { agent, prompt, dialogue, maxTokens } = question;
   const messages: ChatCompletionMessageParam[] = [
     ...(prompt === '' ? [] : [{ role: 'system' as const, content: prompt }]),
-    ...turns.map(messageOf),
+    ...dialogue.map(messageOf),
   ];
   const tools = toolsFor(question);
   const { shown, sent } = optionsOf(agent, maxTokens);

@@ -1,7 +1,7 @@
 /** The requests of Chatwoot's Application API that the gateway makes, and what it reads of the answers. */
 import { openAsBlob } from 'node:fs';
 import { FormData } from 'undici';
-import { type ChatwootNews, type ChatwootPlace, cutText, longestText } from '#actors/model.ts';
+import { type ChatwootNews, type ChatwootTarget, cutText, longestText } from '#actors/model.ts';
 import type {
   ChatwootAnswer,
   ChatwootApi,
@@ -160,47 +160,47 @@ const wished = ({ name, identifier, phone, imageUrl }: ChatwootContactWish) => (
 const madeId: Read<number> = (answer) => idOf(field(answer, 'id')) || null;
 
 /** Asks, and reads the answer. */
-type Get = <T>(place: ChatwootPlace, ask: Ask, read: Read<T>) => Promise<ChatwootAnswer<T>>;
+type Get = <T>(target: ChatwootTarget, ask: Ask, read: Read<T>) => Promise<ChatwootAnswer<T>>;
 
 const getterOf =
   (client: ChatwootClient): Get =>
-  async (place, ask, read) => {
-    const answer = await client.ask(place, ask);
+  async (target, ask, read) => {
+    const answer = await client.ask(target, ask);
     if (!answer.ok) return answer;
     const value = read(answer.value);
     return value === null ? strange : { ok: true, value };
   };
 
 /** Sends a change and ignores the body of the answer. */
-const change = async (get: Get, place: ChatwootPlace, ask: Ask): Promise<ChatwootAnswer<null>> => {
-  const changed = await get(place, ask, () => true);
+const change = async (get: Get, target: ChatwootTarget, ask: Ask): Promise<ChatwootAnswer<null>> => {
+  const changed = await get(target, ask, () => true);
   return changed.ok ? { ok: true, value: null } : changed;
 };
 
 const contactRequests = (get: Get): Pick<ChatwootApi, 'searchContacts' | 'createContact' | 'updateContact' | 'addToInbox'> => ({
-  searchContacts: (place, text) =>
-    get(place, { method: 'GET', path: `contacts/search?q=${encodeURIComponent(text)}` }, all(contactOf(place.inboxId))),
-  createContact: (place, wish) => {
-    const body = { inbox_id: place.inboxId, ...wished(wish) };
-    return get(place, { method: 'POST', path: 'contacts', body }, madeContactOf(place.inboxId));
+  searchContacts: (target, text) =>
+    get(target, { method: 'GET', path: `contacts/search?q=${encodeURIComponent(text)}` }, all(contactOf(target.inboxId))),
+  createContact: (target, wish) => {
+    const body = { inbox_id: target.inboxId, ...wished(wish) };
+    return get(target, { method: 'POST', path: 'contacts', body }, madeContactOf(target.inboxId));
   },
-  updateContact: (place, contactId, wish) => change(get, place, { method: 'PUT', path: `contacts/${contactId}`, body: wished(wish) }),
-  addToInbox: (place, contactId) => {
-    const ask = { method: 'POST', path: `contacts/${contactId}/contact_inboxes`, body: { inbox_id: place.inboxId } } as const;
-    return get(place, ask, (answer) => textOf(field(answer, 'source_id')) || null);
+  updateContact: (target, contactId, wish) => change(get, target, { method: 'PUT', path: `contacts/${contactId}`, body: wished(wish) }),
+  addToInbox: (target, contactId) => {
+    const ask = { method: 'POST', path: `contacts/${contactId}/contact_inboxes`, body: { inbox_id: target.inboxId } } as const;
+    return get(target, ask, (answer) => textOf(field(answer, 'source_id')) || null);
   },
 });
 
 const conversationRequests = (get: Get): Pick<ChatwootApi, 'conversations' | 'conversation' | 'createConversation'> => ({
-  async conversations(place, contactId) {
-    const ofInbox = (one: unknown): boolean => field(one, 'inbox_id') === place.inboxId;
-    const found = await get(place, { method: 'GET', path: `contacts/${contactId}/conversations` }, all(conversationOf, ofInbox));
+  async conversations(target, contactId) {
+    const ofInbox = (one: unknown): boolean => field(one, 'inbox_id') === target.inboxId;
+    const found = await get(target, { method: 'GET', path: `contacts/${contactId}/conversations` }, all(conversationOf, ofInbox));
     return found.ok ? { ok: true, value: found.value.toSorted((a, b) => b.id - a.id) } : found;
   },
-  conversation: (place, id) => get(place, { method: 'GET', path: `conversations/${id}` }, conversationOf),
-  createConversation: (place, { contactId, sourceId }) => {
-    const body = { source_id: sourceId, inbox_id: place.inboxId, contact_id: contactId, status: 'open' };
-    return get(place, { method: 'POST', path: 'conversations', body }, madeId);
+  conversation: (target, id) => get(target, { method: 'GET', path: `conversations/${id}` }, conversationOf),
+  createConversation: (target, { contactId, sourceId }) => {
+    const body = { source_id: sourceId, inbox_id: target.inboxId, contact_id: contactId, status: 'open' };
+    return get(target, { method: 'POST', path: 'conversations', body }, madeId);
   },
 });
 
@@ -211,26 +211,26 @@ const listedOf: Read<ChatwootListed> = (message) => {
 };
 
 const messageRequests = (get: Get): Pick<ChatwootApi, 'post' | 'listed' | 'setStatus'> => ({
-  async post(place, conversationId, post) {
+  async post(target, conversationId, post) {
     const body = await messageBody(post).catch(() => null);
     if (body === null) return said('the file of the message is gone');
-    return get(place, { method: 'POST', path: `conversations/${conversationId}/messages`, body, bytes: post.file?.size ?? 0 }, madeId);
+    return get(target, { method: 'POST', path: `conversations/${conversationId}/messages`, body, bytes: post.file?.size ?? 0 }, madeId);
   },
-  listed(place, conversationId, before) {
+  listed(target, conversationId, before) {
     const query = before === 0 ? '' : `?before=${before}`;
-    return get(place, { method: 'GET', path: `conversations/${conversationId}/messages${query}` }, all(listedOf));
+    return get(target, { method: 'GET', path: `conversations/${conversationId}/messages${query}` }, all(listedOf));
   },
-  setStatus: (place, { conversationId, id }, status, error) => {
+  setStatus: (target, { conversationId, id }, status, error) => {
     const body = { status, ...(error === '' ? {} : { external_error: error }) };
-    return change(get, place, { method: 'PATCH', path: `conversations/${conversationId}/messages/${id}`, body });
+    return change(get, target, { method: 'PATCH', path: `conversations/${conversationId}/messages/${id}`, body });
   },
 });
 
 const inboxRequest = (get: Get): Pick<ChatwootApi, 'check'> => ({
-  async check(place) {
-    const { inboxId, accountId } = place;
+  async check(target) {
+    const { inboxId, accountId } = target;
     const found = await get(
-      place,
+      target,
       { method: 'GET', path: `inboxes/${inboxId}`, isAwaited: true },
       (answer) => textOf(field(answer, 'channel_type')) || null,
     );

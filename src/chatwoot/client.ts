@@ -1,7 +1,7 @@
 /** One request to a Chatwoot server: guarded, bounded in time and bytes, and with failures that reveal nothing secret. */
 import { STATUS_CODES } from 'node:http';
 import { FormData, request } from 'undici';
-import type { ChatwootPlace } from '#actors/model.ts';
+import type { ChatwootTarget } from '#actors/model.ts';
 import type { ChatwootAnswer } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 import { retryAfterOf } from '#src/webhooks/receiver.ts';
@@ -31,7 +31,7 @@ export interface Ask {
 
 export interface ChatwootClient {
   /** Never rejects. The value is the JSON of the answer. */
-  ask(place: ChatwootPlace, ask: Ask): Promise<ChatwootAnswer<unknown>>;
+  ask(target: ChatwootTarget, ask: Ask): Promise<ChatwootAnswer<unknown>>;
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ const failure = (error: unknown): ChatwootAnswer<never> => {
 export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 4_000, connections }: ClientOptions): ChatwootClient => {
   const dispatcher = createAgent(guard, timeoutMs, connections);
 
-  const answerOf = async ({ url, accountId, accessToken }: ChatwootPlace, { method, path, body }: Ask, signal: AbortSignal) => {
+  const answerOf = async ({ url, accountId, accessToken }: ChatwootTarget, { method, path, body }: Ask, signal: AbortSignal) => {
     const isForm = body instanceof FormData;
     const answer = await request(`${url}/api/v1/accounts/${accountId}/${path}`, {
       method,

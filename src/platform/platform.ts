@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts';
-import { usualLimits } from './inbound/inbound-gate.ts';
+import { usualLimits } from './inbound/durable-inbox.ts';
 import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import {
   boundInflation,

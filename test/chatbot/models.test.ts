@@ -25,7 +25,7 @@ const question = (agent: Partial<ChatbotAgent> = {}, change: Partial<ModelQuesti
   agent: { ...sampleAgent, baseUrl: server.url, ...agent },
   key,
   prompt: 'You sell flowers.',
-  turns: [{ by: 'user', text: 'hi' }],
+  dialogue: [{ by: 'user', text: 'hi' }],
   maxTokens: 100,
   labels: ['VIP'],
   ...change,
@@ -36,7 +36,7 @@ const ask = (script: Script, given = question(), signal = never): Promise<ModelA
   return models.ask(given, signal);
 };
 
-test('models: a question has the prompt, the turns and the options that are set, and the answer its text and tokens', async () => {
+test('models: a question has the prompt, the dialogue and the options that are set, and the answer its text and tokens', async () => {
   const answer = await ask({ text: 'Hello!' }, question({ temperature: 30, diversity: 50, presencePenalty: 0 }));
   assert.ok(answer.ok);
   assert.deepEqual([answer.text, answer.tokens, answer.wishes], ['Hello!', 15, []]);
@@ -65,12 +65,12 @@ test('models: tools are offered as the agent has them, and their calls come back
   const [wish] = wanted.wishes;
   assert.ok(wish);
   assert.deepEqual(models.toolCall(given, wish), { ok: true, value: { tool: 'sendMedia', media: media[0], caption: '' } });
-  const turns = [
-    ...given.turns,
+  const dialogue = [
+    ...given.dialogue,
     { by: 'assistant', text: '', wishes: wanted.wishes } as const,
     { by: 'tool', wish: wish.id, text: 'sent' } as const,
   ];
-  assert.ok((await ask({ text: 'Here it is' }, { ...given, turns })).ok);
+  assert.ok((await ask({ text: 'Here it is' }, { ...given, dialogue })).ok);
 });
 
 test('models: tools that have nothing to do are not offered', async () => {

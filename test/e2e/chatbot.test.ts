@@ -128,8 +128,8 @@ test('chatbot: it remembers what was said, and tools work: a field of the lead, 
   server.answer = () => ({ text: 'I am back.' });
   await write('And now?');
   await arrives('I am back.');
-  const turns = server.asked.at(-1)?.messages.map(({ content }) => content) ?? [];
-  assert.ok(turns.includes('We open at nine.') && turns.at(-1)?.endsWith('And now?'), JSON.stringify(turns));
+  const dialogue = server.asked.at(-1)?.messages.map(({ content }) => content) ?? [];
+  assert.ok(dialogue.includes('We open at nine.') && dialogue.at(-1)?.endsWith('And now?'), JSON.stringify(dialogue));
 });
 
 test('chatbot: a file of the list is fetched, and the contact decrypts it', async () => {

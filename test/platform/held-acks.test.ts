@@ -1,7 +1,7 @@
 /** Receipts, notifications and calls: acknowledged when what they led to is stored, and only then. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
+import type { StanzaKind } from '#src/platform/inbound/durable-inbox.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { happens, type Run, stanza, start } from './inbound-run.ts';

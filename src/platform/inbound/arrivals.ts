@@ -3,7 +3,7 @@ import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto }
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { Directory } from '../wire/directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
-import type { InboundGate } from './inbound-gate.ts';
+import type { DurableInbox } from './durable-inbox.ts';
 
 // The parts of a phone's history that the gateway takes. The library asks before it fetches one, and the inbound gate before it waits for
 // one.
@@ -20,7 +20,7 @@ type History = Pick<proto.Message.IHistorySyncNotification, 'syncType' | 'chunkO
 const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | BaileysEventMap['messaging-history.set']): string =>
   JSON.stringify([syncType ?? null, chunkOrder ?? null, peerDataRequestSessionId ?? null]);
 
-type Gate = Pick<InboundGate, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
+type Gate = Pick<DurableInbox, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
 
 export interface ArrivalParts {
   readonly directory: Directory;

@@ -4,7 +4,7 @@
  */
 import { getBinaryNodeChild, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';
-import type { Handlers } from './inbound-gate.ts';
+import type { Handlers } from './durable-inbox.ts';
 
 const aboutChannels = /^NotificationNewsletter/;
 

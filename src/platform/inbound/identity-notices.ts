@@ -17,7 +17,7 @@ import { createLruMap } from '#src/base/lru-map.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
-import type { Handlers } from './inbound-gate.ts';
+import type { Handlers } from './durable-inbox.ts';
 
 type Sock = Pick<WASocket, 'assertSessions' | 'authState' | 'signalRepository'>;
 

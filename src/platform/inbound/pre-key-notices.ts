@@ -4,7 +4,7 @@
  */
 import { getBinaryNodeChild, S_WHATSAPP_NET, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { SpentKeys } from '../keys/spent-keys.ts';
-import type { Handlers } from './inbound-gate.ts';
+import type { Handlers } from './durable-inbox.ts';
 
 /** Keys that the platform has after a notice. */
 const wanted = 400;

@@ -21,7 +21,7 @@ import { SpentKeys } from '../keys/spent-keys.ts';
 import { Identities } from '../inbound/identity-notices.ts';
 import { isGroup, isLid } from '../wire/jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
-import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
+import { divert, DurableInbox, usualLimits } from '../inbound/durable-inbox.ts';
 import { takeOverGroupLists } from '../inbound/group-notifications.ts';
 import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
@@ -53,7 +53,7 @@ class LiveSession implements Session {
   readonly #timers: ChatTimers;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
-  readonly #gate: InboundGate;
+  readonly #gate: DurableInbox;
   readonly #transmissions: Transmissions;
   readonly #resends: Resends;
   readonly #files: HistoryFiles;
@@ -222,7 +222,7 @@ class LiveSession implements Session {
     return sock;
   }
 
-  #makeGate(): InboundGate {
+  #makeGate(): DurableInbox {
     const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
     const handlers = withOwnReaders(diverted, this.#sock, {
@@ -237,7 +237,7 @@ class LiveSession implements Session {
       () => this.#groups.refresh(),
       (error) => this.#stumbled('groups', error),
     );
-    return new InboundGate({
+    return new DurableInbox({
       inbound: auth.inbound,
       handlers: {
         ...handlers,

@@ -18,7 +18,7 @@ export interface Health {
 }
 
 /** The address without its password, and the setting that it comes from; empty for the built-in server. */
-export interface DatabasePlace {
+export interface DatabaseLabel {
   readonly address?: string;
   readonly setting?: 'DATABASE_URL';
 }
@@ -81,11 +81,11 @@ class Condition {
 /** Errors of a broken database by what they say, with the time of the last one. */
 class Breakages {
   readonly #log: Log;
-  readonly #place: DatabasePlace;
+  readonly #place: DatabaseLabel;
   readonly #seen = new Map<string, number>();
   readonly #logged = new Map<string, number>();
 
-  constructor(log: Log, place: DatabasePlace) {
+  constructor(log: Log, place: DatabaseLabel) {
     this.#log = log;
     this.#place = place;
   }
@@ -107,7 +107,7 @@ class Breakages {
 }
 
 /** `place`: fields of log lines that say which database it is. */
-export const makeHealth = (log: Log, probes: Probes, place: DatabasePlace = {}): Health => {
+export const makeHealth = (log: Log, probes: Probes, place: DatabaseLabel = {}): Health => {
   let reason = '';
   const away = new Condition(probes.answers, probeInterval, (holds) =>
     holds ? log.error({ reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),

@@ -14,7 +14,7 @@ import {
   type UnitDatabase,
   usualLimits,
 } from './database.ts';
-import { type DatabasePlace, makeHealth } from './health.ts';
+import { type DatabaseLabel, makeHealth } from './health.ts';
 
 // Limits the connections of a pool that one instance may use. Without the limit, slow queries of one client would delay those of all others.
 // A query beyond the limit waits for queries of the same instance only.
@@ -134,7 +134,7 @@ export const usualPoolLimits: PoolLimits = { ...usualLimits, query: 2_000 };
 
 export interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly url: string;
-  readonly place: DatabasePlace;
+  readonly place: DatabaseLabel;
   readonly log: Log;
   readonly sizes: PoolSizes;
   readonly limits: PoolLimits;

@@ -1,6 +1,6 @@
-/** Campaigns: making them at once, whose turn it is, and questions about them. What happens to recipients is written by the journal. */
+/** Campaigns: making them at once, which message is due, and questions about them. What happens to recipients is written by the journal. */
 import type { Campaign, CampaignSend, CampaignStatus, InstanceId, Message, OptOut } from '#actors/model.ts';
-import type { CampaignStore, CampaignTurn, NewRecipient, OptOutStore, RecipientRow, RemovedCampaigns } from '#actors/ports.ts';
+import type { CampaignStore, DueMessage, NewRecipient, OptOutStore, RecipientRow, RemovedCampaigns } from '#actors/ports.ts';
 import { countedCampaigns } from '../journal/campaigns.ts';
 import { shownMessageFields } from '../journal/columns.ts';
 import { changeOwned, checkOwned, owned, type Owned, whileOwned } from '../ownership.ts';
@@ -154,13 +154,13 @@ export const recipientsStatement = (filtered: boolean): Statement => ({
 /** Recipients that one statement inserts. */
 const pieceRows = 5_000;
 
-interface TurnRow extends Campaign {
+interface DueRow extends Campaign {
   readonly position: number | null;
   readonly number: string;
   readonly send: CampaignSend;
 }
 
-const turnOf = ({ position, number, send, ...campaign }: TurnRow): CampaignTurn => ({
+const dueOf = ({ position, number, send, ...campaign }: DueRow): DueMessage => ({
   campaign,
   recipient: position === null ? null : { position, number, send },
 });
@@ -213,8 +213,8 @@ export const makeCampaignStore = (database: Database): CampaignStore => {
     active: async (instance) =>
       (await one<{ campaigns: number; waiting: number }>(campaignStatements.active, [instance])) ?? { campaigns: 0, waiting: 0 },
     async next(instance, now) {
-      const row = await one<TurnRow>(campaignStatements.next, [instance, now]);
-      return row === undefined ? null : turnOf(row);
+      const row = await one<DueRow>(campaignStatements.next, [instance, now]);
+      return row === undefined ? null : dueOf(row);
     },
     working: async () => (await database.rows<{ id: InstanceId }>(campaignStatements.working, [])).map(({ id }) => id),
     async settle({ instanceId, epoch }, at) {

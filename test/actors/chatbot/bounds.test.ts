@@ -124,6 +124,6 @@ test('tools: a model that uses nothing but tools is named in the log', async () 
     bench.world.log.of('chatbot.notAnswered').map(({ fields }) => fields['reason']),
     ['the model reached the limit of tool calls without an answer'],
   );
-  const kept = bench.asked.at(-1)?.question.turns.flatMap((turn) => (turn.by === 'assistant' ? turn.wishes : []));
+  const kept = bench.asked.at(-1)?.question.dialogue.flatMap((turn) => (turn.by === 'assistant' ? turn.wishes : []));
   assert.ok(kept && kept.length <= 18, `${kept?.length}`);
 });

@@ -219,7 +219,7 @@ test('chatbot: a text that comes while the model thinks begins the question anew
       ['answer', 'answer'],
     ],
   );
-  assert.deepEqual(bench.asked[2]?.question.turns, [{ by: 'user', text: 'one\ntwo\nthree' }]);
+  assert.deepEqual(bench.asked[2]?.question.dialogue, [{ by: 'user', text: 'one\ntwo\nthree' }]);
   assert.deepEqual(bench.read.at(-1), 'user: four');
 });
 

@@ -11,8 +11,8 @@ const wish = (name: string, given: object, id = '1') => ({ id, name, arguments: 
 
 /** The first answer uses tools, the second says what came of them. */
 const toolsThenWords = (bench: Bench, wishes: readonly ReturnType<typeof wish>[]): void => {
-  bench.world.chatModels.answer = ({ turns }) => {
-    const results = turns.filter(({ by }) => by === 'tool').map(({ text }) => text);
+  bench.world.chatModels.answer = ({ dialogue }) => {
+    const results = dialogue.filter(({ by }) => by === 'tool').map(({ text }) => text);
     return results.length === 0 ? said('', wishes) : said(results.join(' / '));
   };
 };
@@ -88,7 +88,7 @@ test('tools: their uses and rounds are bounded, and a model that only uses tools
   await bench.hear('hi');
   await bench.pass(4_000);
   assert.deepEqual([bench.asked.length, bench.said], [4, ['again']]);
-  const refused = bench.asked.at(-1)?.question.turns.filter(({ text }) => text === 'not done: too many tools for one answer');
+  const refused = bench.asked.at(-1)?.question.dialogue.filter(({ text }) => text === 'not done: too many tools for one answer');
   assert.equal(refused?.length, 4);
 });
 
@@ -96,7 +96,7 @@ test('tools: a text that comes after one was used does not begin the question an
   const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
   const { chatModels } = bench.world;
   chatModels.answer = (question, signal) => {
-    const used = question.turns.some(({ by }) => by === 'tool');
+    const used = question.dialogue.some(({ by }) => by === 'tool');
     return used
       ? chatModels.after(5_000, said('noted'))(question, signal)
       : said('', [wish('set_lead_field', { field: 'lead_name', value: 'Ana' })]);
@@ -175,8 +175,8 @@ test('stops: nothing is asked or sent after a stop, and the call under way is gi
 test('crashes: a fault of one conversation is counted and costs no other', async () => {
   const bench = await Bench.open();
   const { chatModels, log } = bench.world;
-  chatModels.answer = ({ turns }) => {
-    if (turns.some(({ text }) => text === 'break')) throw new Error('broken');
+  chatModels.answer = ({ dialogue }) => {
+    if (dialogue.some(({ text }) => text === 'break')) throw new Error('broken');
     return said('fine');
   };
   await bench.hear('break', { chatId: '5511999990002@s.whatsapp.net' });

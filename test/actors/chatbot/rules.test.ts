@@ -1,7 +1,7 @@
 /** The tables behind the chatbot: which words start it, which leads it answers, how a text is cut, what an agent remembers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piecesOf, questionIn, turnsOf } from '#actors/chatbot/memory.ts';
+import { piecesOf, questionIn, dialogueOf } from '#actors/chatbot/memory.ts';
 import { isAnswerable, isStop, triggerFor } from '#actors/chatbot/rules.ts';
 import type { ChatbotTrigger, Message } from '#actors/model.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
@@ -118,9 +118,9 @@ test('memory: at most so many messages, none that failed, at least the least wha
     said('', { type: 'media', mediaType: 'ptt', timestamp: old }),
     question,
   ];
-  assert.deepEqual(turnsOf(all, [question], { agent, resetAt: 0, now }), [
+  assert.deepEqual(dialogueOf(all, [question], { agent, resetAt: 0, now }), [
     { by: 'assistant', text: 'answer', wishes: [] },
     { by: 'user', text: '[ptt]\nquestion' },
   ]);
-  assert.deepEqual(turnsOf(all, [question], { agent, resetAt: old, now }), [{ by: 'user', text: 'question' }]);
+  assert.deepEqual(dialogueOf(all, [question], { agent, resetAt: old, now }), [{ by: 'user', text: 'question' }]);
 });

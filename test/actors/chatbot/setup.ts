@@ -92,7 +92,7 @@ export class Bench extends Stage {
 
   /** The last prompt that the model read, as `user: text`. */
   get read(): readonly string[] {
-    return (this.asked.at(-1)?.question.turns ?? []).map(({ by, text }) => `${by}: ${text}`);
+    return (this.asked.at(-1)?.question.dialogue ?? []).map(({ by, text }) => `${by}: ${text}`);
   }
 
   extra(chat = chatId): Readonly<Record<string, unknown>> {

@@ -71,7 +71,7 @@ const outcomeOf = async (
     uses: new Uses(time),
     remote,
     owns: () => false,
-    placeOf: () => 'b',
+    nodeFor: () => 'b',
     isFull: () => false,
     take: async () => false,
   });

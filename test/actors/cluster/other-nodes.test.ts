@@ -24,7 +24,7 @@ const meeting = (counts: Readonly<Record<string, Readonly<Record<string, Dropped
         dropped: (webhookId) => dropped[webhookId] ?? {},
         nudge: () => undefined,
         take: async () => false,
-        keepPlace: () => false,
+        reserveSlot: () => false,
         settled: async () => undefined,
         drain: async () => undefined,
       }),

@@ -132,7 +132,7 @@ export class SimulatedNode {
         isPairing: (id) => simulation.pairing.has(id),
         serve: () => undefined,
         isServed: () => true,
-        offer: async ({ id, to }) => this.#asked(to)?.keepPlace(id) ?? !simulation.bus,
+        offer: async ({ id, to }) => this.#asked(to)?.reserveSlot(id) ?? !simulation.bus,
         handOver: async ({ id, to }, cause) => void (await this.#asked(to)?.take(id, cause)),
         unsent: async () => simulation.unsent,
       },

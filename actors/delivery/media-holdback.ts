@@ -54,7 +54,7 @@ const held = (entry: Entry, isReady: boolean): Held => {
   return { entry, isReady, passed: resolve, hasPassed: promise };
 };
 
-export class MediaGate {
+export class MediaHoldback {
   readonly #host: MediaGateHost;
   /** Held entries by chat, in order. */
   readonly #chats = new Map<string, Held[]>();

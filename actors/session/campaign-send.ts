@@ -12,7 +12,7 @@ import {
   type SendContent,
 } from '../model.ts';
 import type { Ports } from '../ports.ts';
-import type { Turn, TurnEnd } from './campaign-runner.ts';
+import type { DueRecipient, SendEnd } from './campaign-runner.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { postponed } from './queue-host.ts';
 import { recipientOf } from './perform.ts';
@@ -22,13 +22,13 @@ export type EndOf = 'waiting' | 'failed' | 'skipped' | 'unknown';
 
 /** A session that sends the messages of a chat one after the other. */
 interface CampaignSession extends Sendable {
-  readonly chatTurns: KeyedMutex;
+  readonly chatMutex: KeyedMutex;
 }
 
-export interface TurnInput {
+export interface SendInput {
   readonly ports: Ports;
   readonly campaign: Campaign;
-  readonly turn: Turn;
+  readonly due: DueRecipient;
   /** Stores the outcome of the recipient. */
   readonly settle: (state: EndOf, error: string) => Promise<void>;
 }
@@ -43,7 +43,7 @@ async function withFiles({ attachments }: Ports, cell: CampaignSession, content:
 }
 
 /** Decides the consequences of a refused send for its recipient and its campaign. */
-async function refusedTurn({ settle }: TurnInput, refusal: Refusal, gone: boolean): Promise<TurnEnd> {
+async function afterRefusal({ settle }: SendInput, refusal: Refusal, gone: boolean): Promise<SendEnd> {
   const { reason, code, message } = refusal;
   if (reason === 'notSent') {
     await settle('waiting', '');
@@ -62,26 +62,26 @@ async function refusedTurn({ settle }: TurnInput, refusal: Refusal, gone: boolea
 }
 
 async function sendTo(
-  input: TurnInput,
+  input: SendInput,
   cell: CampaignSession,
   signal: AbortSignal,
   number: string,
   chatId: string,
 ): Promise<Result<unknown>> {
-  const { ports, campaign, turn } = input;
-  const { content: given, mentions, forward, replyTo, ...rest } = turn.send;
+  const { ports, campaign, due } = input;
+  const { content: given, mentions, forward, replyTo, ...rest } = due.send;
   const content = await withFiles(ports, cell, given);
   if (!content.ok) return content;
   const send: Send = { number, content: content.value, mentions, forward, replyTo };
-  const options = { ...rest, payload: payloadTo(rest, turn.number), async: false, folder: { id: campaign.id, position: turn.position } };
-  return cell.chatTurns.run(chatId, async (release) =>
+  const options = { ...rest, payload: payloadTo(rest, due.number), async: false, folder: { id: campaign.id, position: due.position } };
+  return cell.chatMutex.run(chatId, async (release) =>
     signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key: null }, release),
   );
 }
 
-export async function campaignTurn(input: TurnInput, cell: CampaignSession, signal: AbortSignal): Promise<TurnEnd> {
-  const { ports, turn, settle } = input;
-  const plain = plainNumber(turn.number);
+export async function sendOfCampaign(input: SendInput, cell: CampaignSession, signal: AbortSignal): Promise<SendEnd> {
+  const { ports, due, settle } = input;
+  const plain = plainNumber(due.number);
   const recipient = await recipientOf(cell, signal, plain);
   if (!recipient.ok) {
     const postponement = postponed(recipient.refusal, signal.aborted);
@@ -98,7 +98,7 @@ export async function campaignTurn(input: TurnInput, cell: CampaignSession, sign
   }
   const sent = await sendTo(input, cell, signal, number, chatId);
   if (sent.ok) ports.meter.campaigned('sent');
-  return sent.ok ? 'left' : refusedTurn(input, sent.refusal, signal.aborted);
+  return sent.ok ? 'left' : afterRefusal(input, sent.refusal, signal.aborted);
 }
 
 /** Returns the reason why a recipient cannot get messages of a campaign, or null. */

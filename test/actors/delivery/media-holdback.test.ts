@@ -1,7 +1,7 @@
 /** Messages that wait for their files: order within a chat, freedom between chats, an end to every wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MediaGate } from '#actors/delivery/media-gate.ts';
+import { MediaHoldback } from '#actors/delivery/media-holdback.ts';
 import type { Entry, Message } from '#actors/model.ts';
 import type { KeptFile } from '#actors/ports.ts';
 import { message } from '#test/contract/samples.ts';
@@ -15,10 +15,10 @@ class Desk {
   readonly late: string[] = [];
   /** Files on their way, by message. */
   readonly files = new Map<string, (file: KeptFile | null) => void>();
-  readonly gate: MediaGate;
+  readonly gate: MediaHoldback;
 
   constructor(wait = 1_000) {
-    this.gate = new MediaGate({
+    this.gate = new MediaHoldback({
       record: (entries) => void this.recorded.push(...entries.map(nameOf)),
       recorded: async () => true,
       fetch: ({ messageId, type }) => (type === 'media' ? new Promise((resolve) => void this.files.set(messageId, resolve)) : null),

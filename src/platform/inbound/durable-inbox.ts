@@ -115,7 +115,7 @@ const sizeOf = ({ content }: BinaryNode): number =>
   Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
 const weightOf = (node: BinaryNode): number => perStanza + sizeOf(node);
 
-export class InboundGate {
+export class DurableInbox {
   readonly #options: GateOptions;
   readonly #limits: GateLimits;
   readonly #stored: () => Promise<boolean>;
