@@ -5,7 +5,7 @@ import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-wor
 import { AskedTakes, type OwnedSessions } from './sessions.ts';
 import { type Departure, Departures, planOf } from './plan.ts';
 import { ReservedSlots, Placement } from './placement.ts';
-import { LeaseCheck, NodeWatch } from './lease-check.ts';
+import { LeaseCheck, NodeWatch, ReadShare } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { ClusterPolicy } from './policy.ts';
 
@@ -43,8 +43,7 @@ export class ClusterNode {
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
-  /** Time of the last look that the database answered, by the monotonic clock. */
-  #lookedAt = -Infinity;
+  readonly #restShare: ReadShare;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** Key of the placement in which every instance is on its node; '' after a take. */
@@ -70,7 +69,8 @@ export class ClusterNode {
       ended: () => this.#closeAll(true),
     });
     this.#check = this.#makeCheck();
-    this.#watch = new NodeWatch({ store, time, log, lease: policy.lease });
+    this.#watch = new NodeWatch({ store, time, log, lease: policy.lease, me: input.node.name });
+    this.#restShare = new ReadShare(input.node.name);
     this.#departures = new Departures({ time, atOnce: policy.leavingAtOnce, leave: (departure) => this.#moveAway(departure) });
     this.#looks = new PeriodicWorker({
       time,
@@ -80,10 +80,7 @@ export class ClusterNode {
       everyMs: policy.lookEvery,
       unanswered: 'node.notLooked',
       run: async () => {
-        if (this.lease.incarnation === null) return;
-        const look = await this.#watch.look();
-        this.#lookedAt = time.monotonic();
-        await this.#act(look);
+        if (this.lease.incarnation !== null) await this.#act(await this.#watch.look(this.#kept.countBeside(null) > 0));
       },
     });
   }
@@ -266,6 +263,7 @@ export class ClusterNode {
     const { time, sessions, store, node, policy } = this.#input;
     if (time.monotonic() - this.#lookedAtRestAt < restLookMs) return;
     this.#lookedAtRestAt = time.monotonic();
+    if (!this.#restShare.isDue(this.#nodes)) return;
     const unsent = await sessions.unsent();
     const isIdle = (id: InstanceId): boolean => !this.#leaving.has(id) && !unsent.has(id) && sessions.isIdle(id);
     for (const id of [...this.#owned.keys()].filter(isIdle)) void this.release(id, 'idle');

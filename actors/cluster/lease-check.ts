@@ -97,6 +97,8 @@ export interface NodeWatchInput {
   readonly log: Log;
   /** Length of a lease. In milliseconds. */
   readonly lease: number;
+  /** Name of this node. */
+  readonly me: string;
 }
 
 interface Seen {
@@ -129,24 +131,68 @@ export class Renewals {
   }
 }
 
+/** The number of nodes that read data of the whole cluster in one interval. More nodes do not load the database more. */
+const readers = 4;
+
+/**
+ * The share of one node in reads of data of the whole cluster. With more than four nodes a node skips reads, so that about four nodes read in each
+ * interval. A node always reads when a node joined, left or died, because instances are free then.
+ */
+export class ReadShare {
+  readonly #me: string;
+  #nodes = '';
+  #skipped = 0;
+
+  /** Takes the name of this node. */
+  constructor(me: string) {
+    this.#me = me;
+  }
+
+  /** Returns true if this node reads now. The caller asks once in each interval. `urgent` is true if the last read left work for this node. */
+  isDue(nodes: readonly Pick<LiveNode, 'name' | 'incarnation'>[], urgent = false): boolean {
+    const known = nodes.map(({ incarnation }) => incarnation).join(' ');
+    const every = Math.ceil(nodes.length / readers);
+    const isChanged = known !== this.#nodes;
+    this.#skipped += 1;
+    const isDue = urgent || isChanged || this.#skipped >= every;
+    this.#nodes = known;
+    // After a change and after urgent reads, all nodes have read at once. Their positions spread the next reads.
+    if (isDue) this.#skipped = urgent || isChanged ? nodes.findIndex(({ name }) => name === this.#me) % every : 0;
+    return isDue;
+  }
+}
+
 export class NodeWatch {
   readonly #input: NodeWatchInput;
   readonly #renewals: Renewals;
+  readonly #share: ReadShare;
+  /** True if the last look found free instances. */
+  #foundFree = false;
 
   constructor(input: NodeWatchInput) {
     this.#input = input;
     this.#renewals = new Renewals(input.time, input.lease);
+    this.#share = new ReadShare(input.me);
   }
 
-  /** Looks at the cluster and ends the leases of dead nodes, so that their instances are free. */
-  async look(): Promise<Look> {
-    const { store, time } = this.#input;
-    const askedAt = time.monotonic();
-    const look = await store.look();
+  /**
+   * Looks at the cluster and ends the leases of dead nodes, so that their instances are free. `expects` is true if this node waits for an instance that
+   * becomes free.
+   */
+  async look(expects = false): Promise<Look> {
+    const askedAt = this.#input.time.monotonic();
+    const look = await this.#read(expects);
     const dead = this.#renewals.note(look.nodes, askedAt);
     if (dead.length === 0) return look;
     for (const node of dead) await this.#end(node);
-    return store.look();
+    return this.#read(true);
+  }
+
+  async #read(urgent: boolean): Promise<Look> {
+    let isRead = false;
+    const look = await this.#input.store.look((nodes) => (isRead = this.#share.isDue(nodes, urgent || this.#foundFree)));
+    if (isRead) this.#foundFree = look.free.length > 0;
+    return look;
   }
 
   async #end(node: LiveNode): Promise<void> {

@@ -81,7 +81,7 @@ export interface LeaseDifference {
 export interface Look {
   /** The nodes, sorted by name. */
   readonly nodes: readonly LiveNode[];
-  /** Instances that need an owner and have none, the most recently active first. */
+  /** Instances that need an owner and have none, the most recently active first. Empty if they were not read. */
   readonly free: readonly InstanceId[];
 }
 
@@ -130,7 +130,8 @@ export interface LeaseStore {
   end(holder: NameHolder): Promise<boolean>;
   /** Removes the node and its leases. */
   leave(incarnation: string): Promise<void>;
-  look(): Promise<Look>;
+  /** Reads the live nodes. Then reads the free instances if `wantsFree` returns true for these nodes, or is absent. */
+  look(wantsFree?: (nodes: readonly LiveNode[]) => boolean): Promise<Look>;
   /** Returns all nodes for display, sorted by name. The cost grows only with the instances that changed their node within the hour. */
   known(): Promise<readonly KnownNode[]>;
   /** Returns true if a live node has a release that does not sign bus messages. */

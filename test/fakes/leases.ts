@@ -41,6 +41,8 @@ export class FakeLeases {
   /** Incarnations that were live then. */
   #were: ReadonlySet<string> = new Set();
   #admittedUntil = 0;
+  /** Number of reads of all free instances. */
+  freeReads = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -68,7 +70,7 @@ export class FakeLeases {
       renew: reach((node, ms) => this.#renew(node, ms)),
       end: reach((holder) => this.#endNode(holder)),
       leave: reach((incarnation) => this.#leave(incarnation)),
-      look: reach(() => this.#look()),
+      look: reach((wantsFree) => this.#look(wantsFree)),
       known: reach(() => this.#known()),
       anyUnsigned: reach(() => false),
       leaseOf: reach((id) => {
@@ -123,15 +125,15 @@ export class FakeLeases {
     for (const [id, lease] of this.leases) if (lease.incarnation === incarnation) this.#end(id);
   }
 
-  #look(): Look {
+  #look(wantsFree?: (nodes: readonly LiveNode[]) => boolean): Look {
     const [now, live] = [this.#now(), this.#live];
     const nodes = [...this.#nodes.values()]
       .filter(({ incarnation }) => live.has(incarnation))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return {
-      nodes: nodes.map((node): LiveNode => ({ ...node, age: now - node.started })),
-      free: [...this.#free].filter((id) => !this.resting.has(id)),
-    };
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map((node): LiveNode => ({ ...node, age: now - node.started }));
+    if (wantsFree?.(nodes) === false) return { nodes, free: [] };
+    this.freeReads += 1;
+    return { nodes, free: [...this.#free].filter((id) => !this.resting.has(id)) };
   }
 
   #unowned(ids: readonly InstanceId[]): readonly InstanceId[] {

@@ -211,6 +211,16 @@ for (const side of [fakeSide(), realSide]) {
     assert.deepEqual(await store.compare(node.incarnation, [claim(a, 1), claim(b, 2)]), { unheld: [claim(a, 2)], unleased: [claim(a, 1)] });
   });
 
+  test(`leases of the ${side.name}: a look reads the free instances only for a node that wants them, judged by the live nodes`, async () => {
+    const [id] = await side.register(1);
+    const node = await joined();
+    const asked: string[] = [];
+    const look = await store.look((nodes) => asked.push(...nodes.map(({ name }) => name)) < 0);
+    assert.ok(asked.includes(node.name));
+    assert.deepEqual(look.free, []);
+    assert.ok((await store.look(() => true)).free.includes(id!));
+  });
+
   test(`leases of the ${side.name}: a node that leaves leaves nothing behind`, async () => {
     const [id] = await side.register(1);
     const node = await joined();

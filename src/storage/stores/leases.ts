@@ -172,8 +172,9 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
     isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining, astray, bus]),
   end: async ({ incarnation, until }) => (await database.rows(leaseStatements.end, [incarnation, until])).length > 0,
   leave: async (incarnation) => void (await database.rows(leaseStatements.leave, [incarnation])),
-  async look() {
+  async look(wantsFree = () => true) {
     const nodes = await database.rows<LiveNode>(leaseStatements.nodes, []);
+    if (!wantsFree(nodes)) return { nodes, free: [] };
     const free = await database.rows<{ id: string }>(leaseStatements.free, []);
     return { nodes, free: free.map(({ id }) => id) };
   },

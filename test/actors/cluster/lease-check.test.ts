@@ -1,6 +1,7 @@
 /** Leases that are not what their node holds: each renewal finds them, whichever statement was lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ReadShare } from '#actors/cluster/lease-check.ts';
 import { Exploration } from './exploration.ts';
 import type { ExploredNode } from './explored-node.ts';
 import { calm, type Odds } from './simulated-chaos.ts';
@@ -74,4 +75,23 @@ test('leases: the figures of a node say how many differences its last comparison
   assert.equal(node.cluster.figures.astray, 1);
   await world.time.pass(5_000);
   assert.equal((await world.database.leases.store().known()).find(({ name }) => name === node.name)?.astray, 1);
+});
+
+test('read share: of 100 nodes four read in each interval, all of them one after the other, and every node when one is gone', () => {
+  const nodes = Array.from({ length: 100 }, (_, n) => ({ name: `n${n}`, incarnation: `i${n}` }));
+  const shares = nodes.map(({ name }) => new ReadShare(name));
+  const readers = (seen: typeof nodes) => shares.flatMap((share, n) => (share.isDue(seen) ? [n] : []));
+  assert.equal(readers(nodes).length, 100, 'all nodes are new');
+  const cycle = Array.from({ length: 25 }, () => readers(nodes));
+  assert.deepEqual(new Set(cycle.map(({ length }) => length)), new Set([4]));
+  assert.equal(new Set(cycle.flat()).size, 100);
+  assert.equal(readers(nodes.slice(1)).length, 100);
+});
+
+test('read share: up to four nodes read in every interval, and work that is left is read at once', () => {
+  const nodes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, incarnation: name }));
+  const [few, many] = [new ReadShare('a'), new ReadShare('a')];
+  for (let interval = 0; interval < 5; interval += 1) assert.ok(few.isDue(nodes.slice(0, 4)));
+  assert.deepEqual([many.isDue(nodes), many.isDue(nodes), many.isDue(nodes), many.isDue(nodes)], [true, false, true, false]);
+  assert.ok(many.isDue(nodes, true));
 });

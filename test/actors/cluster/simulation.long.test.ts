@@ -29,6 +29,11 @@ test('cluster: 100 nodes bring 100,000 sessions back without a storm, spread eve
   assert.equal(simulation.opened, 100_000, 'each was opened once');
   assert.ok(Math.max(...simulation.perSecond.values()) <= 2 * perSecond);
   assert.ok(Math.min(...simulation.loads) > 800 && Math.max(...simulation.loads) < 1_200, simulation.loads.join(' '));
+  // Four nodes of a hundred read all free instances at each interval, however many nodes there are.
+  const reads = simulation.leases.freeReads;
+  await simulation.time.pass(25_000);
+  const looks = 25_000 / simulation.policy.lookEvery;
+  assert.ok(simulation.leases.freeReads - reads <= 5 * looks, `${simulation.leases.freeReads - reads} reads in ${looks} intervals`);
   // One of the nodes dies, and its share comes back elsewhere; nobody else's session moves.
   const lost = simulation.loads[0]!;
   simulation.node(0).kill();
