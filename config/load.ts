@@ -153,6 +153,7 @@ export const loadSettings = ({
   const fromFile = readFile(file, problems, onOddLine);
   if (onUnknown) for (const unknown of unknownIn(fromFile, env)) onUnknown(unknown);
   const settings = parse({ ...preset, ...fromFile, ...env }, problems);
+  onSources?.(sourcesOf(env, fromFile, preset));
   if (problems.length > 0) throw new SettingsError(`The settings make no sense:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
   return Object.freeze({ ...settings, baseUrl: settings.baseUrl ?? baseUrlOf(settings.host, settings.port) });
 };

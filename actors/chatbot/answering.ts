@@ -1,5 +1,4 @@
 /** The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone. */
-import type { Recorded } from '../session/perform.ts';
 import {
   cutAtSentence,
   longestText,
@@ -14,6 +13,7 @@ import {
 } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
+import type { Recorded } from '../session/perform.ts';
 import { fillPlaceholders } from '../text.ts';
 import type { Asking, Budget } from './asking.ts';
 import { boundedMetadata, piecesOf, questionIn, signatureOf, dialogueOf } from './memory.ts';
@@ -71,7 +71,7 @@ const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): 
   answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
 /** Estimates the tokens of a question, by the usual length of a token. */
-const estimatedTokens = (prompt: string, dialogue: readonly ModelMessage[]): number =>
+export const estimatedTokens = (prompt: string, dialogue: readonly ModelMessage[]): number =>
   Math.ceil(dialogue.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
 
 export interface Asker {
@@ -82,7 +82,7 @@ export interface Asker {
   readonly agent: ChatbotAgent;
 }
 
-/** Returns the question to the model of an agent, without its turns. */
+/** Returns the question to the model of an agent, without its dialogue. */
 export const questionFor = async (
   {
     ports,
@@ -90,7 +90,7 @@ export const questionFor = async (
     cell,
   }: Pick<AnsweringInput, 'policy' | 'cell'> & { readonly ports: Pick<Ports, 'chatModels' | 'definitions' | 'placeholder'> },
   { instance, crew, chat, agent }: Asker,
-): Promise<Omit<ModelQuestion, 'turns'>> => {
+): Promise<Omit<ModelQuestion, 'dialogue'>> => {
   const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
   const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
   const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
@@ -224,7 +224,7 @@ export class Answering {
 
   async #ask(talk: Talk, plan: Plan, agent: ChatbotAgent, signal: AbortSignal): Promise<Answer | null> {
     const { policy, asking } = this.#input;
-    const question = await this.#questionOf(talk, plan, agent);
+    const question = await questionFor(this.#input, { instance: talk.instance, crew: plan.crew, chat: plan.chat, agent });
     const dialogue = [...plan.dialogue];
     const toolResults: unknown[] = [];
     for (let round = 0; round <= policy.toolRounds; round += 1) {
@@ -247,16 +247,6 @@ export class Answering {
       }
     }
     return null;
-  }
-
-  async #questionOf({ instance }: Talk, { crew, chat }: Plan, agent: ChatbotAgent): Promise<Omit<ModelQuestion, 'dialogue'>> {
-    const { ports, policy, cell } = this.#input;
-    const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
-    const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
-    const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
-    const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
-    const prompt = filled.kind === 'text' ? filled.text : agent.prompt;
-    return { agent, key, prompt, maxTokens, labels: labels.flatMap(({ name, deleted }) => (deleted ? [] : [name])) };
   }
 
   async #use(talk: Talk, plan: Plan, question: Omit<ModelQuestion, 'dialogue'>, wish: ToolWish, number: number): Promise<string> {

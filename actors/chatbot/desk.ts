@@ -2,12 +2,13 @@
  * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance.
  * The desk reads committed events, as couriers do, so that no message waits for it.
  */
-import type { Recorded } from '../session/perform.ts';
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
 import { refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
+import type { Recorded } from '../session/perform.ts';
+import type { AgentTrial, TrialAnswer } from '../views.ts';
 import { Answering, type Talk } from './answering.ts';
 import { Asking, Budget } from './asking.ts';
 import { conversation } from './conversation.ts';
@@ -60,6 +61,11 @@ export class ChatbotDesk implements InstanceReader {
     // Messages of the API are not words of the owner, because programs send reminders and receipts. Messages that agents write in Chatwoot count as
     // words of the owner.
     if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
+  }
+
+  /** Answers a conversation that no contact sees. Refuses with `notFound`, or with `limited` while another trial of the instance runs. */
+  async tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>> {
+    return this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial);
   }
 
   live(cell: Recorded): void {

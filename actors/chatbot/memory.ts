@@ -2,7 +2,7 @@
 import { type AiMetadata, type ChatbotAgent, cutText, type Message, wordsOf } from '../model.ts';
 import type { ModelMessage } from '../ports.ts';
 
-// Builds the input of an agent from a chat: its memory and the question, as messages for a model. Pure functions over messages in order, oldest first.
+// Builds the input of an agent from a chat: its memory and the question, as dialogue. Pure functions over messages in order, oldest first.
 
 /** True for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
@@ -36,7 +36,18 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** Returns the memory of the agent with the question at its end. Consecutive texts of one side form one message, because every model accepts that. */
+/** Joins consecutive texts of one side to one turn, because every model accepts that. */
+export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[]): readonly ModelMessage[] => {
+  const dialogue: ModelMessage[] = [];
+  for (const { by, text } of texts) {
+    const last = dialogue.at(-1);
+    if (last?.by === by) dialogue[dialogue.length - 1] = { ...last, text: `${last.text}\n${text}` };
+    else dialogue.push(by === 'user' ? { by, text } : { by, text, wishes: [] });
+  }
+  return dialogue;
+};
+
+/** Returns the memory of the agent with the question at its end. */
 export const dialogueOf = (
   all: readonly Message[],
   question: readonly Message[],
@@ -54,14 +65,9 @@ export const dialogueOf = (
   const room = Math.max(0, agent.memoryMost - question.length);
   const kept = readable.slice(readable.length - Math.min(room, readable.length));
   const remembered = kept.filter(({ timestamp }, at) => timestamp >= recent || kept.length - at <= agent.memoryLeast);
-  const dialogue: ModelMessage[] = [];
-  for (const message of [...remembered, ...question]) {
-    const [text, last] = [spoken(message, agent), dialogue.at(-1)];
-    const by = message.fromMe ? 'assistant' : 'user';
-    if (last?.by === by) dialogue[dialogue.length - 1] = { ...last, text: `${last.text}\n${text}` };
-    else dialogue.push(by === 'user' ? { by, text } : { by, text, wishes: [] });
-  }
-  return dialogue;
+  return joined(
+    [...remembered, ...question].map((message) => ({ by: message.fromMe ? 'assistant' : 'user', text: spoken(message, agent) })),
+  );
 };
 
 /**

@@ -1,8 +1,8 @@
 /** Trials of agents. A trial is a conversation that no contact sees: it sends nothing, stores no message, and runs no tool. */
 import { cutText, done, refuse, type ChatbotAgent, type InstanceId, type Result } from '../model.ts';
 import type { ChatbotPolicy } from '../policy/policy.ts';
-import type { ModelQuestion, Ports, ToolWish, Turn } from '../ports.ts';
-import type { Cell } from '../session/cell.ts';
+import type { ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
+import type { Recorded } from '../session/perform.ts';
 import type { AgentTrial, TrialAnswer, TrialTool } from '../views.ts';
 import { estimatedTokens, questionFor } from './answering.ts';
 import type { Asking, Budget } from './asking.ts';
@@ -16,7 +16,7 @@ export interface TrialsInput {
   readonly asking: Asking;
   readonly budget: Budget;
   /** Returns null if the instance is gone. */
-  cell(id: InstanceId): Cell | null;
+  cell(id: InstanceId): Recorded | null;
 }
 
 /** The result that the model reads after a valid tool call. */
@@ -28,8 +28,9 @@ const longestTrial = 50_000;
 /** The limit of the arguments of a tool call in the answer. In characters. */
 const toldArguments = 8_000;
 
-/** Returns the last turns that the agent would remember. The question of the user is the last one. */
-const remembered = (turns: AgentTrial['turns'], { memoryMost }: ChatbotAgent): readonly Turn[] => joined(turns.slice(-memoryMost));
+/** Returns the last dialogue that the agent would remember. The question of the user is the last one. */
+const remembered = (dialogue: AgentTrial['dialogue'], { memoryMost }: ChatbotAgent): readonly ModelMessage[] =>
+  joined(dialogue.slice(-memoryMost));
 
 export class Trials {
   readonly #input: TrialsInput;
@@ -53,7 +54,7 @@ export class Trials {
       const agent = crew.agents.find((one) => one.id === trial.agentId);
       if (!agent) return refuse('notFound', 'Agent not found');
       if (await budget.isUsedUp(id)) return refuse('limited', 'the tokens of the day are used up');
-      return done(await this.#ask(id, { crew, agent, turns: remembered(trial.turns, agent) }, end.signal));
+      return done(await this.#ask(id, { crew, agent, dialogue: remembered(trial.dialogue, agent) }, end.signal));
     } finally {
       ports.time.clearTimeout(timer);
       if (this.#running.get(id) === end) this.#running.delete(id);
@@ -72,17 +73,17 @@ export class Trials {
 
   async #ask(
     instance: InstanceId,
-    { crew, agent, turns: asked }: { readonly crew: Crew; readonly agent: ChatbotAgent; readonly turns: readonly Turn[] },
+    { crew, agent, dialogue: asked }: { readonly crew: Crew; readonly agent: ChatbotAgent; readonly dialogue: readonly ModelMessage[] },
     signal: AbortSignal,
   ): Promise<TrialAnswer> {
     const { policy, asking } = this.#input;
     const question = await questionFor(this.#input, { instance, crew, chat: null, agent });
-    const turns = [...asked];
+    const dialogue = [...asked];
     const tools: TrialTool[] = [];
     let tokens = 0;
     for (let round = 0; ; round += 1) {
-      const answer = await asking.ask(instance, { ...question, turns }, signal);
-      const used = answer.ok ? answer.tokens : signal.aborted ? estimatedTokens(question.prompt, turns) : 0;
+      const answer = await asking.ask(instance, { ...question, dialogue }, signal);
+      const used = answer.ok ? answer.tokens : signal.aborted ? estimatedTokens(question.prompt, dialogue) : 0;
       tokens += used;
       await this.#spend(instance, used);
       if (!answer.ok) return { text: '', error: signal.aborted ? 'no answer in time' : answer.error, tokens, tools };
@@ -91,16 +92,16 @@ export class Trials {
         return { text: answer.text, error, tokens, tools };
       }
       const wishes = answer.wishes.slice(0, policy.toolCalls + 1);
-      turns.push({ by: 'assistant', text: answer.text, wishes });
+      dialogue.push({ by: 'assistant', text: answer.text, wishes });
       for (const wish of wishes) {
         const result = this.#resultOf(question, wish, tools.length);
         tools.push({ name: wish.name, arguments: cutText(wish.arguments, toldArguments), result });
-        turns.push({ by: 'tool', wish: wish.id, text: result });
+        dialogue.push({ by: 'tool', wish: wish.id, text: result });
       }
     }
   }
 
-  #resultOf(question: Omit<ModelQuestion, 'turns'>, wish: ToolWish, number: number): string {
+  #resultOf(question: Omit<ModelQuestion, 'dialogue'>, wish: ToolWish, number: number): string {
     const { ports, policy } = this.#input;
     if (number >= policy.toolCalls) return 'not done: too many tools for one answer';
     const call = ports.chatModels.toolCall(question, wish);

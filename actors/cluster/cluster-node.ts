@@ -5,7 +5,7 @@ import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-wor
 import { AskedTakes, type OwnedSessions } from './sessions.ts';
 import { type Departure, Departures, planOf } from './plan.ts';
 import { ReservedSlots, Placement } from './placement.ts';
-import { LeaseCheck, NodeWatch, ReadShare } from './lease-check.ts';
+import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { ClusterPolicy } from './policy.ts';
 
@@ -43,7 +43,8 @@ export class ClusterNode {
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
-  readonly #restShare: ReadShare;
+  /** Time of the last look that the database answered, by the monotonic clock. */
+  #lookedAt = -Infinity;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** Key of the placement in which every instance is on its node; '' after a take. */
@@ -70,7 +71,6 @@ export class ClusterNode {
     });
     this.#check = this.#makeCheck();
     this.#watch = new NodeWatch({ store, time, log, lease: policy.lease, me: input.node.name });
-    this.#restShare = new ReadShare(input.node.name);
     this.#departures = new Departures({ time, atOnce: policy.leavingAtOnce, leave: (departure) => this.#moveAway(departure) });
     this.#looks = new PeriodicWorker({
       time,
@@ -80,7 +80,10 @@ export class ClusterNode {
       everyMs: policy.lookEvery,
       unanswered: 'node.notLooked',
       run: async () => {
-        if (this.lease.incarnation !== null) await this.#act(await this.#watch.look(this.#kept.countBeside(null) > 0));
+        if (this.lease.incarnation === null) return;
+        const look = await this.#watch.look(this.#kept.countBeside(null) > 0);
+        this.#lookedAt = time.monotonic();
+        await this.#act(look);
       },
     });
   }
@@ -172,8 +175,10 @@ export class ClusterNode {
     return this.lease.incarnation !== null && !this.#placement.hasRoom;
   }
 
-  /** Reserves a slot for a session that another node is about to give away. Returns false if there is no free slot. */
+  /** Reserves a slot for a session of another node. Returns false without a free slot, or without the database, which a take needs. */
   reserveSlot(id: InstanceId): boolean {
+    const { time, policy } = this.#input;
+    if (time.monotonic() - this.#lookedAt > lateLooks * policy.lookEvery) return false;
     if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
     this.#kept.keep(id);
     return true;
@@ -263,7 +268,7 @@ export class ClusterNode {
     const { time, sessions, store, node, policy } = this.#input;
     if (time.monotonic() - this.#lookedAtRestAt < restLookMs) return;
     this.#lookedAtRestAt = time.monotonic();
-    if (!this.#restShare.isDue(this.#nodes)) return;
+    if (!this.#watch.restShare.isDue(this.#nodes)) return;
     const unsent = await sessions.unsent();
     const isIdle = (id: InstanceId): boolean => !this.#leaving.has(id) && !unsent.has(id) && sessions.isIdle(id);
     for (const id of [...this.#owned.keys()].filter(isIdle)) void this.release(id, 'idle');

@@ -166,6 +166,8 @@ export class NodeWatch {
   readonly #input: NodeWatchInput;
   readonly #renewals: Renewals;
   readonly #share: ReadShare;
+  /** The share of this node in reads of unfinished work. */
+  readonly restShare: ReadShare;
   /** True if the last look found free instances. */
   #foundFree = false;
 
@@ -173,6 +175,7 @@ export class NodeWatch {
     this.#input = input;
     this.#renewals = new Renewals(input.time, input.lease);
     this.#share = new ReadShare(input.me);
+    this.restShare = new ReadShare(input.me);
   }
 
   /**

@@ -1,5 +1,4 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
-import type { Recorded } from '../session/perform.ts';
 import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
@@ -14,14 +13,18 @@ import {
   newTrigger,
   type Result,
 } from '../model.ts';
-import type { AgentKey, Ports } from '../ports.ts';
+import type { AgentKey } from '../ports.ts';
+import type { Recorded } from '../session/perform.ts';
 import type { Cells, WithPolicy, WithPorts } from './host.ts';
 import { isWebAddress } from '../web-address.ts';
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
+type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'chatbot' | 'definitionsPerInstance'>;
 
-type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger'>;
+/** The ports of edits. */
+type AgentPorts = Host['ports'];
+
+type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'chatbotUsage'>;
 
 const noInstance = refuse('notFound', 'instance not found');
 
@@ -39,14 +42,14 @@ const keyProblem = (
   agent: ChatbotAgent,
   edit: AgentEdit,
   old: Held | undefined,
-  { chatModels }: Pick<Ports, 'chatModels'>,
+  { chatModels }: Pick<AgentPorts, 'chatModels'>,
 ): string | null => {
   if (old?.key === undefined || edit.key !== undefined) return null;
   const isSame = chatModels.originOf(old.key.service ?? old.agent) === chatModels.originOf(agent);
   return isSame ? null : 'apikey is required for another provider or baseUrl';
 };
 
-const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick<Ports, 'chatModels'>): string | null => {
+const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick<AgentPorts, 'chatModels'>): string | null => {
   if (agent.name === '') return 'name is required';
   if (agent.model === '') return 'model is required';
   if (agent.provider === 'custom' && agent.baseUrl === '') return 'baseUrl is required for a custom provider';
@@ -59,9 +62,6 @@ const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick
   if (/[?#]/.test(agent.baseUrl)) return 'baseUrl must have no query and no fragment';
   return chatModels.objection(agent);
 };
-
-/** The ports of edits. */
-type AgentPorts = Host['ports'];
 
 const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definitions }: AgentPorts): Promise<string | null> => {
   const [of, wanted] =
@@ -149,10 +149,10 @@ export function chatbotCommands(host: Host, changed: (id: InstanceId) => void): 
   const { ports, policy } = host;
   const desk = { ports, most: policy.definitionsPerInstance };
   // The edits of one instance run one after the other, because each depends on the stored definitions.
-  const dialogue = createKeyedMutex();
+  const mutex = createKeyedMutex();
 
   const inTurn = <T>(id: InstanceId, edit: (cell: Recorded) => Promise<Result<T>>): Promise<Result<T>> =>
-    dialogue.run(id, async () => {
+    mutex.run(id, async () => {
       const cell = host.cell(id);
       if (!cell) return noInstance;
       try {

@@ -139,7 +139,7 @@ export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): Ch
     },
     saveChatwoot: (id, settings) => mutex.run(id, () => save(id, settings)),
     async testChatwoot(id, settings) {
-      const plan = planned(supervisor, id, connectorOf(supervisor, id, settings), settings);
+      const plan = planned(host, id, connectorOf(host, id, settings), settings);
       if (!plan.ok) return plan;
       const begun = ports.time.monotonic();
       const found = await ports.chatwoot.check({ ...plan.value.chatwoot, url: plan.value.url });

@@ -5,8 +5,7 @@ import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type In
 import type { Cell } from '../session/cell.ts';
 import type { WithPorts } from './host.ts';
 import type { Chores } from '../supervisor/chores.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import { plannedProxy, type ProxyHost } from './proxies.ts';
+import { plannedProxy, type ProxyHost, viewsEverywhere } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -14,7 +13,6 @@ type Host = ProxyHost &
   WithPorts<'chance' | 'instances' | 'time'> & {
     add(record: InstanceRecord): InstanceView;
     readonly chores: Pick<Chores, 'wakeRemover'>;
-    readonly cluster: Cluster | null;
     forget(id: InstanceId): void;
   };
 
@@ -119,10 +117,7 @@ export function instanceCommands(host: Host, changed: (id: InstanceId) => void):
       return done(host.add(record));
     },
     all: () => host.registry.views(),
-    async everywhere() {
-      const elsewhere = new Map((await host.cluster?.others?.views())?.map((view) => [view.record.id, view]));
-      return host.registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
-    },
+    everywhere: () => viewsEverywhere(host),
     view: (id) => host.registry.view(id),
     current: async (id) => host.registry.view(id),
 

@@ -1,4 +1,5 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Gateway, InstanceView, ProxyChange, ProxyView } from '../views.ts';
 import {
   done,
@@ -23,6 +24,7 @@ import { onSettled, type SettlingHost } from './settling.ts';
 export type ProxyHost = SettlingHost &
   WithPorts<'chance' | 'log' | 'proxies' | 'time'> &
   WithPolicy<'proxies'> & {
+    readonly cluster: Cluster | null;
     readonly registry: Registry;
   };
 
@@ -152,13 +154,23 @@ export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChan
   }
 }
 
+const proxyOf = (record: InstanceRecord): ProxyView => {
+  const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
+  return viewOf({ ...(record.proxy ?? noProxy), ...damage });
+};
+
+/** Returns all instances as their owners see them, on any node. */
+export const viewsEverywhere = async ({ cluster, registry }: ProxyHost): Promise<readonly InstanceView[]> => {
+  const elsewhere = new Map((await cluster?.others?.views())?.map((view) => [view.record.id, view]));
+  return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
+};
+
 export const proxyCommands = (host: ProxyHost): ProxyCommands => ({
   proxy(id) {
     const record = host.registry.record(id);
-    if (record === undefined) return unknownInstance;
-    const damage = unreadableIn(record, 'proxy') ? { lastTestError: unreadableText('proxy') } : {};
-    return done(viewOf({ ...(record.proxy ?? noProxy), ...damage }));
+    return record === undefined ? unknownInstance : done(proxyOf(record));
   },
+  proxies: async () => (await viewsEverywhere(host)).map((view) => ({ view, ...proxyOf(view.record) })),
   changeProxy: (id, change) => onSettled(host, id, (cell) => changeProxy(host, cell, change)),
   proxyCatalogue() {
     const { catalogue } = host.ports.proxies;

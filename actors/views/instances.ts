@@ -201,7 +201,7 @@ export interface ChatbotUsage {
 /** A conversation with an agent that no contact sees. The last turn is by the user. */
 export interface AgentTrial {
   readonly agentId: string;
-  readonly turns: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[];
+  readonly dialogue: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[];
 }
 
 /** A tool call of a trial. The tool did not run. */

@@ -86,10 +86,10 @@ inBrowser('a trial asks the model with the whole conversation, shows tools and t
   const { page } = on.dashboard;
   const server = await models();
   const [stored, received] = [await messages(), on.scene.platform.sandbox.received(contact).length];
-  server.answer = ({ messages: turns }) =>
-    turns.some(({ role }) => role === 'tool')
+  server.answer = ({ messages: dialogue }) =>
+    dialogue.some(({ role }) => role === 'tool')
       ? { text: 'A person comes.' }
-      : turns.length > 3
+      : dialogue.length > 3
         ? { calls: [{ name: 'hand_over', arguments: '{"reason":"a person"}' }] }
         : { text: 'We open at nine.' };
   await say(on, 'When do you open?');

@@ -87,22 +87,33 @@ export class GatewayProcess {
     const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
     if (embedded && !fresh && !existsSync(join(this.dataDir, 'postgres'))) copyPreparedDatabase(this.dataDir);
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
-    const args = [...nodeArgs, ...argsFor({ ...own, ...env }), join(root, 'src/main.ts')];
-    const child = spawn(process.execPath, platformUrl === undefined ? [...args, '--sandbox'] : args, {
-      cwd: this.dataDir,
-      // No variables of the surroundings, so that the settings are those of the test.
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        DATA_DIR: this.dataDir,
-        PORT: '0',
-        ADMIN_TOKEN: adminToken,
-        ALLOW_PRIVATE_RECEIVERS: 'loopback',
-        // The machine may be busy with other tests, which is no load of this gateway.
-        OVERLOAD_LAG_MS: '0',
-        SHUTDOWN_MS: '60000',
-        ...platform,
-        ...own,
-        ...env,
+    const child = spawn(
+      process.execPath,
+      [
+        ...quickly,
+        ...nodeArgs,
+        ...argsFor({ ...own, ...env }),
+        join(root, 'src/main.ts'),
+        ...(platformUrl === undefined ? ['--sandbox'] : []),
+      ],
+      {
+        cwd: this.dataDir,
+        // No variables of the surroundings, so that the settings are those of the test.
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          NODE_COMPILE_CACHE: compiled,
+          DATA_DIR: this.dataDir,
+          PORT: '0',
+          ADMIN_TOKEN: adminToken,
+          ALLOW_PRIVATE_RECEIVERS: 'loopback',
+          // The machine may be busy with other tests, which is no load of this gateway.
+          OVERLOAD_LAG_MS: '0',
+          SHUTDOWN_MS: '60000',
+          ...platform,
+          ...own,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
     this.#printed = '';

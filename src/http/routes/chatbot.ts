@@ -142,8 +142,8 @@ export const chatbotRoutes: readonly Route[] = [
     },
     run: async ({ gateway, id, body: { agent_id: agentId, messages } }) => {
       if (messages.at(-1)?.role !== 'user') return refuse('invalid', 'the last of messages must be of the user');
-      const turns = messages.map(({ role, text }) => ({ by: role, text }));
-      return mapResult(await gateway.tryAgent(id, { agentId: String(agentId).trim(), turns }), ({ error, ...answer }) => ({
+      const dialogue = messages.map(({ role, text }) => ({ by: role, text }));
+      return mapResult(await gateway.tryAgent(id, { agentId: String(agentId).trim(), dialogue }), ({ error, ...answer }) => ({
         ok: error === '',
         ...answer,
         ...(error === '' ? {} : { error }),

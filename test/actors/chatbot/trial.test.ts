@@ -5,11 +5,11 @@ import { said } from '#test/fakes/chatbot.ts';
 import { settle } from '#test/fakes/world.ts';
 import { Bench } from './setup.ts';
 
-const ask = (text: string) => ({ agentId: 'a1', turns: [{ by: 'user', text }] as const });
+const ask = (text: string) => ({ agentId: 'a1', dialogue: [{ by: 'user', text }] as const });
 
-test('trials: the model is asked with the prompt and the last turns, and nothing is sent', async () => {
+test('trials: the model is asked with the prompt and the last dialogue, and nothing is sent', async () => {
   const bench = await Bench.open({ agent: { memoryMost: 4 }, record: { chatbotEnabled: false } });
-  const turns = [
+  const dialogue = [
     { by: 'user', text: 'one' },
     { by: 'assistant', text: 'two' },
     { by: 'user', text: 'three' },
@@ -17,7 +17,7 @@ test('trials: the model is asked with the prompt and the last turns, and nothing
     { by: 'user', text: 'five' },
     { by: 'user', text: 'six' },
   ] as const;
-  const answer = await bench.gateway.tryAgent('r1', { agentId: 'a1', turns });
+  const answer = await bench.gateway.tryAgent('r1', { agentId: 'a1', dialogue });
   assert.deepEqual(answer, { ok: true, value: { text: 'Hello!', error: '', tokens: 10, tools: [] } });
   assert.deepEqual(bench.read, ['user: three', 'assistant: four', 'user: five\nsix']);
   assert.equal(bench.asked.at(-1)?.question.prompt, 'You sell flowers.');
@@ -31,7 +31,7 @@ test('trials: a tool is checked and does not run, and the model reads the result
     { id: 'c1', name: 'hand_over', arguments: '{"reason":"a person"}' },
     { id: 'c2', name: 'set_lead_field', arguments: '{"field":"lead_notes","value":"x"}' },
   ];
-  bench.world.chatModels.answer = ({ turns }) => (turns.some(({ by }) => by === 'tool') ? said('A person comes.') : said('', wishes));
+  bench.world.chatModels.answer = ({ dialogue }) => (dialogue.some(({ by }) => by === 'tool') ? said('A person comes.') : said('', wishes));
   const answer = await bench.gateway.tryAgent('r1', ask('a person please'));
   assert.ok(answer.ok);
   const { text, tools, tokens } = answer.value;
