@@ -70,15 +70,23 @@ class Stage {
   }
 }
 
-const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Setting): Promise<readonly Figure[]> => {
+interface Sides {
+  readonly ours: Side;
+  readonly theirs: Side;
+  /** Bare Baileys that posts each message. */
+  readonly posting: Side;
+}
+
+const compareBursts = async (stage: Stage, { ours, theirs, posting }: Sides, setting: Setting): Promise<readonly Figure[]> => {
   const count = scaled(perRound, setting);
-  const [own, bare]: [Spent[], Spent[]] = [[], []];
+  const [own, bare, posted]: [Spent[], Spent[], Spent[]] = [[], [], []];
   for (let round = 1 - warmUp; round <= rounds; round += 1) {
-    const [their, our] = [await stage.burst(theirs, count), await stage.burst(ours, count)];
+    const [their, our, post] = [await stage.burst(theirs, count), await stage.burst(ours, count), await stage.burst(posting, count)];
     setting.say(`round ${round} of ${rounds}: ${our.perSecond.toFixed(0)}/s, bare ${their.perSecond.toFixed(0)}/s`);
     if (round < 1) continue;
     own.push(our);
     bare.push(their);
+    posted.push(post);
   }
   await profiled(setting, ours.client, 'arrivals-gateway', () => stage.burst(ours, count * 4));
   await profiled(setting, theirs.client, 'arrivals-bare', () => stage.burst(theirs, count * 4));
@@ -100,8 +108,15 @@ const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Se
       ours: median(of(own, 'cpu')),
       baseline: median(of(bare, 'cpu')),
       judged: 'nothing',
-      details: { databaseServer: median(of(own, 'database')) },
+      details: { databaseServer: median(of(own, 'database')), ratios: own.map((one, n) => one.cpu / (bare[n]?.cpu ?? NaN)) },
     },
+    ...(['perSecond', 'cpu'] as const).map((field): Figure => ({
+      name: `arrivals, one session, beside bare with a fetch a message: ${field === 'cpu' ? 'processor' : 'rate'}`,
+      unit: field === 'cpu' ? 'ms/message' : 'messages/s',
+      ours: median(of(own, field)),
+      baseline: median(of(posted, field)),
+      judged: 'nothing',
+    })),
   ];
 };
 
@@ -126,12 +141,19 @@ const comparePaced = async (stage: Stage, ours: Side, theirs: Side, setting: Set
   };
 };
 
-/** Both sides write to every contact first: until then each text of a contact begins a new session with them. */
-const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<Side> => {
-  const [client, number] = [await startBare(workshop, sandbox), numberOf(1, 0)];
+/** All sides write to every contact first: until then each text of a contact begins a new session with them. */
+const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox, number = numberOf(1, 0)): Promise<Side> => {
+  const client = await startBare(workshop, sandbox);
   await client.pair(number);
   await client.ask('send', { from: number, to: contacts, count: contacts.length, concurrency: 1 });
   return { number, client, end: client, database: null, folder: '' };
+};
+
+/** Bare Baileys that posts each message to a receiver. */
+const openPosting = async (setting: Setting, sandbox: BenchSandbox): Promise<Side> => {
+  const [side, receiver] = [await openBare(setting, sandbox, numberOf(1, 1)), await setting.workshop.start('test/bench/peers.ts')];
+  await side.client.ask('postTo', { number: side.number, url: `${await receiver.ask<string>('receive')}/hook` });
+  return { ...side, end: receiver };
 };
 
 /** A gateway with one session, its contacts, and a receiver of what they write. */
@@ -183,6 +205,8 @@ export const arrivals: Bench = {
   async run(setting) {
     const { stage, sandbox } = await openStage(setting);
     const [ours, theirs] = [await openGateway(setting, sandbox), await openBare(setting, sandbox)];
-    return [...(await compareBursts(stage, ours, theirs, setting)), await comparePaced(stage, ours, theirs, setting)];
+    const posting = await openPosting(setting, sandbox);
+    const bursts = await compareBursts(stage, { ours, theirs, posting }, setting);
+    return [...bursts, await comparePaced(stage, ours, theirs, setting)];
   },
 };

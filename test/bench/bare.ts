@@ -39,6 +39,8 @@ let agent: Agent | undefined;
 let dispatcher: Dispatcher | undefined;
 /** Groups that are written to, as every guide tells users of the library to keep them. */
 const groups = new Map<string, GroupMetadata>();
+/** Where each message is posted, by the number of the account; as people write it, without an order, a retry or a store. */
+const hooks = new Map<string, string>();
 /** Documents that arrived, by the ids of their messages. */
 const documents = new Map<string, proto.Message.IDocumentMessage>();
 
@@ -60,6 +62,12 @@ const createAuth = (keys: Keys): AuthenticationState => ({
 
 const cachedGroupMetadata = async (jid: string): Promise<GroupMetadata | undefined> => groups.get(jid);
 
+const post = async (url: string, message: object): Promise<void> => {
+  const headers = { 'content-type': 'application/json' };
+  const { ok } = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
+  if (!ok) throw new Error('the receiver refused a message');
+};
+
 const connect = (auth: AuthenticationState): WASocket => {
   const media = agent ? { fetchAgent: agent as never } : {};
   const sock = makeWASocket({
@@ -74,8 +82,12 @@ const connect = (auth: AuthenticationState): WASocket => {
   sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
   sock.ev.on('messages.upsert', ({ messages }) => {
     for (const { key, message } of messages) if (message?.documentMessage) documents.set(key.id ?? '', message.documentMessage);
-    for (const { key, message } of messages)
-      if (!key.fromMe && message) arrived(message.conversation ?? message.extendedTextMessage?.text ?? '');
+    const hook = hooks.get(auth.creds.me?.id.split(':', 1)[0] ?? '');
+    for (const one of messages) {
+      if (one.key.fromMe || !one.message) continue;
+      if (hook === undefined) arrived(one.message.conversation ?? one.message.extendedTextMessage?.text ?? '');
+      else void post(hook, one);
+    }
   });
   return sock;
 };
@@ -201,6 +213,8 @@ answer('platform', (where: { url: string; control: string; noiseRoot: string; me
 });
 answer('pair', pair);
 answer('send', send);
+/** From now on each message to `number` is posted to `url`. */
+answer('postTo', ({ number, url }: { readonly number: string; readonly url: string }) => void hooks.set(number, url));
 /** From now on nothing is asked about this group. */
 answer('keepGroup', async ({ from, group }: { readonly from: string; readonly group: string }) => {
   groups.set(group, await sessionOf(from).sock.groupMetadata(group));

@@ -1,153 +1,224 @@
 /**
- * The database's work for a text: transactions, forced writes to disk (fsyncs) and bytes of the write-ahead log. Unlike times, these counts depend
- * little on what else runs on the machine.
+ * The work for a text in everyday situations: transactions, forced writes to disk (fsyncs) and bytes of the write-ahead log. Unlike times, these
+ * counts depend little on what else runs on the machine.
  */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startGateway, type GatewayClient } from './clients.ts';
-import { withDatabase } from './fill.ts';
+import { perText, type Counts } from './counts.ts';
+import { analyze } from './fill.ts';
 import type { Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import { now, sentAt, type Arrivals } from './tally.ts';
 import { eventually, pause, type Child } from './workshop.ts';
 
-const sessions = 30;
-const contactsPerSession = 4;
-/** Texts a second of each session. */
-const pace = 2;
-const seconds = 15;
-/** Milliseconds after which the server has the counts of its idle backends. */
-const settleMs = 2_500;
-
-interface Counts {
-  readonly transactions: number;
-  readonly fsyncs: number;
-  readonly walBytes: number;
+interface Scenario {
+  readonly name: string;
+  readonly way: 'in' | 'out' | 'both';
+  /** The events of the webhook of each session; empty: no webhook. */
+  readonly events: readonly string[];
+  /** Texts of each session, in each direction. */
+  readonly each: number;
+  /** Texts a second of each session; null: as fast as possible, and arrivals all at once. */
+  readonly pace: number | null;
+  /** How the sender of an arriving text is named. */
+  readonly addressing?: 'pn' | 'lid';
 }
 
-const countsStatement = {
-  name: '',
-  text: `select (select xact_commit::float8 from pg_stat_database where datname = current_database()) as transactions,
-    (select coalesce(sum(fsyncs), 0)::float8 from pg_stat_io where object = 'wal') as fsyncs,
-    (select wal_bytes::float8 from pg_stat_wal) as "walBytes"`,
-};
+/** Scenarios that share a gateway. */
+interface Setup {
+  readonly sessions: number;
+  readonly contactsPerSession: number;
+  readonly scenarios: readonly Scenario[];
+}
 
-const countsOf = (folder: string): Promise<Counts> =>
-  withDatabase(folder, async (database) => (await database.rows<Counts>(countsStatement, []))[0] as Counts);
+const incoming = ['messages'];
+const all = ['messages', 'messages_update'];
 
-/** Divides what the database counted during the work by the number of texts. */
-const perText = async (client: GatewayClient, texts: number, work: () => Promise<void>): Promise<Counts> => {
-  await pause(settleMs);
-  const before = await countsOf(client.folder);
-  await work();
-  await pause(settleMs);
-  const after = await countsOf(client.folder);
-  const of = (field: keyof Counts): number => (after[field] - before[field]) / texts;
-  return { transactions: of('transactions'), fsyncs: of('fsyncs'), walBytes: of('walBytes') };
-};
+const setups = {
+  one: {
+    sessions: 1,
+    contactsPerSession: 20,
+    scenarios: [
+      { name: 'in, with a webhook', way: 'in', events: incoming, each: 150, pace: 10 },
+      { name: 'in, without a webhook', way: 'in', events: [], each: 150, pace: 10 },
+      { name: 'in, from a LID', way: 'in', events: incoming, each: 150, pace: 10, addressing: 'lid' },
+      { name: 'in, 400 at once', way: 'in', events: incoming, each: 400, pace: null },
+      { name: 'out, one by one', way: 'out', events: [], each: 150, pace: null },
+      { name: 'out, webhook of both events', way: 'out', events: all, each: 150, pace: null },
+    ],
+  },
+  chats: {
+    sessions: 1,
+    contactsPerSession: 1_000,
+    scenarios: [{ name: 'in, 1,000 chats in turn', way: 'in', events: incoming, each: 1_000, pace: 50 }],
+  },
+  thirty: {
+    sessions: 30,
+    contactsPerSession: 4,
+    scenarios: [
+      { name: 'in, 30 sessions, 2/s each', way: 'in', events: incoming, each: 30, pace: 2 },
+      { name: 'out, 30 sessions, 2/s each', way: 'out', events: incoming, each: 30, pace: 2 },
+    ],
+  },
+  many: {
+    sessions: 200,
+    contactsPerSession: 4,
+    scenarios: [{ name: 'both ways, 200 sessions, 2/s each', way: 'both', events: incoming, each: 20, pace: 2 }],
+  },
+} as const satisfies Readonly<Record<string, Setup>>;
 
-interface Stage {
+interface Stage extends Pick<Setup, 'contactsPerSession'> {
   readonly sandbox: BenchSandbox;
+  readonly dam: Child;
   readonly client: GatewayClient;
   readonly receiver: Child;
+  /** The address of the receiver. */
+  readonly url: string;
   readonly tokens: readonly string[];
 }
 
-const contactOf = (session: number, n: number): string => numberOf(8, session * contactsPerSession + n);
+const contactOf = ({ contactsPerSession }: Pick<Setup, 'contactsPerSession'>, session: number, n: number): string =>
+  numberOf(8, session * contactsPerSession + (n % contactsPerSession));
 
-/** A gateway with sessions that have written to their contacts, and one receiver of what contacts write. */
-const openStage = async (setting: Setting): Promise<Stage> => {
+/** First texts a second of each session. */
+const firstPace = 40;
+
+/** A gateway with sessions that have written to their contacts, behind a dam. */
+const openStage = async (setting: Setting, { sessions, contactsPerSession }: Setup): Promise<Stage> => {
   const { workshop } = setting;
   const sandbox = await startSandbox(workshop, { decrypt: true });
-  const receiver = await workshop.start('test/bench/peers.ts');
-  const client = await startGateway(workshop, sandbox, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback' } });
+  const [dam, receiver] = [await workshop.start('test/bench/dam.ts'), await workshop.start('test/bench/peers.ts')];
+  const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));
+  const platform = { ...sandbox, url: `ws://127.0.0.1:${port}/ws/chat` };
+  const client = await startGateway(workshop, platform, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback', LOOKUPS_AT_ONCE: '10000' } });
   const tokens = await pairMany(client, 2, 0, scaled(sessions, setting));
   const url = `${await receiver.ask<string>('receive')}/hook`;
-  const webhook = { url, enabled: true, events: ['messages'], excludeMessages: ['fromMeYes'] };
-  await Promise.all(tokens.map((token) => postJson(`${client.address}/webhook`, webhook, { token })));
-  const stage = { sandbox, client, receiver, tokens };
-  await send(stage, contactsPerSession);
+  const stage = { sandbox, dam, client, receiver, url, tokens, contactsPerSession };
+  const write = async (token: string, session: number): Promise<void> => {
+    for (let n = 0; n < contactsPerSession; n += 1)
+      await postJson(`${client.address}/send/text`, { number: contactOf(stage, session, n), text: 'hello' }, { token });
+  };
+  await Promise.all(tokens.map(write));
+  // The first text of a contact adds a row of the contact and one of its picture.
+  const first = { name: '', way: 'in', events: [], each: contactsPerSession, pace: firstPace } as const;
+  await arrive(stage, first);
+  await arrive(stage, { ...first, each: Math.min(contactsPerSession, 20), addressing: 'lid' });
+  await analyze(client.folder);
   return stage;
 };
 
-/** Each session sends so many texts, one after the other, at its pace. */
-const send = async ({ client, tokens }: Stage, each: number): Promise<void> => {
-  const one = async (token: string, session: number): Promise<void> => {
-    await pause((session * 1000) / pace / tokens.length);
+/** Calls for each text of each session: a text waits for the one before, and for its time. */
+const inTurns = async ({ tokens }: Stage, { each, pace }: Scenario, one: (session: number, n: number) => Promise<void>): Promise<void> => {
+  const turns = async (session: number): Promise<void> => {
+    const began = performance.now() + (pace === null ? 0 : (session * 1000) / pace / tokens.length);
     for (let n = 0; n < each; n += 1) {
-      const began = performance.now();
-      await postJson(`${client.address}/send/text`, { number: contactOf(session, n % contactsPerSession), text: `text ${n}` }, { token });
-      await pause(Math.max(0, 1000 / pace - (performance.now() - began)));
+      if (pace !== null) await pause(Math.max(0, began + (n * 1000) / pace - performance.now()));
+      await one(session, n);
     }
   };
-  await Promise.all(tokens.map(one));
+  await Promise.all(tokens.map((_, session) => turns(session)));
 };
 
-/** Contacts of every session write at the pace. Resolves when the receiver has all texts. */
-const arrive = async ({ sandbox, receiver, tokens }: Stage, each: number): Promise<void> => {
+const send = (stage: Stage, scenario: Scenario): Promise<void> =>
+  inTurns(stage, scenario, async (session, n) => {
+    const token = stage.tokens[session] ?? '';
+    await postJson(`${stage.client.address}/send/text`, { number: contactOf(stage, session, n), text: `text ${n}` }, { token });
+  });
+
+/** Contacts write. Resolves when the receiver has all texts; without a webhook, when the platform has taken them. */
+const arrive = async (stage: Stage, scenario: Scenario): Promise<void> => {
+  const { sandbox, dam, receiver, tokens } = stage;
+  const { each, pace, events, addressing } = scenario;
+  const count = tokens.length * each;
   await receiver.ask('reset');
-  const one = async (session: number): Promise<void> => {
-    await pause((session * 1000) / pace / tokens.length);
-    for (let n = 0; n < each; n += 1) {
-      const [from, to] = [contactOf(session, n % contactsPerSession), numberOf(2, session)];
-      await postJson(`${sandbox.control}/contacts/${from}/messages`, { to, text: `text ${n}, ${sentAt(now())}` });
-      await pause(1000 / pace);
-    }
-  };
-  await Promise.all(tokens.map((_, session) => one(session)));
-  const all = tokens.length * each;
-  await eventually(async () => ((await receiver.ask<Arrivals>('received')).count >= all ? true : null), `${all} texts at the receiver`);
+  if (pace === null) await dam.ask('hold');
+  await inTurns(stage, scenario, async (session, n) => {
+    const body = { to: numberOf(2, session), text: `text ${n}, ${sentAt(now())}`, ...(addressing ? { addressing } : {}) };
+    await postJson(`${sandbox.control}/contacts/${contactOf(stage, session, n)}/messages`, body);
+  });
+  if (pace === null) await dam.ask('release');
+  if (events.length === 0) return;
+  await eventually(async () => ((await receiver.ask<Arrivals>('received')).count >= count ? true : null), `${count} texts at the receiver`);
 };
 
-const measureBoth = async (stage: Stage): Promise<{ readonly in: Counts; readonly out: Counts }> => {
-  const each = pace * seconds;
-  const texts = stage.tokens.length * each;
-  return {
-    in: await perText(stage.client, texts, () => arrive(stage, each)),
-    out: await perText(stage.client, texts, () => send(stage, each)),
-  };
+const ways: Readonly<Record<Scenario['way'], (stage: Stage, scenario: Scenario) => Promise<unknown>>> = {
+  in: arrive,
+  out: send,
+  both: (stage, scenario) => Promise.all([arrive(stage, scenario), send(stage, scenario)]),
 };
 
-const units = { transactions: 'transactions', fsyncs: 'fsyncs', walBytes: 'bytes of WAL' } as const;
-const ways = { in: 'a text that arrives, with a webhook', out: 'a text that is sent' } as const;
+const measure = async (stage: Stage, scenario: Scenario, setting: Setting): Promise<Counts> => {
+  const { client, url, tokens } = stage;
+  const { events, way } = scenario;
+  const excludeMessages = way === 'out' ? [] : ['fromMeYes'];
+  for (const token of tokens)
+    await postJson(
+      `${client.address}/webhook`,
+      { url, enabled: events.length > 0, events: events.length > 0 ? events : incoming, excludeMessages },
+      { token },
+    );
+  const scaledOne = { ...scenario, each: scaled(scenario.each, setting) };
+  const texts = tokens.length * scaledOne.each * (way === 'both' ? 2 : 1);
+  const counts = await perText(client, texts, async () => void (await ways[way](stage, scaledOne)));
+  setting.say(`${scenario.name}: ${JSON.stringify(counts)}`);
+  return counts;
+};
+
+const units = { transactions: 'transactions', fsyncs: 'fsyncs', walBytes: 'bytes of WAL', cpu: 'ms of processor' } as const;
+type Unit = keyof typeof units;
+const fields = Object.keys(units) as Unit[];
+/** In `bench:compare`. The sessions of the others take minutes to pair. */
+const compared: readonly Setup[] = [setups.one, setups.chats, setups.thirty];
 
 export const commitRounds: Measure = {
   name: 'commits',
-  about: `transactions, fsyncs and WAL of a text, with ${sessions} sessions of ${pace} texts a second each`,
+  about: 'transactions, fsyncs, WAL and processor of a text, with one session and with thirty',
   rounds: 2,
   warmUp: 0,
   figures: Object.fromEntries(
-    (['in', 'out'] as const).flatMap((way) =>
-      (Object.keys(units) as (keyof Counts)[]).map((field) => [
-        `${way}.${field}`,
-        { name: ways[way], unit: units[field], better: 'less' as const },
-      ]),
+    compared.flatMap(({ scenarios }) =>
+      scenarios.flatMap(({ name }) => fields.map((field) => [`${name}.${field}`, { name, unit: units[field], better: 'less' as const }])),
     ),
   ),
   async open(setting) {
-    const stage = await openStage(setting);
+    const stages: (readonly [Setup, Stage])[] = [];
+    for (const setup of compared) stages.push([setup, await openStage(setting, setup)]);
     return async () => {
-      const both = await measureBoth(stage);
-      return Object.fromEntries(
-        (['in', 'out'] as const).flatMap((way) => Object.entries(both[way]).map(([field, value]) => [`${way}.${field}`, value])),
-      );
+      const readings: [string, number][] = [];
+      for (const [{ scenarios }, stage] of stages)
+        for (const scenario of scenarios) {
+          const counts = await measure(stage, scenario, setting);
+          readings.push(...fields.map((field): [string, number] => [`${scenario.name}.${field}`, counts[field]]));
+        }
+      return Object.fromEntries(readings);
     };
   },
 };
 
+/** Fsyncs of a text of a server with 200 lively sessions. */
+const aim = { most: 0.5 };
+
 export const commits: Bench = {
   name: 'commits',
-  about: commitRounds.about,
+  about: 'transactions, fsyncs, WAL and processor of a text, in everyday situations',
   async run(setting) {
-    const stage = await openStage(setting);
-    const both = await measureBoth(stage);
-    return (['in', 'out'] as const).flatMap((way) =>
-      (Object.keys(units) as (keyof Counts)[]).map((field): Figure => ({
-        name: ways[way],
-        unit: units[field],
-        ours: both[way][field],
-        baseline: null,
-        judged: 'nothing',
-      })),
-    );
+    const figures: Figure[] = [];
+    for (const setup of Object.values<Setup>(setups)) {
+      const stage = await openStage(setting, setup);
+      for (const scenario of setup.scenarios) {
+        const counts = await measure(stage, scenario, setting);
+        const { rows, coldUpdates, database, tables } = counts;
+        const judged = (field: Unit) =>
+          setup === setups.many && field === 'fsyncs' ? ({ judged: 'value', bound: aim } as const) : ({ judged: 'nothing' } as const);
+        figures.push(
+          ...fields.map((field): Figure => {
+            const details = field === 'transactions' ? { rows, coldUpdates, tables } : field === 'cpu' ? { database } : {};
+            return { name: scenario.name, unit: units[field], ours: counts[field], baseline: null, ...judged(field), details };
+          }),
+        );
+      }
+      for (const child of [stage.client, stage.dam, stage.receiver, stage.sandbox]) await child.end();
+    }
+    return figures;
   },
 };

@@ -1,4 +1,5 @@
 /** Memory and processor time of sessions that are connected and silent, beside bare Baileys sockets with keys in memory. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startBare, startGateway, type Client } from './clients.ts';
@@ -101,5 +102,48 @@ export const idle: Bench = {
     const after = await bare.ask<Memory>('memory');
     if (profiles !== null) await gateway.ask('snapshot', join(profiles, 'idle-gateway.heapsnapshot'));
     return figuresOf(ours, theirs, count, theirs.heap - (before.heap - after.heap) / (first + count));
+  },
+};
+
+const live = 1_000;
+/** Bytes. */
+const liveMost = 500 * 1024 * 1024;
+
+/** Bytes of a process and its children, shared pages divided among those that share them; 0 where that cannot be read. */
+const memoryOfTree = (root: number): number => {
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return ''; // The process ended, or the system is no Linux.
+    }
+  };
+  const parentOf = (pid: string): number => Number(/\) \S (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1]);
+  const pids = process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  const own = pids.filter((pid) => Number(pid) === root || parentOf(pid) === root);
+  return own.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024, 0);
+};
+
+export const thousand: Bench = {
+  name: 'thousand',
+  about: `memory of ${live} idle connected sessions, with the database`,
+  async run(setting) {
+    const { workshop } = setting;
+    const count = scaled(live, setting);
+    const gateway = await startGateway(workshop, await startSandbox(workshop));
+    await pairMany(gateway, 2, 0, count);
+    await pause(settleMs);
+    const [{ rss, heap }, database] = [await gateway.ask<Memory>('memory'), memoryOfTree(gateway.database ?? 0)];
+    return [
+      {
+        name: `${count} idle sessions: gateway and database`,
+        unit: 'MB',
+        ours: (rss + database) / 1024 / 1024,
+        baseline: null,
+        judged: 'value',
+        bound: { most: (liveMost / 1024 / 1024) * (count / live) },
+        details: { gateway: rss / 1024 / 1024, heap: heap / 1024 / 1024, database: database / 1024 / 1024 },
+      },
+    ];
   },
 };

@@ -17,7 +17,7 @@ import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { groups } from './groups.ts';
 import { history } from './history.ts';
-import { idle } from './idle.ts';
+import { idle, thousand } from './idle.ts';
 import { importing } from './import.ts';
 import { inspector } from './inspector.ts';
 import { isolation } from './isolation.ts';
@@ -48,6 +48,7 @@ const benches: readonly Bench[] = [
   pairing,
   history,
   idle,
+  thousand,
   deliveries,
   isolation,
   inspector,
