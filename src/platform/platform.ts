@@ -9,6 +9,7 @@ import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import {
   boundInflation,
   boundSessionChains,
+  passKeysAsObjects,
   quietConsole,
   repairSenderKeys,
   repairSessionTrials,
@@ -104,6 +105,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   boundSessionChains();
   repairSenderKeys();
   repairStanzaWords();
+  passKeysAsObjects();
   Buffer.poolSize = slab;
   const { followsDeletions = true } = options;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;

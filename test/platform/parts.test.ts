@@ -1,17 +1,18 @@
 /** The small parts of the adapter, as tables. */
 import assert from 'node:assert/strict';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { generate } from 'selfsigned';
 import { WebSocket } from 'ws';
-import { decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
+import { aesDecryptGCM, aesEncryptGCM, decodeBinaryNode, encodeBinaryNode, hmacSign } from '@whiskeysockets/baileys';
 import { Curve } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
 import { closeOf, isSilent, ownCloses, silenceOf } from '#src/platform/wire/close-cause.ts';
-import { quietConsole, repairStanzaWords } from '#src/platform/link/library-patches.ts';
+import { passKeysAsObjects, quietConsole, repairStanzaWords } from '#src/platform/link/library-patches.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/wire/jid.ts';
 import type { OpenOptions } from '#actors/ports.ts';
 import { browserOf, companionOf } from '#src/platform/link/link-code.ts';
@@ -150,6 +151,23 @@ test('close: a connection that hangs is told as one that cannot be reached, and 
   assert.deepEqual(silenceOf(false, null), { code: null, message: 'no answer in time', data: { reason: 'platformUnreachable' } });
   assert.equal(silenceOf(true, null), ownCloses.handshakeTimeout);
   for (const isOpen of [true, false]) assert.equal(isSilent(silenceOf(isOpen, 'ws://localhost')), true);
+});
+
+test('keys: HMACs and ciphers of all modules answer as before when bytes are handed on as key objects', () => {
+  const made = createHmac;
+  passKeysAsObjects();
+  assert.notEqual(createHmac, made, 'modules that import the function by name have the faster one');
+  // RFC 4231, test case 1.
+  const digest = 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7';
+  const key = Buffer.alloc(20, 0x0b);
+  assert.equal(createHmac('sha256', key).update('Hi There').digest('hex'), digest);
+  assert.equal(createHmac('sha256', key.toString('latin1'), { encoding: 'latin1' }).update('Hi There').digest('hex'), digest);
+  assert.equal(createHmac('sha256', createSecretKey(key)).update('Hi There').digest('hex'), digest);
+  assert.equal(hmacSign(Buffer.from('Hi There'), key).toString('hex'), digest);
+  const sealed = aesEncryptGCM(Buffer.from('text'), Buffer.alloc(32, 1), Buffer.alloc(12, 2), Buffer.from('head'));
+  assert.equal(aesDecryptGCM(sealed, Buffer.alloc(32, 1), Buffer.alloc(12, 2), Buffer.from('head')).toString(), 'text');
+  assert.throws(() => aesDecryptGCM(sealed, Buffer.alloc(32, 3), Buffer.alloc(12, 2), Buffer.from('head')));
+  assert.throws(() => aesEncryptGCM(Buffer.from('text'), Buffer.alloc(31), Buffer.alloc(12), Buffer.alloc(0)), /key length/i);
 });
 
 test('stanzas: texts that every object inherits by name are written as they are', async () => {
