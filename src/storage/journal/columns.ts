@@ -157,11 +157,38 @@ const received = (type: SqlType, sql: string): string => {
   return type === 'jsonb' ? `${sql}::jsonb` : sql;
 };
 
+/** How rows are sent: any number of them as one array for each column, or a single one as plain values, which cost the server less. */
+export type RowForm = 'many' | 'one';
+
+type Unsaid = Readonly<Record<SqlType, unknown>>;
+
+/**
+ * A single row. The arguments and the result are those of `rowSet`. `offset 0` keeps the row apart from the rest of the statement: the planner would
+ * otherwise look for its rows by whichever of the values an index has, and read all rows of a chat for one message.
+ */
+const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
+  const fields = Object.entries(columns);
+  const values = fields.map(([, type], at) => `$${first + at}::${sentAs(type)}`).join(', ');
+  return {
+    next: first + fields.length,
+    columns: listOf(columns, columnOf),
+    from: `(select ${values}, 1 where exists (select from owned) offset 0) as fresh (${listOf(columns, columnOf)}, position)`,
+    array: (field: string) => `array[$${first + fields.findIndex(([name]) => name === field)}::text]`,
+    parameters: ([row]: readonly object[]): readonly unknown[] =>
+      fields.map(([field, type]) => {
+        const value = (row as Readonly<Record<string, unknown>> | undefined)?.[field];
+        const sent = value === undefined ? unsaid[type] : toParameter(value, type);
+        return sent === unsaid[type] ? null : sent;
+      }),
+  };
+};
+
 /**
  * `unsaid`: what a field without a value is sent as, and what a column is not sent for when no row has anything else. There are no rows when `owned`
  * of the statement has none: a former owner of the instance writes nothing.
  */
-const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType, unknown>>) => {
+const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm = 'many') => {
+  if (form === 'one') return oneRow(columns, first, unsaid);
   const fields = Object.entries(columns);
   const arrays = fields.map(([, type], at) => `$${first + at}::${sentAs(type)}[]`).join(', ');
   return {
@@ -170,7 +197,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType
     from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
     /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
-    parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] => {
+    parameters: (rows: readonly object[]): readonly unknown[] => {
       const sent = fields.map(([field, type]) => {
         const nothing = unsaid[type];
         const values = rows.map((row) => {
@@ -191,23 +218,25 @@ const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType
  * JSON. Most columns of most rows are empty. A column without any value is not written at all, which saves a third of the cost of a commit on this
  * side.
  */
-export const makeRowSet = (columns: Columns, first: number) => {
+export const makeRowSet = (columns: Columns, first: number, form: RowForm = 'many') => {
   const value = (field: string): string => {
     const type = columns[field] ?? 'text';
     const sent = `fresh.${columnOf(field)}`;
     return received(type, inSql[type] === null ? sent : `coalesce(${sent}, ${inSql[type]})`);
   };
-  return { ...rowSet(columns, first, defaults), value, values: listOf(columns, value) };
+  return { ...rowSet(columns, first, defaults, form), value, values: listOf(columns, value) };
 };
 
 /** Inserts; $1 is the instance, $2 its epoch. Rows get their order of arrival from the order in which they are given. */
-const insertRows = (table: string, columns: Columns) => (first: number) => {
-  const rows = makeRowSet(columns, first);
-  return {
-    ...rows,
-    sql: `insert into ${table} (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from} order by position`,
+const insertRows =
+  (table: string, columns: Columns) =>
+  (first: number, form: RowForm = 'many') => {
+    const rows = makeRowSet(columns, first, form);
+    return {
+      ...rows,
+      sql: `insert into ${table} (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from} order by position`,
+    };
   };
-};
 
 export const messageRows = insertRows('message', messageColumns);
 /** A chat that somebody else made meanwhile is a conflict. */
@@ -249,8 +278,8 @@ const changeable = without(chatColumns, ['id', 'chatId']);
  * Partial updates of chats. $1 is the instance, $2 its epoch. A field that is missing in a row keeps its stored value. A null key of `extra` is removed.
  * `unreadAdded` is added to the stored count. So a write beside the journal is kept.
  */
-export const chatChangeRows = (first: number) => {
-  const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange);
+export const chatChangeRows = (first: number, form: RowForm) => {
+  const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange, form);
   const added = (field: string): string => (field === 'unreadCount' ? ` + coalesce(fresh."unread_added", 0)` : '');
   const changes = listOf(changeable, (field, type) => `${columnOf(field)} = ${changedTo(field, type)}${added(field)}`);
   const sql = `update chat set ${changes} from ${rows.from}

@@ -14,6 +14,7 @@ import {
   newChatRows,
   receiptRows,
   revisedColumns,
+  type RowForm,
   sendKeyRows,
 } from './columns.ts';
 import { contactRows, goneContactRows } from './contacts.ts';
@@ -44,10 +45,11 @@ export interface JournalChance {
 /** The instance whose entries are committed, and its epoch. */
 type Writer = Parameters<Journal['commit']>[0];
 
-const outboxRows = (first: number) => {
+const outboxRows = (first: number, form: RowForm) => {
   const rows = makeRowSet(
     { webhookId: 'text', eventId: 'text', type: 'text', messageType: 'text', lane: 'text', body: 'text', size: 'bigint', at: 'bigint' },
     first,
+    form,
   );
   // Webhooks that were removed meanwhile get nothing.
   const sql = `insert into outbox (instance_id, attempts, not_before, ${rows.columns})
@@ -63,8 +65,8 @@ const stillQueued = (status: string): string => `queued_send = case when ${statu
 const isSameMessage = (messageIds: string): string =>
   `message.instance_id = $1 and message.message_id = any(${messageIds}) and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
 
-const changeRows = (first: number) => {
-  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text' }, first);
+const changeRows = (first: number, form: RowForm) => {
+  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text' }, first, form);
   const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, ${stillQueued(rows.value('status'))}
     from ${rows.from} where ${isSameMessage(rows.array('messageId'))}`;
   return { ...rows, sql };
@@ -118,8 +120,15 @@ type Rows = Readonly<Record<SetName, readonly object[]>>;
 
 const setNames = Object.keys(sets) as SetName[];
 
+/** Sets whose rows are sent as plain values when each of them has one row: those of nearly all commits of a quiet session. */
+const plainSets: ReadonlySet<SetName> = new Set(['messages', 'changes', 'newChats', 'chats', 'deliveries']);
+
+const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
+  names.every((name) => plainSets.has(name) && rows[name].length === 1) ? 'one' : 'many';
+
 /** Short: names of prepared statements are cut after 63 characters. */
-const writeName = (names: readonly SetName[]): string => `journal-write-${names.map((name) => setNames.indexOf(name)).join('-')}`;
+const writeName = (names: readonly SetName[], form: RowForm): string =>
+  `journal-${form === 'one' ? 'one' : 'write'}-${names.map((name) => setNames.indexOf(name)).join('-')}`;
 
 /** Campaigns are counted by what changes their recipients, in the same statement. */
 const campaignCounts = (names: readonly SetName[]): readonly string[] => {
@@ -130,12 +139,12 @@ const campaignCounts = (names: readonly SetName[]): readonly string[] => {
 };
 
 /** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
-const makeWrite = (names: readonly SetName[]) => {
+const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];
   let [next, condition] = [3, ''];
   for (const name of names) {
-    const part = sets[name](next);
+    const part = sets[name](next, form);
     next = part.next;
     if (name === 'messages') condition = noneTaken(part.array('id'));
     parts.push({ name, ...part });
@@ -149,26 +158,31 @@ const makeWrite = (names: readonly SetName[]) => {
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
     : `select null as seq from owned`;
   return {
-    statement: { name: writeName(names), text: `with ${withs} ${written}` },
+    statement: { name: writeName(names, form), text: `with ${withs} ${written}` },
     values: ({ id, epoch }: Writer, rows: Rows) => [id, epoch, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
   };
 };
 
-/** Statements by the sets that have rows. A statement is made when it is first needed. */
+/** Statements by the sets that have rows, and the form of the rows. A statement is made when it is first needed. */
 const writes = new Map<string, ReturnType<typeof makeWrite>>();
 
-const writeOf = (names: readonly SetName[]): ReturnType<typeof makeWrite> => {
-  const key = names.join();
-  const write = writes.get(key) ?? makeWrite(names);
+const writeOf = (names: readonly SetName[], form: RowForm): ReturnType<typeof makeWrite> => {
+  const key = `${form} ${names.join()}`;
+  const write = writes.get(key) ?? makeWrite(names, form);
   writes.set(key, write);
   return write;
 };
 
 /** Every set alone, any two of them, and all together. */
-const someWrites = (): Record<string, Statement> => {
-  const combinations = [setNames, ...setNames.flatMap((name, at) => [[name], ...setNames.slice(at + 1).map((other) => [name, other])])];
-  return Object.fromEntries(combinations.map((names) => [`write ${names.join()}`, makeWrite(names).statement]));
-};
+const combined = (names: readonly SetName[]): readonly (readonly SetName[])[] => [
+  names,
+  ...names.flatMap((name, at) => [[name], ...names.slice(at + 1).map((other) => [name, other])]),
+];
+
+const someWrites = (): Record<string, Statement> => ({
+  ...Object.fromEntries(combined(setNames).map((names) => [`write ${names.join()}`, makeWrite(names, 'many').statement])),
+  ...Object.fromEntries(combined([...plainSets]).map((names) => [`write one ${names.join()}`, makeWrite(names, 'one').statement])),
+});
 
 export const journalStatements = {
   ...knownStatements,
@@ -233,7 +247,7 @@ const writeOutcome = async (
   };
   const names = setNames.filter((name) => rows[name].length > 0);
   if (names.length === 0) return [];
-  const write = writeOf(names);
+  const write = writeOf(names, formOf(names, rows));
   const written = await runner.rows<Written>(write.statement, write.values(writer, rows));
   if (written.length === 0) {
     const ids = rows.messages.length === 0 ? [] : await takenAmong(runner, writer.id, outcome);
