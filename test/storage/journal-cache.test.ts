@@ -7,7 +7,7 @@ import type { Known } from '#src/storage/journal/outcome.ts';
 import { createJournalCache } from '#src/storage/journal/journal-cache.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
-const of = 'r1';
+const of = { id: 'r1', epoch: 1 };
 const chat: Chat = { ...sampleChat, unreadCount: 3 };
 const own: Message = { ...sample, messageId: 'OWN', chatId: chat.chatId, fromMe: true, wasSentByApi: true, status: 'Queued' };
 const queued: Entry = { kind: 'queued', message: own, chat: { chatId: own.chatId } };
@@ -76,16 +76,23 @@ test('recent: a chat of which only receipts tell is not kept', () => {
   assert.equal(recent.known(of, [arrived]), null);
 });
 
-test('recent: nothing is shared between instances, outlives its time or a doubt', () => {
+test('recent: a chat is kept for minutes, a message for seconds', () => {
   const { recent, commit, pass } = setup();
   commit([queued], withChat);
-  assert.equal(recent.known('r2', [queued]), null);
-  assert.notEqual(recent.known(of, [queued]), null);
   pass(5_000);
-  assert.equal(recent.known(of, [queued]), null);
+  assert.equal(recent.known(of, [status('Sent')]), null);
+  assert.notEqual(recent.known(of, [arrived]), null);
+  pass(595_000);
+  assert.equal(recent.known(of, [arrived]), null);
+});
+
+test('recent: nothing is shared between instances and epochs, or outlives a doubt', () => {
+  const { recent, commit } = setup();
   commit([queued], withChat);
+  assert.equal(recent.known({ id: 'r2', epoch: 1 }, [queued]), null);
+  assert.equal(recent.known({ id: 'r1', epoch: 2 }, [queued]), null, 'another owner may have changed the chat in between');
   recent.forget('another');
   assert.notEqual(recent.known(of, [queued]), null, 'a doubt about one instance costs no other its copies');
-  recent.forget(of);
+  recent.forget(of.id);
   assert.equal(recent.known(of, [queued]), null);
 });

@@ -1,30 +1,38 @@
 /**
- * Caches what the journal wrote within the last seconds. The steps of a send (queued, then sent) and the messages of a lively chat then need no read.
+ * Caches messages that the journal wrote within the last seconds, and chats that it wrote within the last minutes. The steps of a send (queued, then
+ * sent) and the messages of a chat then need no read.
  * A message that arrives counts as new. If the message is not new, the database refuses its row, and the journal reads and retries.
  *
- * Another writer may change a cached chat. The journal writes only the fields that its own entries change, so it overwrites nothing of the other
- * writer. Events may show the chat without the other change until the cached copy expires.
+ * The journal is the only writer of chats while its process owns the instance. Another owner in between has another epoch, and rows are cached for
+ * one epoch. If a person changes a chat in the database by hand, events may show the chat without the change until the cached copy expires. The
+ * journal writes only the fields that its own entries change, so it overwrites nothing.
  */
 import type { Chat, Entry } from '#actors/model.ts';
 import type { StoredMessage } from './columns.ts';
 import { concernedBy } from './known-rows.ts';
 import type { Known, Outcome } from './outcome.ts';
 
+/** An instance under one ownership. */
+export interface CacheOwner {
+  readonly id: string;
+  readonly epoch: number;
+}
+
 export interface JournalCache {
   /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
-  known(instance: string, entries: readonly Entry[]): Known | null;
+  known(owner: CacheOwner, entries: readonly Entry[]): Known | null;
   /** Keeps the rows of a commit. */
-  keep(instance: string, known: Known, outcome: Outcome): void;
+  keep(owner: CacheOwner, known: Known, outcome: Outcome): void;
   /** Invalidates the cache of the instance after a write that failed or may have failed. */
   forget(instance: string): void;
 }
 
-/** Milliseconds. Most messages are acknowledged within one of these seconds, and lively chats have one in each. */
-const lifetime = 5_000;
-/** Most cached rows of all instances together. */
-const limits = { messages: 500, chats: 1_000 };
+/** Milliseconds. Most messages are acknowledged within seconds. People of a conversation answer within minutes. */
+const lifetimes = { messages: 5_000, chats: 600_000 };
+/** Most cached rows of all instances together. A chat takes 1 to 2 KB. */
+const limits = { messages: 500, chats: 5_000 };
 
-const createShelf = <T>(limit: number, now: () => number) => {
+const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {
   const rows = new Map<string, { readonly value: T; readonly until: number }>();
   return {
     get(key: string): T | undefined {
@@ -71,19 +79,21 @@ const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[]
 const waits = ({ fromMe, wasSentByApi, status }: StoredMessage): boolean => fromMe && wasSentByApi && status === 'Queued';
 
 export const createJournalCache = (now: () => number): JournalCache => {
-  const messages = createShelf<StoredMessage>(limits.messages, now);
-  const chats = createShelf<Chat>(limits.chats, now);
+  const messages = createShelf<StoredMessage>(limits.messages, lifetimes.messages, now);
+  const chats = createShelf<Chat>(limits.chats, lifetimes.chats, now);
   return {
-    known(instance, entries) {
+    known({ id, epoch }, entries) {
+      const instance = `${id} ${epoch}`;
       if (!entries.every(isStep)) return null;
       const { messageIds, updatedIds, chatIds } = concernedBy(entries);
-      const updated = whole([...updatedIds].filter((id) => !messageIds.has(id)).map((id) => messages.get(`${instance} ${id}`)));
+      const updated = whole([...updatedIds].filter((name) => !messageIds.has(name)).map((name) => messages.get(`${instance} ${name}`)));
       if (updated === null) return null;
       const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
-      const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
+      const concerned = whole([...wanted].map((chatId) => chats.get(`${instance} ${chatId}`)));
       return concerned && { messages: updated, chats: concerned, groups: [] };
     },
-    keep(instance, known, { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats, chats: changedChats }) {
+    keep({ id, epoch }, known, { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats, chats: changedChats }) {
+      const instance = `${id} ${epoch}`;
       for (const chatId of removedChats) chats.drop(`${instance} ${chatId}`);
       const lively = freshMessages.length > 0;
       if (lively) for (const chat of known.chats) if (!removedChats.includes(chat.chatId)) chats.put(`${instance} ${chat.chatId}`, chat);

@@ -304,7 +304,7 @@ const written = async (
     return nothing;
   }
   grown(outcome.freshMessages.length);
-  recent.keep(instance.id, known, outcome);
+  recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
   // The counts are out of date if chats lost a label, or if messages were deleted or moved, without a read of their rows.
@@ -322,7 +322,7 @@ const attempt = async (
   const { database, chance, recent } = parts;
   const entries = await withPresentPeople(database, instance.id, given);
   if (entries.length === 0) return nothing;
-  const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
+  const known = recent.known(instance, entries) ?? (await readKnown(database, instance.id, entries));
   const ids = new ShortIds(chance.messageId);
   for (;;) {
     const outcome = reduceEntries(known, instance.owner, ids.applied(entries), chance.chatId);
