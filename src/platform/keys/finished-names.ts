@@ -17,9 +17,10 @@ export interface Page {
   readonly names: readonly string[];
 }
 
-const pageSize = 64;
+/** A finished stanza writes its page, so pages are small: 200 bytes on average. */
+const pageSize = 16;
 /** 4,096 names: what arrives in five seconds at most. A connection that loses acknowledgements for longer is ended. */
-const pageCount = 64;
+const pageCount = 256;
 /**
  * Milliseconds. A page that is older is dropped when a new one begins: names were added since, so the platform was there and would have repeated what
  * it missed. While the platform is away no page begins and none is dropped.
@@ -34,6 +35,8 @@ interface MemoryPage {
 export class FinishedNames {
   readonly #now: () => number;
   readonly #opened = new Map<number, MemoryPage>();
+  /** The names of all opened pages. A name is in one page only. */
+  readonly #names = new Set<string>();
   /** Stored pages, as sets only when the first stanza asks: a login does not wait for thousands of names. */
   #unopened: readonly Page[] = [];
   /** Numbers of pages that were changed or dropped since the last `save`. */
@@ -51,45 +54,49 @@ export class FinishedNames {
   }
 
   has(name: string): boolean {
-    for (const { names } of this.#pages.values()) if (names.has(name)) return true;
-    return false;
+    this.#open();
+    return this.#names.has(name);
   }
 
   add(name: string): void {
-    const page = this.#page();
-    page.names.add(name);
+    if (this.has(name)) return;
+    this.#page().names.add(name);
+    this.#names.add(name);
     this.#changed.add(this.#at);
   }
 
   /** Puts what changed since the last call: a changed page under its place in the ring, and null for a dropped one. */
   save(put: (id: string, page: Page | null) => void): void {
     for (const at of this.#changed) {
-      const page = this.#pages.get(at);
+      const page = this.#opened.get(at);
       put(String(at % pageCount), page === undefined ? null : { at, begun: page.begun, names: [...page.names] });
     }
     this.#changed.clear();
   }
 
-  get #pages(): Map<number, MemoryPage> {
-    for (const { at, begun, names } of this.#unopened) this.#opened.set(at, { begun, names: new Set(names) });
+  #open(): void {
+    for (const { at, begun, names } of this.#unopened) {
+      this.#opened.set(at, { begun, names: new Set(names) });
+      for (const name of names) this.#names.add(name);
+    }
     this.#unopened = [];
-    return this.#opened;
   }
 
   /** The page that is written, or a new one when that is full. */
   #page(): MemoryPage {
-    const page = this.#pages.get(this.#at);
+    const page = this.#opened.get(this.#at);
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
     // Dropped before the new page is changed: a dropped page and the new one in its place are put in this order.
-    for (const [at, { begun }] of this.#pages) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
-    this.#pages.set(this.#at, next);
+    for (const [at, { begun }] of this.#opened) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
+    this.#opened.set(this.#at, next);
     return next;
   }
 
   #drop(at: number): void {
-    this.#pages.delete(at);
+    for (const name of this.#opened.get(at)?.names ?? []) this.#names.delete(name);
+    this.#opened.delete(at);
     this.#changed.add(at);
   }
 }
