@@ -8,10 +8,11 @@ export const CredentialEntity = defineEntity({
   properties: { instance: () => ofInstance().primary(), sealed: p.blob() },
 });
 
+/** Without a foreign key, as messages are. */
 export const SignalKeyEntity = defineEntity({
   name: 'SignalKey',
   tableName: 'signal_key',
-  properties: { instance: () => ofInstance().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
+  properties: { instanceId: p.text().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
 });
 
 /** Received stanzas whose messages may not be stored yet. A stanza that was tried too often is kept aside in its row. */
@@ -19,7 +20,8 @@ export const InboundEntity = defineEntity({
   name: 'Inbound',
   tableName: 'inbound',
   properties: {
-    instance: () => ofInstance().primary(),
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
     seq: p.bigint('number').primary(),
     tries: p.integer(),
     at: time(),

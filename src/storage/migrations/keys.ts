@@ -52,3 +52,22 @@ export class LeavingKeys extends Migration {
     this.addSql('drop table leaving_keys');
   }
 }
+
+// Rows of the log of arrivals and of Signal keys are no longer checked against their instance one by one: every write of them checks who owns it.
+
+const keyTables = ['inbound', 'signal_key'] as const;
+
+export class NoKeyChecks extends Migration {
+  override up(): void {
+    for (const table of keyTables) this.addSql(`alter table ${table} drop constraint ${table}_instance_id_foreign`);
+  }
+
+  override down(): void {
+    for (const table of keyTables) {
+      this.addSql(`delete from ${table} where instance_id not in (select id from instance)`);
+      this.addSql(
+        `alter table ${table} add constraint ${table}_instance_id_foreign foreign key (instance_id) references instance (id) on update no action on delete cascade`,
+      );
+    }
+  }
+}

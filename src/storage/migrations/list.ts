@@ -8,7 +8,7 @@
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
 import { Deliveries, HeldLanes, Tallies } from './deliveries.ts';
-import { Inbound, LeavingKeys, RefusedEntries } from './keys.ts';
+import { Inbound, LeavingKeys, NoKeyChecks, RefusedEntries } from './keys.ts';
 import { DeviceNames, LeavingAccounts, NoInstanceKeys, PasskeyCodes, Proxies, Removals, StepLog } from './instances.ts';
 import {
   Calls,
@@ -92,6 +92,5 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0099-leaving-accounts', class: LeavingAccounts },
   { name: '0100-nodes-bus', class: NodesBus },
   { name: '0101-people', class: People },
-  { name: '0110-figures', class: Figures },
-  { name: '0111-alerts', class: Alerts },
+  { name: '0102-no-key-checks', class: NoKeyChecks },
 ];
