@@ -80,12 +80,16 @@ interface Stage extends Pick<Setup, 'contactsPerSession'> {
 const contactOf = ({ contactsPerSession }: Pick<Setup, 'contactsPerSession'>, session: number, n: number): string =>
   numberOf(8, session * contactsPerSession + (n % contactsPerSession));
 
+const fewestContacts = 4;
+/** First texts of a session under way at once. */
+const firstAtOnce = 8;
 /** First texts a second of each session. */
 const firstPace = 40;
 
 /** A gateway with sessions that have written to their contacts, behind a dam. */
-const openStage = async (setting: Setting, { sessions, contactsPerSession }: Setup): Promise<Stage> => {
+const openStage = async (setting: Setting, { sessions, contactsPerSession: contacts }: Setup): Promise<Stage> => {
   const { workshop } = setting;
+  const contactsPerSession = Math.max(fewestContacts, scaled(contacts, setting));
   const sandbox = await startSandbox(workshop, { decrypt: true });
   const [dam, receiver] = [await workshop.start('test/bench/dam.ts'), await workshop.start('test/bench/peers.ts')];
   const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));
@@ -95,8 +99,12 @@ const openStage = async (setting: Setting, { sessions, contactsPerSession }: Set
   const url = `${await receiver.ask<string>('receive')}/hook`;
   const stage = { sandbox, dam, client, receiver, url, tokens, contactsPerSession };
   const write = async (token: string, session: number): Promise<void> => {
-    for (let n = 0; n < contactsPerSession; n += 1)
-      await postJson(`${client.address}/send/text`, { number: contactOf(stage, session, n), text: 'hello' }, { token });
+    for (let from = 0; from < contactsPerSession; from += firstAtOnce)
+      await Promise.all(
+        Array.from({ length: Math.min(firstAtOnce, contactsPerSession - from) }, (_, n) =>
+          postJson(`${client.address}/send/text`, { number: contactOf(stage, session, from + n), text: 'hello' }, { token }),
+        ),
+      );
   };
   await Promise.all(tokens.map(write));
   // The first text of a contact adds a row of the contact and one of its picture.
