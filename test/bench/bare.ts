@@ -39,7 +39,7 @@ let agent: Agent | undefined;
 let dispatcher: Dispatcher | undefined;
 /** Groups that are written to, as every guide tells users of the library to keep them. */
 const groups = new Map<string, GroupMetadata>();
-/** Where each message is posted, by the number of the account; as people write it, without an order, a retry or a store. */
+/** Addresses of receivers, by the number of the account. Each message is posted as people write it: without an order, a retry or a store. */
 const hooks = new Map<string, string>();
 /** Documents that arrived, by the ids of their messages. */
 const documents = new Map<string, proto.Message.IDocumentMessage>();

@@ -20,7 +20,7 @@ interface Scenario {
   readonly each: number;
   /** Texts a second of each session; null: as fast as possible, and arrivals all at once. */
   readonly pace: number | null;
-  /** How the sender of an arriving text is named. */
+  /** The identifier of the sender in an arriving text. */
   readonly addressing?: 'pn' | 'lid';
 }
 

@@ -157,7 +157,7 @@ const received = (type: SqlType, sql: string): string => {
   return type === 'jsonb' ? `${sql}::jsonb` : sql;
 };
 
-/** How rows are sent: any number of them as one array for each column, or a single one as plain values, which cost the server less. */
+/** The form in which rows are sent: any number of them as one array for each column, or a single one as plain values, which cost the server less. */
 export type RowForm = 'many' | 'one';
 
 type Unsaid = Readonly<Record<SqlType, unknown>>;
