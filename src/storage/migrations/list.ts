@@ -92,5 +92,7 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0099-leaving-accounts', class: LeavingAccounts },
   { name: '0100-nodes-bus', class: NodesBus },
   { name: '0101-people', class: People },
-  { name: '0102-no-key-checks', class: NoKeyChecks },
+  { name: '0110-figures', class: Figures },
+  { name: '0111-alerts', class: Alerts },
+  { name: '0112-no-key-checks', class: NoKeyChecks },
 ];
