@@ -122,6 +122,7 @@ const answerers = {
   saveGlobalWebhook: 'any',
   globalWebhookErrors: 'any',
   deliveries: 'reader',
+  delivery: 'reader',
   replay: 'any',
   testWebhook: 'any',
   subscribe: 'any',

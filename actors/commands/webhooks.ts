@@ -6,7 +6,8 @@ import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
-  type ChatwootTarget,
+  type ChatwootPlace,
+  type DeliveryInFull,
   type DeliveryRecord,
   damageText,
   deliveryStates,
@@ -24,6 +25,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type {
+  DeliveryDetails,
   DeliveryFilter,
   DeliveryPage,
   DeliveryView,
@@ -162,10 +164,13 @@ export function webhookCommands(host: Host): WebhookCommands {
 
 // Commands on deliveries: list deliveries with their reasons, replay deliveries, test a receiver.
 
-type DeliveryCommands = Pick<Gateway, 'deliveries' | 'replay' | 'testWebhook'>;
+type DeliveryCommands = Pick<Gateway, 'deliveries' | 'delivery' | 'replay' | 'testWebhook'>;
 
 /** The states that can be replayed. A delivery that waits in its lane is sent without a replay. */
 const replayable = deliveryStates.filter((state) => state !== 'waiting');
+
+/** Stands in place of a secret value. */
+const masked = '***';
 
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
@@ -194,12 +199,12 @@ const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
 const droppedOf = async ({ cluster, dispatcher }: Host, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
-async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
-  const { state = null, limit, offset } = filter;
-  const { deliveries } = host.ports;
+async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+  const { webhook: _webhook, state = null, ...rest } = filter;
+  const { deliveries } = supervisor.ports;
   const ids = webhooks.map(({ id }) => id);
   const [page, tallies, dropped] = await Promise.all([
-    deliveries.list({ webhooks: ids, state, limit, offset }),
+    deliveries.list({ webhooks: ids, state, ...rest }),
     deliveries.tally(ids),
     droppedOf(host, ids),
   ]);
@@ -208,6 +213,42 @@ async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFi
     return { webhookId, waiting, parked, bytes, dropped: dropped[at] ?? {} };
   });
   return { deliveries: page.deliveries.map((record) => viewOf(host, record)), more: page.more, queues };
+}
+
+/** Returns the request of a delivery. Whoever may look at it may not learn the token, the secret, or the values of the webhook's own headers. */
+function requestOf({ ports, dispatcher }: Supervisor, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
+  if (webhook.chatwoot) return { url: webhook.url, headers: {}, payload: parsed(body) };
+  const sender = { ...dispatcher.sender(instanceId), token: masked };
+  const own = Object.keys(webhook.headers).map((name) => [name, masked]);
+  const { url, body: payload, headers } = webhookRequestOf(webhook, sender, { ...event, body }, at, ports);
+  const signature = webhook.secret === '' ? {} : { 'webhook-signature': masked };
+  return {
+    url,
+    headers: { 'content-type': 'application/json', ...headers, ...Object.fromEntries(own), ...signature },
+    payload: parsed(payload),
+  };
+}
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Such an event is set aside, and its other details say so.
+    return {};
+  }
+};
+
+async function lookAt(supervisor: Supervisor, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
+  const { deliveries, time } = supervisor.ports;
+  const found = await deliveries.find(
+    webhooks.map(({ id }) => id),
+    eventId,
+  );
+  const webhook = webhooks.find(({ id }) => id === found?.webhookId);
+  if (found === null || webhook === undefined) return refuse('notFound', 'Delivery not found');
+  const view = viewOf(supervisor, found);
+  const at = view.tries?.at(-1)?.at ?? (view.endedAt || time.now());
+  return done({ ...view, ...requestOf(supervisor, webhook, found, at) });
 }
 
 /** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
@@ -257,6 +298,10 @@ export const deliveryCommands = (host: Host): DeliveryCommands => ({
   async deliveries(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);
     return webhooks.ok ? done(await look(host, webhooks.value, filter)) : webhooks;
+  },
+  async delivery(owner, { id, webhook }) {
+    const webhooks = chosen(supervisor, owner, webhook);
+    return webhooks.ok ? lookAt(supervisor, webhooks.value, id) : webhooks;
   },
   async replay(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);

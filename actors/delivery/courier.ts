@@ -8,6 +8,7 @@ import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import { type Circuit, type FailedAttempt, stepAfter } from './receiver-health.ts';
+import { lastOf, withTry } from './tries.ts';
 import type { CourierEvent, CourierHost, CourierInput, CourierView } from './courier-host.ts';
 import { stillWants } from './webhook-config.ts';
 import { OutboxWindow } from './outbox-window.ts';
@@ -250,14 +251,14 @@ export class Courier {
       return;
     }
     this.#send(row, webhook, send).then(
-      (outcome) => {
+      ({ outcome, tried }) => {
         free();
         // The circuit is shared and may wait for this attempt, so the outcome is reported after a stop as well. An attempt that the stop cut says
         // nothing about the receiver.
         if (!outcome.ok && (this.#isStopped || outcome.waits || this.#isSpare(row))) this.#circuit.forgo(row.seq);
         else this.#circuit.judge(row.seq, outcome, this.#host.time.monotonic());
-        if (outcome.ok || !(this.#isStopped || outcome.waits)) this.#host.judged(webhook.id, row, outcome);
-        this.#guard(() => this.#judge(row, webhook, outcome));
+        if (outcome.ok || !(this.#isStopped || outcome.waits)) this.#host.judged(webhook.id, tried, outcome);
+        this.#guard(() => this.#judge(tried, webhook, outcome));
       },
       (error: unknown) => {
         free();
@@ -283,36 +284,38 @@ export class Courier {
   #setAside(row: Delivery, webhook: Webhook, error: unknown): void {
     const { instanceId } = this.#input;
     const text = `the event could not be rendered: ${error instanceof Error ? error.message : String(error)}`;
-    const last = { attempts: row.attempts, status: 0, error: text };
+    const last = { ...lastOf(row), status: 0, error: text };
     this.#host.log.error({ instance: instanceId, webhook: webhook.id, event: row.type, error }, 'event.setAside');
     this.#host.setAside(instanceId);
     this.#report(row, webhook, last);
     this.#window.finish(row, last, true);
   }
 
-  async #send(row: Delivery, webhook: Webhook, send: Sending): Promise<Attempt> {
+  /** Makes one attempt. `tried` is the row with this attempt in its list. The caller counts it. */
+  async #send(row: Delivery, webhook: Webhook, send: Sending): Promise<{ readonly outcome: Attempt; readonly tried: Delivery }> {
     const { time, log, meter } = this.#host;
     const started = time.now();
     this.#posting += 1;
     const outcome = await send().finally(() => (this.#posting -= 1));
-    if (this.#isStopped && !outcome.ok) return outcome;
+    const tried = { ...row, tries: withTry(row.tries, outcome, started, time.now() - started) };
+    if (this.#isStopped && !outcome.ok) return { outcome, tried };
     const fields = { instance: row.instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
     const [ended, isRefusal] = [time.now(), outcome.status !== undefined];
     meter.posted(outcome.ok ? 'delivered' : isRefusal ? 'refused' : 'failed', ended - started, outcome.ok ? ended - row.at : null);
     const failure = outcome.ok ? {} : { error: outcome.error };
     log[outcome.ok ? 'debug' : 'info']({ ...fields, ...failure, ms: ended - started }, 'webhook.attempted');
-    return outcome;
+    return { outcome, tried };
   }
 
   #judge(row: Delivery, webhook: Webhook, outcome: Attempt): void {
     const tried = { ...row, attempts: row.attempts + 1 };
     if (!outcome.ok) return this.#retry(tried, webhook, outcome);
-    this.#window.finish(row, { attempts: tried.attempts, status: outcome.status, error: '' }, false);
+    this.#window.finish(row, { ...lastOf(tried), status: outcome.status, error: '' }, false);
   }
 
   #retry(row: Delivery, webhook: Webhook, outcome: FailedAttempt): void {
     const { policy, random, disable } = this.#host;
-    const last = { attempts: row.attempts, status: outcome.status ?? 0, error: outcome.error };
+    const last = { ...lastOf(row), status: outcome.status ?? 0, error: outcome.error };
     const step = stepAfter(policy, row.attempts, outcome, random());
     const isEarly = this.#window.isEarly(row);
     if (step.kind === 'retry' && !isEarly) return this.#retrySoon(row, step.delay);

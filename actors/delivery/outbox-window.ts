@@ -156,8 +156,8 @@ export class OutboxWindow {
   }
 
   /** Ends a row that was delivered or (`dead`) given up. The row leaves the outbox soon. Its lane continues. */
-  finish(row: Delivery, { attempts, status, error }: LastAttempt, dead: boolean): void {
-    this.#finished.add(row.seq, { seq: row.seq, attempts, status, error, dead, endedAt: this.#host.time.now() });
+  finish(row: Delivery, last: LastAttempt, dead: boolean): void {
+    this.#finished.add(row.seq, { ...last, seq: row.seq, dead, endedAt: this.#host.time.now() });
     this.#noteGone(row);
     this.#removeFinished();
     this.release(row);

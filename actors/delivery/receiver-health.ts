@@ -6,6 +6,7 @@ import type { Delivery, LastAttempt } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
 import type { ReceiverReport } from '../views/inspector.ts';
+import { lastOf } from './tries.ts';
 
 // The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending.
 
@@ -24,7 +25,8 @@ export class ReceiverHealth {
   readonly #waiting = new Map<string, LastAttempt>();
 
   /** Takes the outcome of an attempt. */
-  judge({ eventId, attempts }: Delivery, outcome: Attempt, now: number): void {
+  judge(row: Delivery, outcome: Attempt, now: number): void {
+    const { eventId, attempts } = row;
     this.#outcomes.push(outcome.ok);
     if (this.#outcomes.length > counted) this.#outcomes.shift();
     this.#failures = outcome.ok ? 0 : this.#failures + 1;
@@ -32,7 +34,7 @@ export class ReceiverHealth {
     if (outcome.ok) return;
     const { status = 0, error } = outcome;
     this.#lastError = { at: now, status, error };
-    this.#waiting.set(eventId, { attempts: attempts + 1, status, error });
+    this.#waiting.set(eventId, { ...lastOf(row), attempts: attempts + 1, status, error });
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > keptRows && oldest !== undefined) this.#waiting.delete(oldest);
   }

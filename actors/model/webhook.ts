@@ -163,6 +163,22 @@ export interface Delivery {
   readonly at: number;
   /** The earliest time of the next attempt of a parked delivery; 0 if the delivery waits in its lane. */
   readonly notBefore: number;
+  /** The attempts so far; absent before the first one. */
+  readonly tries?: readonly Try[];
+}
+
+/** One attempt at a delivery, for people who look for a fault. */
+export interface Try {
+  /** The start, in Unix milliseconds. */
+  readonly at: number;
+  /** The duration, in milliseconds. */
+  readonly ms: number;
+  /** The HTTP status; 0 if the receiver gave none. */
+  readonly status: number;
+  /** '' if the attempt succeeded. */
+  readonly error: string;
+  /** The beginning of the body of a refusal. Only the last attempt of a delivery has it. */
+  readonly answer?: string;
 }
 
 /**
@@ -181,6 +197,8 @@ export interface LastAttempt {
   readonly status: number;
   /** '' if the attempt succeeded. */
   readonly error: string;
+  /** The last attempts, the latest at the end; absent if none is known. */
+  readonly tries?: readonly Try[];
 }
 
 /** One delivery for display, without its body. */
@@ -192,6 +210,9 @@ export interface DeliveryRecord
   /** The end of the delivery; 0 while it waits. */
   readonly endedAt: number;
 }
+
+/** One delivery with all that is stored of it. */
+export interface DeliveryInFull extends DeliveryRecord, Pick<Delivery, 'body'> {}
 
 /** One record of the history of delivery errors (`GET /webhook/errors`). */
 export interface DeliveryError {

@@ -1,5 +1,15 @@
 /** Receivers of webhooks, and storage of deliveries: waiting, ended and replayed ones. */
-import type { Claim, Delivery, DeliveryRecord, DeliveryState, EventSender, EventType, InstanceId, LastAttempt } from '../model.ts';
+import type {
+  Claim,
+  Delivery,
+  DeliveryInFull,
+  DeliveryRecord,
+  DeliveryState,
+  EventSender,
+  EventType,
+  InstanceId,
+  LastAttempt,
+} from '../model.ts';
 
 // Receivers of webhooks.
 
@@ -10,6 +20,8 @@ export type Attempt =
       readonly ok: false;
       readonly status?: number;
       readonly error: string;
+      /** The beginning of the body of the answer. It may come from inside the operator's network. */
+      readonly answer?: string;
       /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;
       /** Set if the delivery has to wait for another event. The wait says nothing about the health of the receiver. */
@@ -94,6 +106,9 @@ export interface DeliveryQuery {
   /** The webhooks to search. */
   readonly webhooks: readonly string[];
   readonly state: DeliveryState | null;
+  /** The period of the event times, inclusive; absent for no bound. In Unix milliseconds. */
+  readonly from?: number;
+  readonly to?: number;
   readonly limit: number;
   readonly offset: number;
 }
@@ -146,6 +161,8 @@ export interface Excess {
 export interface DeliveryStore {
   /** Returns a page, newest first. `more`: other pages follow. */
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
+  /** Returns the newest delivery of an event to one of these webhooks; null if there is none. Reads all deliveries of the webhooks. */
+  find(webhooks: readonly string[], eventId: string): Promise<DeliveryInFull | null>;
   /** Moves past deliveries back into the outbox, oldest first, and makes parked ones due. Returns the number for each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
   /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */

@@ -41,6 +41,10 @@ export interface SavedWebhooks {
 export interface DeliveryFilter {
   readonly webhook?: string;
   readonly state?: DeliveryState;
+  /** The earliest event time. In Unix milliseconds. */
+  readonly from?: number;
+  /** The latest event time. In Unix milliseconds. */
+  readonly to?: number;
   readonly limit: number;
   readonly offset: number;
 }
@@ -62,6 +66,15 @@ export interface DeliveryView extends DeliveryRecord {
   readonly nextAttempt: number;
   /** The reason why the delivery waits or failed; '' if all is well. */
   readonly reason: string;
+}
+
+/** One delivery with its request, by the present settings of its webhook. */
+export interface DeliveryDetails extends DeliveryView {
+  readonly url: string;
+  /** Empty for a delivery to Chatwoot. The values of secret ones are masked. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body of the request. The token of the instance is masked. */
+  readonly payload: unknown;
 }
 
 /** The waiting deliveries of one webhook in total. */
@@ -112,6 +125,8 @@ export interface WebhookFace {
   globalWebhookErrors(): Promise<ErrorHistory>;
   /** Returns deliveries to the webhooks of an instance, or to the global webhook (null). */
   deliveries(owner: InstanceId | null, filter: DeliveryFilter): Promise<Result<DeliveryPage>>;
+  /** Returns the newest delivery of an event to one of these webhooks, or to the named one. */
+  delivery(owner: InstanceId | null, wanted: { readonly id: string; readonly webhook?: string }): Promise<Result<DeliveryDetails>>;
   /** Replays deliveries, and returns their number. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
   /** Posts a marked event outside the queue. An absent `type` means `test`, which is not an event type of the interface. */

@@ -42,7 +42,15 @@ export {
   removedContactView,
   savedContactView,
 } from './chat.ts';
-export { chatwootView, deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';
+export {
+  chatwootView,
+  deliveryDetailsView,
+  deliveryErrorView,
+  deliveryPageView,
+  savedWebhooksView,
+  webhookTestView,
+  webhookView,
+} from './webhook.ts';
 export {
   bareLabelId,
   fullLabelId,

@@ -1,6 +1,6 @@
 /** Webhooks and their delivery errors as the interface spells them. */
-import { damageText, type DeliveryError, type Webhook } from '#actors/model.ts';
-import type { ChatwootSettings, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
+import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
+import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 import { isoTime } from './formats.ts';
 
 /** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
@@ -48,6 +48,26 @@ const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
   ...(delivery.endedAt === 0 ? {} : { ended: isoTime(delivery.endedAt) }),
   ...(delivery.status === 0 ? {} : { status_code: delivery.status }),
   ...(delivery.reason === '' ? {} : { reason: delivery.reason }),
+});
+
+const tryView = ({ at, ms, status, error, answer }: Try, withAnswer: boolean) => ({
+  started: isoTime(at),
+  ms,
+  ...(status === 0 ? {} : { status_code: status }),
+  ...(error === '' ? {} : { error }),
+  ...(answer === undefined || !withAnswer ? {} : { answer }),
+});
+
+/** The answer of a receiver may come from inside the operator's network, so the holder of an instance token, who chooses the address, gets none. */
+export const deliveryDetailsView = (
+  delivery: DeliveryDetails,
+  { withInstance, withAnswer }: Record<'withInstance' | 'withAnswer', boolean>,
+) => ({
+  ...deliveryView(delivery, withInstance),
+  url: delivery.url,
+  headers: delivery.headers,
+  payload: delivery.payload,
+  tries: (delivery.tries ?? []).map((one) => tryView(one, withAnswer)),
 });
 
 export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, withInstance: boolean) => ({

@@ -5,13 +5,18 @@ import type { Dispatcher } from 'undici';
 import type { Cuts, Receiver, Signer } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, reasonOf } from './address-guard.ts';
 
-// One POST of whose answer only the status counts. It listens to the dispatcher itself: the streams and signals of a usual request would
+// One POST of whose answer only the status counts; the beginning of a refusal is kept. It listens to the dispatcher itself: the streams and signals of a usual request would
 // cost a delivery as much again.
 
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string;
+  /** The beginning of the body of a refusal; '' for a success. */
+  readonly text: string;
 }
+
+/** Bytes of a refusal's body that are kept for people who look for its reason. */
+const keptBytes = 1_000;
 
 export interface PostOptions {
   readonly origin: string;
@@ -25,6 +30,13 @@ export interface PostOptions {
   readonly cuts?: Cuts;
 }
 
+/** Returns the text of cut bytes, without the half of a character at the end, and without control characters. */
+const readable = (bytes: Buffer): string =>
+  bytes
+    .toString()
+    .replace(/\uFFFD+$/, '')
+    .replace(/[^\P{Cc}\t\n\r]/gu, '');
+
 /** The time is over. It has the code of every other time-out, so that it is reported like one. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });
 
@@ -35,7 +47,10 @@ class Listener implements Dispatcher.DispatchHandler {
   readonly #cuts: Cuts | undefined;
   readonly #cutNow = (): void => this.#cut(late());
   #controller: Dispatcher.DispatchController | null = null;
-  #answer: Answer | null = null;
+  #answer: Omit<Answer, 'text'> | null = null;
+  readonly #kept: Buffer[] = [];
+  /** Bytes of the body that may still be kept. */
+  #wanted = 0;
   #left: number;
   #over = false;
 
@@ -57,11 +72,21 @@ class Listener implements Dispatcher.DispatchHandler {
     if (status < 200) return; // an announcement of the answer to come
     const asked = headers['retry-after'];
     this.#answer = { status, retryAfter: typeof asked === 'string' ? asked : '' };
+    if (status > 299) this.#wanted = keptBytes;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#left -= chunk.length;
+    this.#keep(chunk);
     if (this.#left < 0) this.#cut(late());
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#wanted === 0) return;
+    // A copy, because the parser uses the memory of the chunk again.
+    const kept = Buffer.from(chunk.subarray(0, this.#wanted));
+    this.#kept.push(kept);
+    this.#wanted -= kept.length;
   }
 
   onResponseEnd(): void {
@@ -81,9 +106,12 @@ class Listener implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  #end(answer: Answer): void {
+  #end(answer: Omit<Answer, 'text'>): void {
     this.#finish();
-    this.#resolve(answer);
+    this.#resolve({
+      ...answer,
+      text: this.#kept.length === 0 ? '' : readable(Buffer.concat(this.#kept)),
+    });
   }
 
   #finish(): void {
@@ -169,10 +197,10 @@ export const createReceiver = ({
       if (refusal !== null) return { ok: false, error: `webhook could not be reached: ${refusal}` };
       try {
         const sent = { origin, path, body, headers: { ...defaults, ...headers }, timeoutMs, most: answerBytes, ...(cuts && { cuts }) };
-        const { status, retryAfter } = await post(dispatcher, sent);
+        const { status, retryAfter, text } = await post(dispatcher, sent);
         if (status >= 200 && status <= 299) return { ok: true, status };
         const error = `webhook returned non-success status: ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
-        return { ok: false, status, error, ...retryAfterOf(retryAfter, now()) };
+        return { ok: false, status, error, ...(text === '' ? {} : { answer: text }), ...retryAfterOf(retryAfter, now()) };
       } catch (error) {
         return { ok: false, error: `webhook could not be reached: ${reasonOf(error)}` };
       }

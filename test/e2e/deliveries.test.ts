@@ -137,6 +137,53 @@ test('GET /webhook/errors: holds the newest failures of this instance only, with
   assert.ok(Math.abs(Date.parse(reply.headers.get('x-webhook-error-capture-started-at') ?? '') - Date.now()) < 60_000);
 });
 
+interface Details extends Shown {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly tries: readonly { started: string; ms: number; status_code?: number; error?: string; answer?: string }[];
+}
+
+test('GET /webhook/deliveries/{id}: shows what was sent without its secrets, and each attempt', async () => {
+  const shop = await service.instance('details');
+  const heard: Heard[] = [];
+  let status = 500;
+  const url = await receivers.friendly(heard, () => status);
+  const more = { secret: true, headers: { Authorization: 'Bearer hidden' }, addUrlEvents: true };
+  const hook = await addHook(shop, url, more);
+  const other = await addHook(shop, await receivers.friendly([]));
+  const [id = ''] = await commit(shop, [hook, other], [{ lane: 'a' }]);
+  const details = async (query = `?webhook=${hook}`): Promise<Details> => {
+    const { status: answered, body } = await shop.call('GET', `/webhook/deliveries/${id}${query}`);
+    assert.equal(answered, 200, JSON.stringify(body));
+    return body as unknown as Details;
+  };
+  const dead = await until(async () => (await details()).state === 'dead' && details(), 'it is given up');
+  const [first] = dead.tries;
+  assert.equal(dead.tries.length, 4);
+  assert.deepEqual({ ...first, started: 0, ms: 0 }, { started: 0, ms: 0, status_code: 500, error: dead.reason });
+  assert.ok(dead.tries.every(({ started, ms }, n) => ms >= 0 && started >= (dead.tries[n - 1]?.started ?? dead.created)));
+  const sent = heard[0]!;
+  assert.equal(dead.url, `${url}/messages`);
+  assert.deepEqual(dead.payload, { ...sent.body, token: '***' });
+  const { 'webhook-timestamp': timestamp, ...headers } = dead.headers;
+  assert.match(timestamp ?? '', /^\d{10}$/);
+  assert.deepEqual(headers, { 'content-type': 'application/json', Authorization: '***', 'webhook-id': id, 'webhook-signature': '***' });
+  status = 200;
+  assert.equal(replayed(await shop.call('POST', '/webhook/replay', { id, webhook: hook })), 1);
+  const done = await until(async () => (await details()).state === 'delivered' && details(), 'it is delivered');
+  assert.deepEqual([done.tries.length, done.tries.at(-1)?.status_code, done.attempts], [5, 200, 1]);
+  assert.equal((await details(`?webhook=${other}`)).headers['Authorization'], undefined);
+  for (const path of [`/webhook/deliveries/unknown`, `/webhook/deliveries/${id}?webhook=unknown`])
+    assert.equal((await shop.call('GET', path)).status, 404, path);
+  const stranger = await service.instance('stranger');
+  assert.equal((await stranger.call('GET', `/webhook/deliveries/${id}`)).status, 404);
+  assert.equal((await pageOf(shop, `?webhook=${hook}&from=${Date.parse(done.created)}&to=${done.created}`)).deliveries.length, 1);
+  assert.equal((await pageOf(shop, `?from=${Date.parse(done.created) + 1}`)).deliveries.length, 0);
+  const never = await shop.call('GET', '/webhook/deliveries?from=2&to=1');
+  assert.deepEqual([never.status, never.body], [400, { error: 'from must not be later than to' }]);
+});
+
 test('POST /webhook/replay: sends again what is dead and what was delivered, under its id', async () => {
   const shop = await service.instance('replay');
   const heard: Heard[] = [];
@@ -235,4 +282,27 @@ test('globalwebhook: its deliveries name the instance, can be sent again and tri
   assert.equal(tried.ok, true);
   assert.partialDeepStrictEqual(heard[4]?.body, { EventType: 'call', test: true, token: '', owner: '' });
   assert.equal(replayed(await one.call('POST', '/webhook/replay', { from: 0 })), 0, 'an instance reaches only its own');
+});
+
+test('deliveries: the text of a refusal is for the operator only, who does not choose the address', async () => {
+  const shop = await service.instance('texts');
+  const url = await receivers.hostile('broken');
+  const hook = await addHook(shop, url);
+  const saved = (await service.admin('POST', '/globalwebhook', { url, events: ['All'] })).body as { id: string };
+  const [id = ''] = await commit(shop, [hook, saved.id], [{ lane: 'a' }]);
+  await until(async () => (await pageOf(shop, '?state=dead')).deliveries.length === 1, 'it is given up');
+  const own = await shop.call('GET', `/webhook/deliveries/${id}`);
+  assert.ok(own.status === 200 && !JSON.stringify(own.body).includes('<html>'));
+  const path = `/globalwebhook/deliveries/${id}`;
+  const shown = await until(async () => {
+    const { body } = await service.admin('GET', path);
+    const details = body as unknown as Details & { instance: string };
+    return details.state === 'dead' && details;
+  }, 'the global one is given up');
+  assert.deepEqual([shown.instance, shown.payload['token']], [shop.id, '***']);
+  assert.deepEqual(
+    shown.tries.map(({ answer }) => answer),
+    [undefined, undefined, undefined, '<html>'],
+  );
+  assert.equal((await shop.call('GET', path)).status, 401);
 });

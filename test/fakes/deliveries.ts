@@ -29,12 +29,18 @@ export class FakeDeliveries implements DeliveryStore {
     ];
   }
 
-  list = ({ webhooks, state, limit, offset }: DeliveryQuery) =>
+  list = ({ webhooks, state, from = 0, to = Infinity, limit, offset }: DeliveryQuery) =>
     this.#db.run('deliveries.list', () => {
       const found = this.#records()
-        .filter((row) => webhooks.includes(row.webhookId) && (state === null || row.state === state))
+        .filter((row) => webhooks.includes(row.webhookId) && (state === null || row.state === state) && row.at >= from && row.at <= to)
         .sort((a, b) => b.at - a.at || b.seq - a.seq);
       return { deliveries: found.slice(offset, offset + limit), more: found.length > offset + limit };
+    });
+
+  find = (webhooks: readonly string[], eventId: string) =>
+    this.#db.run('deliveries.find', () => {
+      const found = this.#records().filter((row) => webhooks.includes(row.webhookId) && row.eventId === eventId);
+      return found.sort(byAge).at(-1) ?? null;
     });
 
   replay = ({ webhook, events, types, states, from, to, limit }: ReplayQuery) =>

@@ -2,6 +2,7 @@
 import { nodeCalls, reads } from './nodes.ts';
 import { movingCalls } from './moving.ts';
 import { refusedCalls } from './refused.ts';
+import { deliveryCalls } from './delivery-details.ts';
 import { areaCommands } from './areas.ts';
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
@@ -280,13 +281,11 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
       return attempt(() => done({ webhooks: [(state.global = made(input, null))], revealed: '' }));
     },
     globalWebhookErrors: async () => ({ since: now, errors: [] }),
-    deliveries: () => attempt(() => done({ deliveries: [], more: false, queues: [] })),
+    ...deliveryCalls(attempt),
     replay(_owner: InstanceId | null, filter: ReplayFilter) {
       fake().replays.push(filter);
       return attempt(() => done(2));
     },
-    testWebhook: () =>
-      attempt(() => done({ id: 'test_1', url: 'https://example.com/hook', outcome: { ok: true, status: 200 }, ms: 1 } as const)),
   };
 };
 

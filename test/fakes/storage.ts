@@ -40,19 +40,11 @@ import type { GroupOutcome } from '#src/storage/journal/groups.ts';
 import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
 
 /** Returns a delivery as couriers see it: without the last attempt and the end. */
-export const deliveryOf = (row: Delivery): Delivery => ({
-  seq: row.seq,
-  webhookId: row.webhookId,
-  instanceId: row.instanceId,
-  eventId: row.eventId,
-  type: row.type,
-  messageType: row.messageType,
-  lane: row.lane,
-  body: row.body,
-  attempts: row.attempts,
-  at: row.at,
-  notBefore: row.notBefore,
-});
+export const deliveryOf = ({ tries, ...row }: Delivery): Delivery => {
+  const { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore } = row;
+  const fields = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts, at, notBefore };
+  return { ...fields, ...(tries === undefined ? {} : { tries }) };
+};
 
 /** The state that all stores share. A statement takes a turn of the event loop, and fails while storage is away. */
 export class FakeDatabase {

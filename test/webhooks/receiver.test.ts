@@ -133,7 +133,23 @@ test('receiver: an answer that trickles is cut in time and its status counts', a
     ok: false,
     status: 500,
     error: 'webhook returned non-success status: 500 Internal Server Error',
+    answer: 'x',
   });
+});
+
+test('receiver: the beginning of a refusal is kept, whole characters and at most 1000 bytes; of a success nothing is', async () => {
+  let status = 400;
+  const url = await serve((_request, response) => void response.writeHead(status).end(`ab${'é'.repeat(40_000)}`));
+  const cut = await receiver.post(url, '{}', {});
+  assert.equal(cut.ok ? '' : cut.answer, `ab${'é'.repeat(499)}`);
+  const odd = await serve((_request, response) => void response.writeHead(400).end(`a${'é'.repeat(40_000)}`));
+  const halved = await receiver.post(odd, '{}', {});
+  assert.equal(halved.ok ? '' : halved.answer, `a${'é'.repeat(499)}`);
+  status = 200;
+  assert.deepEqual(await receiver.post(url, '{}', {}), { ok: true, status: 200 });
+  const nothing = await serve((_request, response) => void response.writeHead(400).end('\0\u001b[1mbold\n'));
+  const plain = await receiver.post(nothing, '{}', {});
+  assert.equal(plain.ok ? '' : plain.answer, '[1mbold\n');
 });
 
 test('receiver: a connection that is reset, and an answer that is no HTTP, are failures', async () => {

@@ -13,7 +13,15 @@ import {
   type SavedWebhooks,
   type WebhookInput,
 } from '#actors/gateway.ts';
-import { deliveryErrorView, deliveryPageView, isoTime, savedWebhooksView, webhookTestView, webhookView } from '#src/contract/views.ts';
+import {
+  deliveryDetailsView,
+  deliveryErrorView,
+  deliveryPageView,
+  isoTime,
+  savedWebhooksView,
+  webhookTestView,
+  webhookView,
+} from '#src/contract/views.ts';
 import { type CredentialName, done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
 
@@ -143,13 +151,6 @@ export const webhookRoutes: readonly Route[] = [...localRoutes, ...globalRoutes]
 
 const [usualPage, largestPage, usualReplay] = [100, 500, 1000];
 
-const filterOf = ({ webhook, state, limit, offset }: Static<typeof shape.DeliveryQuery>): DeliveryFilter => ({
-  ...(webhook === undefined ? {} : { webhook }),
-  ...(state === undefined ? {} : { state }),
-  limit: Math.min(Math.max(1, limit ?? usualPage), largestPage),
-  offset: offset ?? 0,
-});
-
 /** Names of an enumeration, one or several; null when one is no member. */
 const known = <T extends string>(names: string | readonly string[] | undefined, all: readonly T[]): readonly T[] | undefined | null => {
   if (names === undefined) return undefined;
@@ -164,25 +165,44 @@ const momentOf = (value: string | number | undefined): number | undefined | null
   return Number.isSafeInteger(at) ? at : null;
 };
 
+interface Period {
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const periodOf = (asked: { readonly from?: string | number; readonly to?: string | number }): Result<Period> => {
+  const [from, to] = [momentOf(asked.from), momentOf(asked.to)];
+  if (from === null || to === null) return refuse('invalid', 'from and to must be ISO 8601 or Unix milliseconds');
+  if (from !== undefined && to !== undefined && from > to) return refuse('invalid', 'from must not be later than to');
+  return done({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) });
+};
+
+const filterOf = ({ webhook, state, limit, offset, ...times }: Static<typeof shape.DeliveryQuery>): Result<DeliveryFilter> =>
+  mapResult(periodOf(times), (period) => ({
+    ...(webhook === undefined ? {} : { webhook }),
+    ...(state === undefined ? {} : { state }),
+    ...period,
+    limit: Math.min(Math.max(1, limit ?? usualPage), largestPage),
+    offset: offset ?? 0,
+  }));
+
 const replayOf = (body: Static<typeof shape.ReplayBody>): Result<ReplayFilter> => {
   const { id, event, webhook, limit = usualReplay } = body;
   if ([id, event, body.state, body.from, body.to].every((one) => one === undefined))
     return refuse('invalid', `say what to replay: id, event, state (${deliveryStates.join(', ')}), from or to`);
   const types = known(event, eventTypes);
   const states = known(body.state, deliveryStates);
-  const [from, to] = [momentOf(body.from), momentOf(body.to)];
+  const period = periodOf(body);
   if (types === null) return refuse('invalid', `event must be one of ${eventTypes.join(', ')}`);
   if (states === null) return refuse('invalid', `state must be one of ${deliveryStates.join(', ')}`);
-  if (from === null || to === null) return refuse('invalid', 'from and to must be ISO 8601 or Unix milliseconds');
-  if (from !== undefined && to !== undefined && from > to) return refuse('invalid', 'from must not be later than to');
+  if (!period.ok) return period;
   return done({
     limit,
     ...(webhook === undefined ? {} : { webhook }),
     ...(id === undefined ? {} : { ids: [id].flat() }),
     ...(types === undefined ? {} : { types }),
     ...(states === undefined ? {} : { states }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    ...period.value,
   });
 };
 
@@ -214,9 +234,25 @@ const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[]
     answer: shape.DeliveriesAnswer,
     run: async ({ gateway, id, query }) => {
       const filter = filterOf(query);
-      const { limit, offset } = filter;
+      if (!filter.ok) return filter;
+      const { limit, offset } = filter.value;
       const view = (page: DeliveryPage) => ({ ...deliveryPageView(page, owner(id) === null), limit, offset });
-      return mapResult(await gateway.deliveries(owner(id), filter), view);
+      return mapResult(await gateway.deliveries(owner(id), filter.value), view);
+    },
+  }),
+  route({
+    on: [`GET ${path}/deliveries/:id`],
+    credential,
+    tag,
+    operationId: `get${name}Delivery`,
+    refusals: { notFound: { example: 'Delivery not found' } },
+    summary: `Show one delivery ${of}: its request, and each attempt with its start, duration and outcome`,
+    params: shape.DeliveryParams,
+    query: shape.OneDeliveryQuery,
+    answer: shape.OneDeliveryAnswer,
+    run: async ({ gateway, id, params, query, request }) => {
+      const shown = { withInstance: owner(id) === null, withAnswer: request.caller?.actor !== 'instanceToken' };
+      return mapResult(await gateway.delivery(owner(id), { id: params.id, ...query }), (found) => deliveryDetailsView(found, shown));
     },
   }),
   route({

@@ -118,9 +118,13 @@ export const ErrorsAnswer = Type.Array(
 
 const WebhookId = Text(64, 'Id of a webhook; all of the owner when absent');
 
+const someTime = 'Time of the event: ISO 8601 or Unix milliseconds';
+
 export const DeliveryQuery = Type.Object({
   webhook: optional(WebhookId),
   state: optional(OneOf(deliveryStates, { description: 'Only deliveries in this state' })),
+  from: optional(Text(40, someTime)),
+  to: optional(Text(40, 'The same; both are included')),
   limit: optional(Count(0, 999_999, 'At most 500; 100 when absent')),
   offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
 });
@@ -149,7 +153,7 @@ export const ReplayBody = Type.Object({
       description: `Event types: ${eventTypes.join(', ')}`,
     }),
   ),
-  from: optional(Moment('Time of the event: ISO 8601 or Unix milliseconds')),
+  from: optional(Moment(someTime)),
   to: optional(Moment('The same; both are included')),
   state: optional(
     Type.Unsafe<string | readonly string[]>({
@@ -176,38 +180,59 @@ const Queue = Type.Object({
   dropped: Type.Record(Type.String(), Type.Integer(), { description: 'By event type, since the start: too much waited' }),
 });
 
-export const Delivery = Type.Object(
-  {
-    ...fields('id webhook state event message_type created', Type.String()),
-    attempts: Type.Integer(),
-    instance: optional(Type.String({ description: 'Of the global webhook only' })),
-    ...fields('next_attempt ended reason', optional(Type.String())),
-    status_code: optional(Type.Integer()),
-  },
-  {
-    $id: 'Delivery',
-    examples: [
-      {
-        id: '8b1a9953c4611296a827abf8c47804d7',
-        webhook: 'r99887766554433',
-        state: 'parked',
-        event: 'messages',
-        message_type: 'text',
-        attempts: 4,
-        created: '2026-08-19T17:36:34.345Z',
-        next_attempt: '2026-08-19T17:38:34.345Z',
-        status_code: 502,
-        reason: 'webhook returned non-success status: 502 Bad Gateway',
-      },
-    ],
-  },
-);
+const deliveryFields = {
+  ...fields('id webhook state event message_type created', Type.String()),
+  attempts: Type.Integer(),
+  instance: optional(Type.String({ description: 'Of the global webhook only' })),
+  ...fields('next_attempt ended reason', optional(Type.String())),
+  status_code: optional(Type.Integer()),
+};
+
+export const Delivery = Type.Object(deliveryFields, {
+  $id: 'Delivery',
+  examples: [
+    {
+      id: '8b1a9953c4611296a827abf8c47804d7',
+      webhook: 'r99887766554433',
+      state: 'parked',
+      event: 'messages',
+      message_type: 'text',
+      attempts: 4,
+      created: '2026-08-19T17:36:34.345Z',
+      next_attempt: '2026-08-19T17:38:34.345Z',
+      status_code: 502,
+      reason: 'webhook returned non-success status: 502 Bad Gateway',
+    },
+  ],
+});
 
 export const DeliveriesAnswer = Type.Object({
   deliveries: Type.Array(ref(Delivery)),
   ...fields('limit offset', Type.Integer()),
   hasMore: Type.Boolean(),
   queues: Type.Array(Queue),
+});
+
+export const DeliveryParams = Type.Object({ id: Text(64, 'Of the event, as in the header `webhook-id`') });
+
+export const OneDeliveryQuery = Type.Object({
+  webhook: optional(Text(64, 'Id of a webhook; the newest delivery of the event when absent')),
+});
+
+const Try = Type.Object({
+  started: Type.String(),
+  ms: Type.Integer({ description: 'Milliseconds until the answer' }),
+  status_code: optional(Type.Integer({ description: 'Only when the receiver gave one' })),
+  error: optional(Type.String()),
+  answer: optional(Type.String({ description: 'The first 1000 bytes of the last refusal. The token of an instance does not get it' })),
+});
+
+export const OneDeliveryAnswer = Type.Object({
+  ...deliveryFields,
+  url: Type.String(),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'By the present settings; `***` stands for secret values' }),
+  payload: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description: 'The body, with `***` for the token' }),
+  tries: Type.Array(Try, { description: 'The last 12 attempts, also those before a replay' }),
 });
 
 export const ReplayAnswer = Type.Object({ replayed: Type.Integer() });

@@ -23,6 +23,8 @@ export const OutboxEntity = defineEntity({
     error: p.text().default(''),
     /** Bytes of the body. */
     size: p.integer().default(0),
+    /** JSON of the last attempts; '' for none. */
+    tries: p.text().default(''),
   },
   indexes: [
     {
@@ -75,5 +77,7 @@ export const ArchiveEntity = defineEntity({
     status: p.integer(),
     error: p.text(),
     endedAt: time(),
+    /** JSON of the last attempts; '' for none. */
+    tries: p.text().default(''),
   },
 });

@@ -94,3 +94,14 @@ export class HeldLanes extends ConcurrentIndexes {
     'outbox_held on outbox (webhook_id, instance_id, lane, not_before desc, seq) where not_before > 0',
   ];
 }
+
+/** Lets people look at the attempts of a delivery. Rows without attempts have an empty text. */
+export class Tries extends Migration {
+  override up(): void {
+    for (const table of ['outbox', 'archive']) this.addSql(`alter table ${table} add column tries text not null default ''`);
+  }
+
+  override down(): void {
+    for (const table of ['outbox', 'archive']) this.addSql(`alter table ${table} drop column tries`);
+  }
+}

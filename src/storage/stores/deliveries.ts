@@ -1,20 +1,22 @@
 /** Deliveries as people look at them: listed, sent again, counted, and kept within bounds. */
-import { eventTypes, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
+import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
+import { triesOf } from './tries.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { createFold, tallied, tallyStatements } from '../journal/tallies.ts';
 
 const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type, message_type as "messageType",
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
+const stateInOutbox = `case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt"`;
+const stateInArchive = `case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt"`;
 /** Type by type, since that is how they are ordered in their index. */
 const inOutbox = (
   kind = 'true',
 ): string => `select of_type.* from unnest(array['${eventTypes.join(`', '`)}']) as kind (type) cross join lateral (
-    select case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt", ${common}
-    from outbox where webhook_id = mine.id and outbox.type = kind.type and ${kind}
+    select ${stateInOutbox}, ${common}
+    from outbox where webhook_id = mine.id and outbox.type = kind.type and outbox.at between $4 and $5 and ${kind}
     order by outbox.at desc, outbox.seq desc limit $2::bigint + $3::bigint) as of_type`;
-const inArchive = `select case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt",
-  ${common} from archive where webhook_id = mine.id`;
+const inArchive = `select ${stateInArchive}, ${common} from archive where webhook_id = mine.id and archive.at between $4 and $5`;
 
 /** The table and the condition of each state of a delivery. */
 const places: Readonly<Record<DeliveryState, string>> = {
@@ -24,7 +26,7 @@ const places: Readonly<Record<DeliveryState, string>> = {
   delivered: `${inArchive} and not dead`,
 };
 
-/** $1 webhooks, $2 limit, $3 offset. Webhook by webhook, and each part stops at what the page may need. */
+/** $1 webhooks, $2 limit, $3 offset, $4 and $5 time of the event. Webhook by webhook, and each part stops at what the page may need. */
 export const listStatement = (state: DeliveryState | null): Statement => {
   const parts = state === null ? [inOutbox(), places.dead, places.delivered] : [places[state]];
   const all = parts.map((part) => `(${part} order by at desc, seq desc limit $2::bigint + $3::bigint)`).join(' union all ');
@@ -45,6 +47,15 @@ const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) a
 const pieceRows = 2_000;
 
 export const deliveryStatements = {
+  /** $1 webhooks, $2 event. */
+  find: {
+    name: 'deliveries-find',
+    text: `select found.* from unnest($1::text[]) as mine (id) cross join lateral (
+        select ${stateInOutbox}, ${common}, body, tries from outbox where webhook_id = mine.id and event_id = $2
+        union all
+        select ${stateInArchive}, ${common}, body, tries from archive where webhook_id = mine.id and event_id = $2) as found
+      order by at desc, seq desc limit 1`,
+  },
   /** Finds the oldest delivery by the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
   /** $1 webhooks. Each time is that of the first row of an index. */
@@ -67,8 +78,8 @@ export const deliveryStatements = {
         where archive.webhook_id = chosen.webhook_id and archive.dead = chosen.dead and archive.at = chosen.at and archive.seq = chosen.seq
         returning archive.*, octet_length(body) as size),
       back as (
-        insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, size, attempts, at, not_before)
-        select webhook_id, instance_id, event_id, type, message_type, lane, body, size, 0, at, 0 from gone order by at, seq
+        insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, size, attempts, at, not_before, tries)
+        select webhook_id, instance_id, event_id, type, message_type, lane, body, size, 0, at, 0, tries from gone order by at, seq
         returning instance_id),
       ${tallied.replayed('gone')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
@@ -109,9 +120,16 @@ export const deliveryStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 export const makeDeliveryStore = (database: Database): DeliveryStore => ({
-  async list({ webhooks, state, limit, offset }) {
-    const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset]);
+  async list({ webhooks, state, from = 0, to = Number.MAX_SAFE_INTEGER, limit, offset }) {
+    const found = await database.rows<DeliveryRecord>(listStatement(state), [webhooks, limit + 1, offset, from, to]);
     return { deliveries: found.slice(0, limit), more: found.length > limit };
+  },
+  async find(webhooks, eventId) {
+    type Row = Omit<DeliveryInFull, 'tries'> & { readonly tries: string };
+    const [row] = await database.rows<Row>(deliveryStatements.find, [webhooks, eventId]);
+    if (row === undefined) return null;
+    const { tries, ...record } = row;
+    return { ...record, ...triesOf(tries) };
   },
   async replay({ webhook, events, types, states, from, to, limit }) {
     const values = [webhook, events, types, from, to, limit];

@@ -1,11 +1,13 @@
 /** Deliveries that wait, as couriers use them. The rows are made by the journal. */
 import type { Delivery } from '#actors/model.ts';
 import type { OutboxStore } from '#actors/ports.ts';
+import { triesOf, triesText } from './tries.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { tallied } from '../journal/tallies.ts';
 
-const archived = 'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at';
+const archived =
+  'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at, tries';
 
 /** (webhook, instance) pairs behind $1 and $2 that have rows of this kind, at most $3: one look into the index for each pair. */
 const pairs = (name: string, kind: string): Statement => {
@@ -45,7 +47,7 @@ export const outboxStatements = {
       page as (select *, row_number() over page as position, sum(size) over page - size as before, count(*) over () as found
         from found window page as (order by seq))
       select page.seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
-        message_type as "messageType", lane, case when first.until is null then body else '' end as body, attempts, at::float8 as at,
+        message_type as "messageType", lane, case when first.until is null then body else '' end as body, attempts, tries, at::float8 as at,
         not_before::float8 as "notBefore", found::int as found, first.until
       from page cross join horizon left join lateral (
         select first.not_before::float8 as until from outbox as first
@@ -90,8 +92,8 @@ export const outboxStatements = {
         returning webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, not_before, size),
       past as (
         select gone.*, ended.* from gone
-        join unnest($3::bigint[], $4::boolean[], $5::int[], $6::int[], $7::text[], $8::bigint[])
-          as ended (ended_seq, dead, attempts, status, error, ended_at) on ended_seq = seq),
+        join unnest($3::bigint[], $4::boolean[], $5::int[], $6::int[], $7::text[], $8::bigint[], $9::text[])
+          as ended (ended_seq, dead, attempts, status, error, ended_at, tries) on ended_seq = seq),
       kept as (
         insert into archive (${archived}) select ${archived} from past),
       ${tallied.archived('past')}
@@ -102,7 +104,7 @@ export const outboxStatements = {
     text: `with ${owned},
       before as (select seq, webhook_id, not_before from outbox where seq = $3 and instance_id = $1 and exists (select from owned) for update),
       parked as (
-        update outbox set not_before = $4, attempts = $5, status = $6, error = $7 from before where outbox.seq = before.seq),
+        update outbox set not_before = $4, attempts = $5, status = $6, error = $7, tries = $8 from before where outbox.seq = before.seq),
       ${tallied.parked('before where not_before = 0')}
       select id from owned`,
   },
@@ -136,6 +138,11 @@ const check = (database: Database, claimed: readonly string[], rows: readonly Ow
 
 const pairsPerStatement = 500;
 
+/** A page reads the attempts of a row as text. */
+type DueRow = Omit<Delivery, 'tries'> & { readonly found: number; readonly until: number | null; readonly tries: string };
+
+const deliveryOf = ({ found: _found, until: _until, tries, ...row }: DueRow): Delivery => ({ ...row, ...triesOf(tries) });
+
 type Pair = Awaited<ReturnType<OutboxStore['pending']>>[number];
 
 const allPairs = async (database: Database, statement: Statement): Promise<readonly Pair[]> => {
@@ -154,15 +161,9 @@ const allPairs = async (database: Database, statement: Statement): Promise<reado
 
 export const makeOutboxStore = (database: Database): OutboxStore => ({
   async due(webhookId, instanceId, now, { rows, bytes }) {
-    const page = await database.rows<Delivery & { readonly found: number; readonly until: number | null }>(outboxStatements.due, [
-      webhookId,
-      instanceId,
-      now,
-      rows,
-      bytes,
-    ]);
+    const page = await database.rows<DueRow>(outboxStatements.due, [webhookId, instanceId, now, rows, bytes]);
     return {
-      rows: page.filter(({ until }) => until === null).map(({ found: _found, until: _until, ...row }) => row),
+      rows: page.filter(({ until }) => until === null).map(deliveryOf),
       held: page.flatMap(({ seq, lane, until }) => (until === null ? [] : [{ seq, lane, until }])),
       more: page.length < (page[0]?.found ?? 0),
     };
@@ -190,11 +191,11 @@ export const makeOutboxStore = (database: Database): OutboxStore => ({
     if (ended.length === 0) return;
     const fields = ['seq', 'dead', 'attempts', 'status', 'error', 'endedAt'] as const;
     const claims = claimsOf(ended);
-    const values = fields.map((field) => ended.map((one) => one[field]));
+    const values = [...fields.map((field) => ended.map((one) => one[field])), ended.map(({ tries }) => triesText(tries))];
     await check(database, claims[0], await database.rows<OwnedRow>(outboxStatements.archive, [...claims, ...values]));
   },
-  async postpone({ seq, instanceId, epoch }, notBefore, { attempts, status, error }) {
-    const values = [instanceId, epoch, seq, notBefore, attempts, status, error];
+  async postpone({ seq, instanceId, epoch }, notBefore, { attempts, status, error, tries }) {
+    const values = [instanceId, epoch, seq, notBefore, attempts, status, error, triesText(tries)];
     await check(database, [instanceId], await database.rows<OwnedRow>(outboxStatements.postpone, values));
   },
   async pending() {

@@ -1,0 +1,30 @@
+/** The list of attempts that a delivery keeps. It is stored with the row, which is written at the end of the attempts anyway. */
+import type { Delivery, LastAttempt, Try } from '../model.ts';
+import type { Attempt } from '../ports.ts';
+
+/** Attempts that are kept: those of the usual schedule. */
+const mostTries = 12;
+/** Characters of an error that are kept. */
+const errorLength = 200;
+
+const withoutAnswer = ({ answer: _answer, ...one }: Try): Try => one;
+
+/** Appends an attempt. The oldest attempts go first, and only the latest refusal keeps its answer. */
+export function withTry(before: readonly Try[] = [], outcome: Attempt, at: number, ms: number): readonly Try[] {
+  const made: Try = outcome.ok
+    ? { at, ms, status: outcome.status, error: '' }
+    : {
+        at,
+        ms,
+        status: outcome.status ?? 0,
+        error: outcome.error.slice(0, errorLength),
+        ...(outcome.answer === undefined ? {} : { answer: outcome.answer }),
+      };
+  return [...before.slice(1 - mostTries).map(withoutAnswer), made];
+}
+
+/** Returns what the row itself tells of its attempts. */
+export const lastOf = ({ attempts, tries }: Pick<Delivery, 'attempts' | 'tries'>): Pick<LastAttempt, 'attempts' | 'tries'> => ({
+  attempts,
+  ...(tries === undefined ? {} : { tries }),
+});
