@@ -5,6 +5,7 @@ import { objectionsTo } from '#test/support/access.ts';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { dashboardStage } from '#test/support/dashboard-stage.ts';
 import { openReceiver, type Receiver } from '#test/support/receivers.ts';
+import { until } from '#test/support/until.ts';
 
 /** Three attempts at once, and the fourth when the test is long over. */
 const stage = dashboardStage({ WEBHOOK_QUICK_RETRIES_MS: '0,100,200,600000' });
@@ -48,4 +49,67 @@ inBrowser('a receiver that fails is seen at once: its error, its rate, tries and
   await account.call('POST', '/webhook', { action: 'update', ...webhook, url: receiver.url, events: ['messages'], enabled: true });
   await dashboard.goto('/admin');
   await page.locator('.row.of-connected').waitFor();
+});
+
+inBrowser('a delivery is opened with its request, answers and attempts; receiver and time filter; a selection is sent again', async () => {
+  const { scene, account, id, dashboard } = await stage();
+  const { page } = dashboard;
+  const [good, bad] = [await openReceiver(), await openReceiver()];
+  receivers.push(good, bad);
+  const add = (url: string, more: object = {}) =>
+    account.call('POST', '/webhook', { action: 'add', url, events: ['messages'], enabled: true, ...more });
+  await add(good.url, { secret: true, headers: { Authorization: 'Bearer hidden' } });
+  await add(bad.url);
+  bad.answer(503);
+  for (const text of ['first', 'second', 'third']) await scene.write(account, text);
+  await until(() => good.posted.length === 3, 'three messages arrive');
+
+  await dashboard.goto(`/admin/sessions/${id}/webhooks`);
+  const rows = page.locator('.deliveries tbody tr');
+  await page.getByLabel('Receiver', { exact: true }).selectOption(new URL(bad.url).host);
+  const waiting = rows.filter({ hasText: '503' }).first();
+  await waiting.locator('.number', { hasText: '3' }).waitFor();
+  // By the keyboard alone.
+  await waiting.getByRole('button', { name: /^Details of messages/ }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Delivery: messages' });
+  await dialog.locator('.tries li').nth(2).waitFor();
+  assert.deepEqual(await dialog.locator('.tries pre').allTextContents(), ['out of order']);
+  assert.match(
+    String(await dialog.locator('.tries li').first().textContent()),
+    /^\s*\d\d:\d\d:\d\d\s*[\d,]+ ms\s*.*503 Service Unavailable\s*$/,
+  );
+  assert.deepEqual(await objectionsTo(dashboard, 'delivery'), []);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  await page.getByLabel('Receiver', { exact: true }).selectOption(new URL(good.url).host);
+  await until(async () => (await rows.count()) === 3, 'the deliveries of one receiver');
+  await rows
+    .first()
+    .getByRole('button', { name: /^Details of messages/ })
+    .click();
+  const [headers, payload] = [dialog.getByRole('group', { name: 'Headers' }), dialog.getByRole('group', { name: 'Payload' })];
+  assert.match(String(await headers.textContent()), /^Authorization: \*\*\*$[^]*^webhook-signature: \*\*\*$/m);
+  const sent = JSON.parse(String(await payload.textContent())) as { token: string; message: { text: string } };
+  // Answers to the dashboard have no token at all.
+  assert.deepEqual([sent.token, sent.message.text], ['', 'third']);
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+
+  good.forget();
+  const replay = page.getByRole('button', { name: /^Replay selected/ });
+  assert.equal(await replay.isDisabled(), true);
+  await rows.nth(0).getByRole('checkbox').check();
+  await rows.nth(2).getByRole('checkbox').check();
+  assert.deepEqual(await objectionsTo(dashboard, 'selection'), []);
+  await page.getByRole('button', { name: 'Replay selected (2)' }).click();
+  await page.getByText('Sent again: 2').waitFor();
+  await until(() => good.posted.length === 2, 'the selected deliveries arrive');
+  assert.deepEqual(good.posted.map(({ body }) => (body['message'] as { text: string }).text).toSorted(), ['first', 'third']);
+  await until(async () => (await rows.filter({ hasText: 'delivered' }).count()) === 3, 'they are delivered again');
+  await page.getByLabel('Select all shown').check();
+  await page.getByRole('button', { name: 'Replay selected (3)' }).waitFor();
+  await page.getByLabel('Events until').fill('2020-01-01T00:00');
+  await page.getByText('No deliveries').waitFor();
+  assert.equal(good.posted.length, 2);
 });

@@ -51,7 +51,7 @@ export const openReceiver = async (hold: () => number = () => 0): Promise<Receiv
       if (ms > 0) await wait(ms);
       // The sender is gone and counts the post as unanswered.
       if (response.destroyed) return;
-      response.writeHead(status).end();
+      response.writeHead(status).end(status === 200 ? '' : 'out of order');
       if (status !== 200) return void (refused += 1);
       const body = JSON.parse(sent) as Posted['body'];
       posted.push({ id, type: String(body['EventType']), token: String(body['token']), headers, body });

@@ -1,46 +1,26 @@
-/** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, and can be sent again. */
+/** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, can be opened, and can be sent again, one or several. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
-import { Button, Empty, StateBadge } from '../ui/parts.js';
+import { Button, Empty, Field } from '../ui/parts.js';
+import { callerOf, canReplay, DeliveryBadge, DeliveryDialog, replayAll } from './delivery.js';
 import { useAnswer, useRefresh } from './load.js';
 import { timeText, untilText } from './times.js';
 
+/** @import { Signal } from '@preact/signals' */
+/** @import { Delivery, Owner } from './delivery.js' */
 /** @import { Webhook } from './webhook-form.js' */
 
-/**
- * @typedef {object} Delivery
- * @property {string} id
- * @property {string} webhook
- * @property {string} [instance] Of the global webhook.
- * @property {'waiting' | 'parked' | 'dead' | 'delivered'} state
- * @property {string} event
- * @property {string} message_type
- * @property {number} attempts
- * @property {string} created
- * @property {string} [next_attempt]
- * @property {string} [ended]
- * @property {string} [reason]
- * @property {number} [status_code]
- */
+/** @typedef {{ state: string, webhook: string, from: string, to: string }} Filter Empty texts match any. Times are those of the inputs. */
 
 const states = /** @type {const} */ (['', 'waiting', 'parked', 'dead', 'delivered']);
-const tones = { waiting: 'connecting', parked: 'connecting', dead: 'person', delivered: 'connected' };
 const page = 50;
 const refreshMs = 3_000;
 
-/** The owner of the webhooks: a session, or the gateway for the global webhook. @typedef {{ path: '/webhook' | '/globalwebhook', instance?: string }} Owner */
-
-/** @param {Owner} of @returns {{ instance?: string }} */
-const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
-
-/** @param {Owner} of @param {object} filter */
-const replay = async (of, filter) => {
-  const answer = await attempt(() => post(`${of.path}/replay`, filter, callerOf(of)));
-  if (answer !== undefined) toast(t('replayed', { n: answer.replayed }));
-};
+/** @param {Delivery} delivery */
+const keyOf = ({ id, webhook, instance = '' }) => `${id}-${webhook}-${instance}`;
 
 /** @param {Delivery} delivery */
 const whyOf = ({ reason, state, next_attempt: next }) => {
@@ -49,23 +29,52 @@ const whyOf = ({ reason, state, next_attempt: next }) => {
   return [reason, again].filter(Boolean).join(' · ');
 };
 
-/** @param {{ of: Owner, delivery: Delivery, host: string, onReplay: () => Promise<void> }} props */
-const Row = ({ of, delivery, host, onReplay }) => {
-  const { id, state, event, message_type: type, attempts, created, webhook, instance } = delivery;
-  const isOver = state === 'dead' || state === 'delivered' || state === 'parked';
+/** Returns the query of the filter. Times are in the time zone of the browser. @param {Filter} filter @param {number} limit */
+const queryOf = ({ state, webhook, from, to }, limit) => {
+  const query = new URLSearchParams({ limit: String(limit) });
+  for (const [name, value] of Object.entries({ state, webhook })) if (value !== '') query.set(name, value);
+  for (const [name, value] of Object.entries({ from, to })) {
+    const at = new Date(value).getTime();
+    if (!Number.isNaN(at)) query.set(name, String(at));
+  }
+  return query.toString();
+};
+
+/**
+ * @typedef {object} RowProps
+ * @property {Owner} of
+ * @property {Delivery} delivery
+ * @property {string} host
+ * @property {boolean} isPicked
+ * @property {() => void} onPick
+ * @property {() => void} onOpen
+ * @property {() => Promise<void>} onReplay
+ */
+
+/** @param {RowProps} props */
+const Row = ({ of, delivery, host, isPicked, onPick, onOpen, onReplay }) => {
+  const { id, state, event, message_type: type, attempts, created, instance } = delivery;
   const again = async () => {
-    await replay(of, { id, webhook });
+    await replayAll(of, [delivery]);
     await onReplay();
   };
   return html`
     <tr>
+      <td>
+        ${canReplay(delivery) && html`<input type="checkbox" aria-label=${t('deliverySelect', { event, id })} checked=${isPicked} onChange=${onPick} />`}
+      </td>
       <td class="dim">${timeText(Date.parse(created))}</td>
-      <td><${StateBadge} state=${tones[state]} word=${t(/** @type {'delivery_dead'} */ (`delivery_${state}`))} /></td>
-      <td>${event} ${type !== '' && html`<span class="dim">${type}</span>`}</td>
+      <td><${DeliveryBadge} state=${state} /></td>
+      <td>
+        <button type="button" class="open" aria-haspopup="dialog" aria-label=${t('deliveryOpen', { event, id })} onClick=${onOpen}>
+          ${event}
+        </button>
+        ${' '}${type !== '' && html`<span class="dim">${type}</span>`}
+      </td>
       <td class="dim">${instance === undefined ? host : html`<a href=${`/admin/sessions/${instance}`}>${instance}</a>`}</td>
       <td class="number">${count(attempts)}</td>
       <td class="because">${whyOf(delivery)}</td>
-      <td>${isOver && html`<${Button} onClick=${again} aria-label=${t('replayOf', { event, id })}>${t('replay')}<//>`}</td>
+      <td>${canReplay(delivery) && html`<${Button} onClick=${again} aria-label=${t('replayOf', { event, id })}>${t('replay')}<//>`}</td>
     </tr>
   `;
 };
@@ -77,18 +86,114 @@ const receiversOf = (webhooks) => {
   return new Map(parsed.map(({ id, host, path }) => [id, isAlone(host) ? host : host + path]));
 };
 
+/** @param {{ filter: Signal<Filter>, hosts: Map<string, string> }} props */
+const Filters = ({ filter, hosts }) => {
+  /** @param {keyof Filter} name */
+  const change =
+    (name) =>
+    (/** @type {{ currentTarget: HTMLInputElement }} */ { currentTarget }) =>
+      (filter.value = { ...filter.value, [name]: currentTarget.value });
+  const { webhook, from, to } = filter.value;
+  return html`
+    <div class="audit-filter">
+      ${
+        hosts.size > 1 &&
+        html`
+          <${Field} label=${t('receiver')} as="select" value=${webhook} onChange=${change('webhook')}>
+            <option value="">${t('delivery_all')}</option>
+            ${[...hosts].map(([id, host]) => html`<option key=${id} value=${id}>${host}</option>`)}
+          <//>
+        `
+      }
+      <${Field} label=${t('deliveriesFrom')} type="datetime-local" value=${from} onChange=${change('from')} />
+      <${Field} label=${t('deliveriesTo')} type="datetime-local" value=${to} onChange=${change('to')} />
+    </div>
+  `;
+};
+
+/** Selects all deliveries of the page, and sends the selected ones again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
+const Selection = ({ of, deliveries, picked, onReplay }) => {
+  const able = deliveries.filter(canReplay);
+  const chosen = able.filter((one) => picked.value.has(keyOf(one)));
+  const isAll = able.length > 0 && chosen.length === able.length;
+  const replayChosen = async () => {
+    await replayAll(of, chosen);
+    picked.value = new Set();
+    await onReplay();
+  };
+  return html`
+    <div class="selection">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked=${isAll}
+          indeterminate=${chosen.length > 0 && !isAll}
+          disabled=${able.length === 0}
+          onChange=${() => (picked.value = new Set(isAll ? [] : able.map(keyOf)))}
+        />
+        ${t('deliveriesSelectAll')}
+      </label>
+      <${Button} disabled=${chosen.length === 0} onClick=${replayChosen}>${t('replaySelected', { n: chosen.length })}<//>
+    </div>
+  `;
+};
+
+/** @param {{ of: Owner, deliveries: readonly Delivery[], nameOf: (webhook: string) => string, picked: Signal<ReadonlySet<string>>, onOpen: (delivery: Delivery) => void, onReplay: () => Promise<void> }} props */
+const Rows = ({ of, deliveries, nameOf, picked, onOpen, onReplay }) => {
+  /** @param {string} key */
+  const pick = (key) => {
+    const next = new Set(picked.value);
+    if (!next.delete(key)) next.add(key);
+    picked.value = next;
+  };
+  const heads = [t('at'), t('colState'), t('event'), t(of.instance === undefined ? 'colSession' : 'receiver')];
+  return html`
+    <div class="scroll" tabindex="0" role="group" aria-label=${t('deliveriesTable')}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col"><span class="hidden-text">${t('deliveriesSelected')}</span></th>
+            ${heads.map((name) => html`<th key=${name} scope="col">${name}</th>`)}
+            <th scope="col" class="number">${t('tries')}</th>
+            <th scope="col">${t('colWhy')}</th>
+            <th scope="col"><span class="hidden-text">${t('replay')}</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${deliveries.map((one) => {
+            const key = keyOf(one);
+            return html`<${Row}
+              key=${key}
+              of=${of}
+              delivery=${one}
+              host=${nameOf(one.webhook)}
+              isPicked=${picked.value.has(key)}
+              onPick=${() => pick(key)}
+              onOpen=${() => onOpen(one)}
+              onReplay=${onReplay}
+            />`;
+          })}
+        </tbody>
+      </table>
+    </div>
+  `;
+};
+
 /** @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean }} props */
 export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
-  const state = useSignal('');
+  const filter = useSignal(/** @type {Filter} */ ({ state: '', webhook: '', from: '', to: '' }));
   const shown = useSignal(page);
-  const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
+  const picked = useSignal(/** @type {ReadonlySet<string>} */ (new Set()));
+  const opened = useSignal(/** @type {Delivery | null} */ (null));
+  const query = queryOf(filter.value, shown.value);
   const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
   useRefresh(load, refreshMs);
   const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];
   const replayDead = async () => {
-    await replay(of, { state: 'dead' });
+    const done = await attempt(() => post(`${of.path}/replay`, { state: 'dead' }, callerOf(of)));
+    if (done !== undefined) toast(t('replayed', { n: done.replayed }));
     await load();
   };
   return html`
@@ -98,7 +203,12 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
         <div class="filters" role="group" aria-label=${t('deliveriesFilter')}>
           ${states.map(
             (name) => html`
-              <button key=${name} type="button" aria-pressed=${state.value === name} onClick=${() => (state.value = name)}>
+              <button
+                key=${name}
+                type="button"
+                aria-pressed=${filter.value.state === name}
+                onClick=${() => (filter.value = { ...filter.value, state: name })}
+              >
                 ${t(name === '' ? 'delivery_all' : `delivery_${name}`)}
               </button>
             `,
@@ -106,29 +216,25 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
         </div>
         <${Button} onClick=${replayDead}>${t('replayDead')}<//>
       </header>
+      <${Filters} filter=${filter} hosts=${hosts} />
       ${
         instead ??
         (deliveries.length === 0
           ? html`<${Empty} title=${t('deliveriesNone')} text=${t('deliveriesNoneText')} />`
           : html`
-              <div class="scroll" tabindex="0" role="group" aria-label=${t('deliveriesTable')}>
-                <table>
-                  <thead>
-                    <tr>
-                      ${[t('at'), t('colState'), t('event'), t(of.instance === undefined ? 'colSession' : 'receiver')].map((name) => html`<th key=${name} scope="col">${name}</th>`)}
-                      <th scope="col" class="number">${t('tries')}</th>
-                      <th scope="col">${t('colWhy')}</th>
-                      <th scope="col"><span class="hidden-text">${t('replay')}</span></th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}-${one.instance ?? ''}`} of=${of} delivery=${one} host=${hosts.get(one.webhook) ?? (hasChatwoot ? 'Chatwoot' : one.webhook)} onReplay=${load} />`)}
-                  </tbody>
-                </table>
-              </div>
+              <${Selection} of=${of} deliveries=${deliveries} picked=${picked} onReplay=${load} />
+              <${Rows}
+                of=${of}
+                deliveries=${deliveries}
+                nameOf=${(/** @type {string} */ id) => hosts.get(id) ?? (hasChatwoot ? 'Chatwoot' : id)}
+                picked=${picked}
+                onOpen=${(/** @type {Delivery} */ one) => (opened.value = one)}
+                onReplay=${load}
+              />
               ${answer.value.hasMore && shown.value < 500 && html`<div class="actions"><${Button} onClick=${() => (shown.value += page * 3)}>${t('more')}<//></div>`}
             `)
       }
+      ${opened.value !== null && html`<${DeliveryDialog} of=${of} delivery=${opened.value} onClose=${() => (opened.value = null)} />`}
     </section>
   `;
 };

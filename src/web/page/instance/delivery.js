@@ -1,0 +1,130 @@
+/** One delivery in a dialog: what was sent, what the receiver answered, and when. */
+import { html } from 'htm/preact';
+import { get, post } from '../core/api.js';
+import { count, t } from '../texts.js';
+import { attempt, toast } from '../ui/asking.js';
+import { Button, Dialog, StateBadge } from '../ui/parts.js';
+import { useAnswer, useRefresh } from './load.js';
+import { timeText, untilText } from './times.js';
+
+/**
+ * @typedef {object} Delivery
+ * @property {string} id
+ * @property {string} webhook
+ * @property {string} [instance] Of the global webhook.
+ * @property {'waiting' | 'parked' | 'dead' | 'delivered'} state
+ * @property {string} event
+ * @property {string} message_type
+ * @property {number} attempts
+ * @property {string} created
+ * @property {string} [next_attempt]
+ * @property {string} [ended]
+ * @property {string} [reason]
+ * @property {number} [status_code]
+ */
+
+/** @typedef {{ started: string, ms: number, status_code?: number, error?: string, answer?: string }} Try */
+
+/** @typedef {Delivery & { url: string, headers: Record<string, string>, payload: unknown, tries: readonly Try[] }} Details */
+
+/** The owner of the webhooks: a session, or the gateway for the global webhook. @typedef {{ path: '/webhook' | '/globalwebhook', instance?: string }} Owner */
+
+const tones = { waiting: 'connecting', parked: 'connecting', dead: 'person', delivered: 'connected' };
+const refreshMs = 3_000;
+
+/** @param {Owner} of @returns {{ instance?: string }} */
+export const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
+
+/** Only one that waits in its lane cannot be sent again: it is sent anyway. @param {Delivery} delivery */
+export const canReplay = ({ state }) => state !== 'waiting';
+
+/** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Delivery[]} deliveries */
+export const replayAll = async (of, deliveries) => {
+  let n = 0;
+  for (const webhook of new Set(deliveries.map((one) => one.webhook))) {
+    const id = deliveries.filter((one) => one.webhook === webhook).map((one) => one.id);
+    const answer = await attempt(() => post(`${of.path}/replay`, { webhook, id }, callerOf(of)));
+    if (answer === undefined) return;
+    n += answer.replayed;
+  }
+  toast(t('replayed', { n }));
+};
+
+/** @param {{ state: Delivery['state'] }} props */
+export const DeliveryBadge = ({ state }) =>
+  html`<${StateBadge} state=${tones[state]} word=${t(/** @type {'delivery_dead'} */ (`delivery_${state}`))} />`;
+
+/** @param {{ name: string, children?: unknown }} props */
+const Fact = ({ name, children }) => html`
+  <div>
+    <dt>${name}</dt>
+    <dd>${children}</dd>
+  </div>
+`;
+
+/** @param {{ title: string, text: string }} props */
+const Block = ({ title, text }) => html`
+  <h3>${title}</h3>
+  <pre tabindex="0" role="group" aria-label=${title}>${text}</pre>
+`;
+
+/** @param {{ tries: readonly Try[] }} props */
+const Tries = ({ tries }) => html`
+  <h3>${t('tries')}</h3>
+  ${tries.length === 0 && html`<p class="dim">${t('triesNone')}</p>`}
+  <ol class="tries">
+    ${tries.map(
+      ({ started, ms, status_code: status, error, answer }) => html`
+        <li key=${started}>
+          <span class="dim">${timeText(Date.parse(started))}</span>
+          <span class="number">${t('milliseconds', { ms: count(ms) })}</span>
+          <span class=${error === undefined ? '' : 'bad-outcome'}>${error ?? status}</span>
+          ${answer !== undefined && html`<${Block} title=${t('deliveryAnswer')} text=${answer} />`}
+        </li>
+      `,
+    )}
+  </ol>
+`;
+
+/** @param {{ details: Details }} props */
+const Content = ({ details: { id, state, created, next_attempt: next, url, headers, payload, tries } }) => html`
+  <dl>
+    <${Fact} name=${t('colState')}><${DeliveryBadge} state=${state} /><//>
+    <${Fact} name=${t('deliveryCreated')}>${timeText(Date.parse(created))}<//>
+    ${next !== undefined && html`<${Fact} name=${t('deliveryNext')}>${t('nextAttemptIn', { age: untilText(Date.parse(next)) })}<//>`}
+    <${Fact} name=${t('receiver')}>${url}<//>
+    <${Fact} name="webhook-id"><code>${id}</code><//>
+  </dl>
+  <${Tries} tries=${tries} />
+  <${Block}
+    title=${t('deliveryHeaders')}
+    text=${Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n')}
+  />
+  <${Block} title=${t('deliveryPayload')} text=${JSON.stringify(payload, null, 2)} />
+`;
+
+/** @param {{ of: Owner, delivery: Delivery, onClose: () => void }} props */
+export const DeliveryDialog = ({ of, delivery, onClose }) => {
+  const { id, webhook } = delivery;
+  const path = `${of.path}/deliveries/${encodeURIComponent(id)}?webhook=${encodeURIComponent(webhook)}`;
+  /** @type {() => Promise<Details>} */
+  const ask = () => get(path, callerOf(of));
+  const { answer, load, instead } = useAnswer(ask, [path, of.instance]);
+  useRefresh(load, refreshMs);
+  const details = answer.value;
+  const again = async () => {
+    await replayAll(of, [delivery]);
+    await load();
+  };
+  return html`
+    <${Dialog} title=${t('deliveryTitle', { event: delivery.event })} class="delivery" onClose=${onClose}>
+      ${instead ?? (details !== null && html`<${Content} details=${details} />`)}
+      <div class="actions">
+        ${details !== null && canReplay(details) && html`<${Button} onClick=${again}>${t('replay')}<//>`}
+        <${Button} kind="main" onClick=${onClose}>${t('close')}<//>
+      </div>
+    <//>
+  `;
+};
