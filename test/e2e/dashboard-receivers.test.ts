@@ -51,7 +51,7 @@ inBrowser('a receiver that fails is seen at once: its error, its rate, tries and
   await page.locator('.row.of-connected').waitFor();
 });
 
-inBrowser('a delivery is opened with its request, answers and attempts; receiver and time filter; a selection is sent again', async () => {
+inBrowser('a delivery is opened with its request, its answer and its attempts, and a filter leaves those of one receiver', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
   const [good, bad] = [await openReceiver(), await openReceiver()];
@@ -69,7 +69,7 @@ inBrowser('a delivery is opened with its request, answers and attempts; receiver
   await page.getByLabel('Receiver', { exact: true }).selectOption(new URL(bad.url).host);
   const waiting = rows.filter({ hasText: '503' }).first();
   await waiting.locator('.number', { hasText: '3' }).waitFor();
-  // By the keyboard alone.
+  // The keyboard opens and closes the dialog.
   await waiting.getByRole('button', { name: /^Details of messages/ }).focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Delivery: messages' });
@@ -95,7 +95,20 @@ inBrowser('a delivery is opened with its request, answers and attempts; receiver
   // Answers to the dashboard have no token at all.
   assert.deepEqual([sent.token, sent.message.text], ['', 'third']);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
+});
 
+inBrowser('selected deliveries are sent again, and a time leaves only the events of a period', async () => {
+  const { scene, account, id, dashboard } = await stage();
+  const { page } = dashboard;
+  const good = await openReceiver();
+  receivers.push(good);
+  await account.call('POST', '/webhook', { action: 'add', url: good.url, events: ['messages'], enabled: true });
+  for (const text of ['first', 'second', 'third']) await scene.write(account, text);
+  await until(() => good.posted.length === 3, 'three messages arrive');
+  await dashboard.goto(`/admin/sessions/${id}/webhooks`);
+  await page.getByLabel('Receiver', { exact: true }).selectOption(new URL(good.url).host);
+  const rows = page.locator('.deliveries tbody tr');
+  await until(async () => (await rows.filter({ hasText: 'delivered' }).count()) === 3, 'the deliveries of one receiver');
   good.forget();
   const replay = page.getByRole('button', { name: /^Replay selected/ });
   assert.equal(await replay.isDisabled(), true);

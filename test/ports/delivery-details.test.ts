@@ -1,4 +1,4 @@
-/** What the stores of deliveries tell of one delivery and of a period: one suite, run on the fakes and on PostgreSQL. */
+/** Tests one delivery in full, and the list of a period: one suite, run on the fakes and on PostgreSQL. */
 import assert from 'node:assert/strict';
 import { anything, both, claimed, ended, text } from './delivery-place.ts';
 

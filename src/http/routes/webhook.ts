@@ -222,7 +222,7 @@ const sides: readonly Side[] = [
 
 const missing = { notFound: { example: 'Webhook not found' } } as const;
 
-const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[] => [
+const readingRoutes = ({ path, credential, of, name, owner }: Side): readonly Route[] => [
   route({
     on: [`GET ${path}/deliveries`],
     credential,
@@ -255,6 +255,9 @@ const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[]
       return mapResult(await gateway.delivery(owner(id), { id: params.id, ...query }), (found) => deliveryDetailsView(found, shown));
     },
   }),
+];
+
+const actingRoutes = ({ path, credential, of, name, owner }: Side): readonly Route[] => [
   route({
     on: [`POST ${path}/replay`],
     credential,
@@ -290,4 +293,4 @@ const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[]
   }),
 ];
 
-export const deliveryRoutes: readonly Route[] = sides.flatMap(routesOf);
+export const deliveryRoutes: readonly Route[] = sides.flatMap((side) => [...readingRoutes(side), ...actingRoutes(side)]);
