@@ -6,7 +6,7 @@ import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
-  type ChatwootPlace,
+  type ChatwootTarget,
   type DeliveryInFull,
   type DeliveryRecord,
   damageText,
@@ -199,9 +199,9 @@ const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
 const droppedOf = async ({ cluster, dispatcher }: Host, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
   (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
-async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
   const { webhook: _webhook, state = null, ...rest } = filter;
-  const { deliveries } = supervisor.ports;
+  const { deliveries } = host.ports;
   const ids = webhooks.map(({ id }) => id);
   const [page, tallies, dropped] = await Promise.all([
     deliveries.list({ webhooks: ids, state, ...rest }),
@@ -216,7 +216,7 @@ async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter
 }
 
 /** Returns the request of a delivery. Whoever may look at it may not learn the token, the secret, or the values of the webhook's own headers. */
-function requestOf({ ports, dispatcher }: Supervisor, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
+function requestOf({ ports, dispatcher }: Host, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
   if (webhook.chatwoot) return { url: webhook.url, headers: {}, payload: parsed(body) };
   const sender = { ...dispatcher.sender(instanceId), token: masked };
   const own = Object.keys(webhook.headers).map((name) => [name, masked]);
@@ -238,17 +238,17 @@ const parsed = (json: string): unknown => {
   }
 };
 
-async function lookAt(supervisor: Supervisor, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
-  const { deliveries, time } = supervisor.ports;
+async function lookAt(host: Host, webhooks: readonly Webhook[], eventId: string): Promise<Result<DeliveryDetails>> {
+  const { deliveries, time } = host.ports;
   const found = await deliveries.find(
     webhooks.map(({ id }) => id),
     eventId,
   );
   const webhook = webhooks.find(({ id }) => id === found?.webhookId);
   if (found === null || webhook === undefined) return refuse('notFound', 'Delivery not found');
-  const view = viewOf(supervisor, found);
+  const view = viewOf(host, found);
   const at = view.tries?.at(-1)?.at ?? (view.endedAt || time.now());
-  return done({ ...view, ...requestOf(supervisor, webhook, found, at) });
+  return done({ ...view, ...requestOf(host, webhook, found, at) });
 }
 
 /** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
@@ -300,8 +300,8 @@ export const deliveryCommands = (host: Host): DeliveryCommands => ({
     return webhooks.ok ? done(await look(host, webhooks.value, filter)) : webhooks;
   },
   async delivery(owner, { id, webhook }) {
-    const webhooks = chosen(supervisor, owner, webhook);
-    return webhooks.ok ? lookAt(supervisor, webhooks.value, id) : webhooks;
+    const webhooks = chosen(host, owner, webhook);
+    return webhooks.ok ? lookAt(host, webhooks.value, id) : webhooks;
   },
   async replay(owner, filter) {
     const webhooks = chosen(host, owner, filter.webhook);

@@ -315,7 +315,8 @@ const bounded: readonly (readonly [what: string, Statement, Parameters<typeof ro
   ['a page of a courier: no more than the page, and as many that are due again', outboxStatements.due, ['w3', 'r3', 1e12, 10, 1e9], 23],
   ['a page of a courier: nothing of what is parked for later', outboxStatements.due, ['w3', 'r3', 1, 10, 1e9], 11],
   ['a courier asks for held lanes: one row for each', outboxStatements.heldLanes, ['w3', 'r3', 1, 10], 100],
-  ['a list: what the page may need of each type', listStatement('waiting'), [['w3'], 5, 0], 10],
+  ['a list: what the page may need of each type', listStatement('waiting'), [['w3'], 5, 0, 0, 9e15], 10],
+  ['one delivery: the deliveries of its webhook', deliveryStatements.find, [['w3'], 'unknown'], 400],
   ['tallies: nothing', tallyStatements.all, [], 0],
   ['tallies of one webhook: nothing', tallyStatements.of, [['w3']], 0],
 ];

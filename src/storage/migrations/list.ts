@@ -8,7 +8,7 @@
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
 import { Deliveries, HeldLanes, Tallies, Tries } from './deliveries.ts';
-import { Inbound, LeavingKeys, RefusedEntries } from './keys.ts';
+import { Inbound, LeavingKeys, NoKeyChecks, RefusedEntries } from './keys.ts';
 import { DeviceNames, LeavingAccounts, NoInstanceKeys, PasskeyCodes, Proxies, Removals, StepLog } from './instances.ts';
 import {
   Calls,
@@ -94,5 +94,6 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0101-people', class: People },
   { name: '0110-figures', class: Figures },
   { name: '0111-alerts', class: Alerts },
-  { name: '0112-tries', class: Tries },
+  { name: '0112-no-key-checks', class: NoKeyChecks },
+  { name: '0113-tries', class: Tries },
 ];
