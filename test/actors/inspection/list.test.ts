@@ -89,6 +89,18 @@ test('actors: the list is sorted by name, both ways', async () => {
   assert.deepEqual(await idsOf(stage, { sort: 'name', descending: true }), names.toReversed());
 });
 
+test('actors: names are sorted in natural order, across pages', async () => {
+  const names = ['shop 10', 'Shop 2', 'shop 1', 'Água', 'bakery', 'shop 2b', 'shop 007'];
+  const stage = await staged(names.map((name, n) => ({ id: `r${n}`, name })));
+  const found: string[] = [];
+  for (let after: string | null = ''; after !== null;) {
+    const { rows, next } = await pageOf(stage, { sort: 'name', limit: 3, after });
+    found.push(...rows.map(({ name }) => name));
+    after = next === '' ? null : next;
+  }
+  assert.deepEqual(found, ['Água', 'bakery', 'shop 1', 'Shop 2', 'shop 2b', 'shop 007', 'shop 10']);
+});
+
 test('actors: pages follow each other without gaps or doubles, also when rows leave in between', async () => {
   const stage = await scene();
   const first = await pageOf(stage, { sort: 'name', limit: 2 });

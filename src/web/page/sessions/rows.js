@@ -38,6 +38,17 @@ const orders = {
   outbox: (a, b) => b.outbox - a.outbox,
 };
 
+/**
+ * Returns the sort key of a name in natural order, as the server makes it: `shop 2` precedes `shop 10`.
+ * @param {string} name
+ */
+const naturalOf = (name) =>
+  name
+    .toLowerCase()
+    .normalize('NFD')
+    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/0*(\d+)/g, (_, digits) => `${String.fromCharCode(0x30 + Math.min(digits.length, 40))}${digits}`);
+
 /** @typedef {Readonly<Record<Group, number>>} Counts */
 
 const noCounts = () => /** @type {Record<Group, number>} */ (Object.fromEntries(groups.map((group) => [group, 0])));
@@ -45,8 +56,10 @@ const noCounts = () => /** @type {Record<Group, number>} */ (Object.fromEntries(
 export class Rows {
   /** @type {Map<string, Row>} */
   #rows = new Map();
-  /** Lower case, for search and order. @type {Map<string, string>} */
+  /** Lower case, for the search. @type {Map<string, string>} */
   #names = new Map();
+  /** Sort keys of the names. @type {Map<string, string>} */
+  #keys = new Map();
   /** @type {readonly Row[]} */
   #shown = [];
   #held = false;
@@ -88,8 +101,11 @@ export class Rows {
    */
   put(rows) {
     for (const row of rows) {
+      if (this.#rows.get(row.id)?.name !== row.name) {
+        this.#names.set(row.id, row.name.toLowerCase());
+        this.#keys.set(row.id, naturalOf(row.name));
+      }
       this.#rows.set(row.id, row);
-      this.#names.set(row.id, row.name.toLowerCase());
     }
     this.#stale = true;
     this.#schedule();
@@ -107,6 +123,7 @@ export class Rows {
   remove(id) {
     this.#rows.delete(id);
     this.#names.delete(id);
+    this.#keys.delete(id);
     this.#stale = true;
     this.#schedule();
   }
@@ -164,7 +181,7 @@ export class Rows {
     }
     const { by, turned } = this.sort.value;
     const [order, sign] = [orders[by], turned ? -1 : 1];
-    const nameOf = (/** @type {Row} */ row) => this.#names.get(row.id) ?? '';
+    const nameOf = (/** @type {Row} */ row) => this.#keys.get(row.id) ?? '';
     this.#shown = fitting.sort((a, b) => sign * (order(a, b) || compare(nameOf(a), nameOf(b)) || compare(a.id, b.id)));
     this.#stale = false;
     this.#orderedAt = performance.now();
