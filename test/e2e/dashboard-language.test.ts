@@ -1,6 +1,7 @@
 /** The languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
 import { adminToken, GatewayProcess } from '#test/support/gateway.ts';
 
@@ -39,13 +40,16 @@ inBrowser('the language follows the browser and can be chosen, and the choice st
   }
 });
 
-inBrowser('the page of a session gives state and reason in the language of the reader', async () => {
+inBrowser('the page of a session gives state and reason in the language of the reader, and the list fits a phone', async () => {
   const { body } = await gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
   const dashboard = await opened(`/admin/sessions/${(body.instance as { id: string }).id}`, 'pt-PT');
   try {
     const why = dashboard.page.locator('.why');
     await why.getByRole('heading', { name: 'parada' }).waitFor();
     assert.match(String(await why.textContent()), /Clique em Conectar para vincular um telefone/);
+    await dashboard.goto('/admin');
+    await dashboard.page.getByRole('link', { name: 'loja' }).waitFor();
+    assert.equal((await objectionsTo(dashboard, 'lista')).join('\n'), '');
     assert.deepEqual(dashboard.complaints, []);
   } finally {
     await dashboard.close();
