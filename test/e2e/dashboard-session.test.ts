@@ -217,7 +217,7 @@ inBrowser('a circuit that opened is said in the parts, and cleared by its button
   for (const text of ['one', 'two', 'three', 'four']) await on.scene.write(on.account, `Behind the circuit: ${text}`);
   const clear = button(on, 'Clear circuit');
   await clear.waitFor();
-  assert.match(String(await page.locator('.parts li.of-person').textContent()), /courier.*circuit open, probe in \d+ s/);
+  assert.match(String(await page.locator('.parts li.of-person').textContent()), /webhook to .* courier.*circuit open, probe in \d+ s/);
   await on.scene.write(on.account, 'Waits for the circuit');
   receiver.answer(200);
   await clear.click();

@@ -6,6 +6,7 @@ import { chartDescriptions, eventDescriptions } from '#actors/session/chart-desc
 import { whyText } from '#src/contract/inspector.ts';
 import { nameOf } from '#src/web/page/chart/words.js';
 import { en } from '#src/web/page/texts/en.js';
+import { stateWords } from '#src/web/page/texts/en-said.js';
 import { phrases } from '#src/web/page/texts/pt-said.js';
 import { pt } from '#src/web/page/texts/pt.js';
 import { translator } from '#src/web/page/texts/said.js';
@@ -57,6 +58,14 @@ test('languages: every state has a translated name and description', () => {
         `the name of ${state}`,
       );
     }
+});
+
+test('languages: each English word for a state stands for a state of a chart', () => {
+  const names = new Set(Object.values(chartDescriptions).flatMap(({ states }) => Object.keys(states).map(nameOf)));
+  assert.deepEqual(
+    stateWords.map(([name]) => name).filter((name) => !names.has(name)),
+    [],
+  );
 });
 
 const causes = (event: string): readonly StepCause[] => {

@@ -1,6 +1,7 @@
 /** Texts of the page by name, in the language that the reader chose or the browser prefers. A further language is files in `texts/` and a line here. */
 import { visible } from './texts/visible.js';
 import { en } from './texts/en.js';
+import { stateWords } from './texts/en-said.js';
 import { pt } from './texts/pt.js';
 import { phrases } from './texts/pt-said.js';
 import { translator } from './texts/said.js';
@@ -12,7 +13,7 @@ import { translator } from './texts/said.js';
  * @type {Readonly<Record<Language, { name: string, tag: string, table: typeof en, said: import('./texts/said.js').Phrases }>>}
  */
 export const languages = {
-  en: { name: 'English', tag: 'en', table: en, said: [] },
+  en: { name: 'English', tag: 'en', table: en, said: stateWords },
   pt: { name: 'Português', tag: 'pt-BR', table: pt, said: phrases },
 };
 

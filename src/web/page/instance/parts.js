@@ -1,5 +1,6 @@
 /** The parts of a session beside its chart, how each of them is, and what can be done about it. */
 import { html } from 'htm/preact';
+import { spaced } from '../chart/words.js';
 import { said, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
 import { sendEvent } from './acts.js';
@@ -22,6 +23,9 @@ const names = {
 
 /** @param {Part} part */
 const ownName = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
+
+/** Returns the name that the log and the metrics have for a part. @param {Part} part */
+const termOf = ({ id, courier }) => (courier === undefined ? spaced(id) : 'courier');
 
 /** Couriers to one host differ by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
 const nameOf = (part, all) => {
@@ -46,7 +50,7 @@ const Row = ({ live, part, all }) => {
   return html`
     <li class=${`of-${tones[part.state]}`}>
       <${Icon} name=${tones[part.state]} label=${t(/** @type {'partState_ok'} */ (`partState_${part.state}`))} />
-      <span class="name">${nameOf(part, all)}</span>
+      <span class="name">${nameOf(part, all)}${termOf(part) !== ownName(part) && html` <span class="note">${termOf(part)}</span>`}</span>
       <span class="dim">${said(part.note)}</span>
       ${help !== null && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
     </li>

@@ -54,11 +54,12 @@ export const Why = ({ live }) => {
     looked === null
       ? [...figuresNow(detail), ...nodeFigures(detail)]
       : [[t('at'), timeText(looked.at)], ...(looked.n > 0 ? [[t('step'), `${looked.n}`]] : [])];
+  const [word, top] = [said(nameOf(state)), topOf(state) === state ? '' : said(topOf(state))];
+  // The name that the API and the log have, where it is another word.
+  const term = word === nameOf(state) ? '' : state;
   return html`
     <section class=${`panel why of-${tone}`} aria-labelledby="why-title">
-      <h2 id="why-title">
-        <${Icon} name=${tone} />${said(nameOf(state))}<span class="note">${topOf(state) === state ? '' : said(topOf(state))}</span>
-      </h2>
+      <h2 id="why-title"><${Icon} name=${tone} />${word}<span class="note">${term === '' ? top : term}</span></h2>
       <p class="dim">${said(meaningOf(live, state))}</p>
       <h3 class="note">${t('colWhy')}</h3>
       ${detail.lease?.answers === false && html`<p class="note silent-node" role="status">${t('nodeSilent', { name: detail.lease.node })}</p>`}

@@ -1,0 +1,13 @@
+/** English words for states whose names in the charts are terms of the program. Views show the name of the chart beside them. */
+
+/** @type {import('./said.js').Phrases} */
+export const stateWords = [
+  ['idle', 'not in use'],
+  ['admission', 'waiting its turn'],
+  ['abandoning', 'closing without logout'],
+  ['deleting', 'deleting credentials'],
+  ['deleting later', 'deleting credentials later'],
+  ['setting aside', 'keeping old credentials'],
+  ['setting aside later', 'keeping old credentials later'],
+  ['unlinking', 'removing the device'],
+];
