@@ -49,6 +49,27 @@ amongNodes('the list shows a session of another node with its state and its node
   assert.equal(await page.locator('.silent-nodes').count(), 0);
 });
 
+amongNodes('the list can show the sessions of one node', async () => {
+  const { page } = dashboard;
+  const more: Account[] = [];
+  while (more.length < 8 && new Set(await nodes.settled([account, ...more])).size < 2) more.push(await nodes.scene.paired());
+  const owners = await nodes.settled([account, ...more]);
+  await page.reload();
+  const filter = page.getByLabel('Show one node only');
+  const shown = page.locator('.grid .row:visible');
+  for (const name of new Set(owners)) {
+    await filter.selectOption(name);
+    const count = owners.filter((one) => one === name).length;
+    await page.getByText(`${count} of ${owners.length} sessions`).waitFor();
+    await shown.nth(count).waitFor({ state: 'detached' });
+    assert.equal(await shown.filter({ hasText: name }).count(), count);
+  }
+  assert.deepEqual(await objectionsTo(dashboard, 'list of one node'), []);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  for (const one of more) assert.equal((await one.call('DELETE', '/instance', {})).status, 200);
+  await filter.waitFor({ state: 'detached' });
+});
+
 amongNodes('the page of a session says on which node it is and why, and shows its steps and its events', async () => {
   const { page } = dashboard;
   const { id } = await account.seen();

@@ -198,6 +198,63 @@ inBrowser('acts on a filter are done to all that it shows', async () => {
   await view().getByRole('button', { name: 'Show all' }).click();
 });
 
+inBrowser('each row has a reason, and names are in natural order', async () => {
+  for (const name of ['shop 10', 'shop 9']) await gateway.call('POST', '/instance/create', { body: { name } });
+  await cell('shop 10', '.c-why').getByText('no phone is linked: Connect shows a code').waitFor();
+  await cell('Bakery Ana', '.c-why').getByText('asleep, wakes on a call or a message to send').waitFor();
+  assert.equal((await gateway.call('POST', '/instance/connect', { token: (await one('Bakery Ana'))?.token ?? '', body: {} })).status, 200);
+  await cell('Bakery Ana', '.c-why')
+    .getByText(/^live since \d\d:\d\d$/)
+    .waitFor();
+  await view().getByRole('button', { name: 'Session', exact: true }).click();
+  const names = async (): Promise<readonly string[]> =>
+    (
+      await view()
+        .locator('.grid .row:not([hidden])')
+        .all()
+        .then((rows) =>
+          Promise.all(
+            rows.map(async (row) => [await row.getAttribute('aria-rowindex'), await row.locator('.name').textContent()] as const),
+          ),
+        )
+    )
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .map(([, name]) => String(name));
+  await until(
+    async () => (await names()).join() === 'Bakery Ana,Clinic Clara,shop 9,shop 10',
+    async () => `the order is ${(await names()).join()}`,
+  );
+});
+
+inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and all by one press', async () => {
+  const { page } = dashboard;
+  await page.getByRole('checkbox', { name: 'Select shop 9' }).click();
+  await sees('1 selected');
+  await page.locator('.grid').focus();
+  await press('End');
+  await press(' ');
+  await sees('2 selected');
+  assert.equal(await page.getByRole('checkbox', { name: 'Select shop 10' }).isChecked(), true);
+  assert.equal(await page.locator('.grid .row[aria-selected="true"]').count(), 2);
+  await page.getByLabel('Name, number or reason').fill('shop 9');
+  await sees('2 selected (1 of them not shown)');
+  await page.getByLabel('Name, number or reason').fill('');
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete 2' }).click();
+  await until(
+    async () => (await all()).length === 2,
+    () => 'both are deleted',
+  );
+  assert.deepEqual((await all()).map(({ name }) => name).toSorted(), ['Bakery Ana', 'Clinic Clara']);
+  await cell('shop', '.c-state').first().waitFor({ state: 'detached' });
+  await page.getByRole('checkbox', { name: 'Select all that are shown' }).click();
+  await sees('2 selected');
+  await page.getByRole('checkbox', { name: 'Select Clinic Clara' }).click();
+  await sees('1 selected');
+  await page.getByRole('button', { name: 'Select none' }).click();
+  assert.equal(await page.locator('.bulk').count(), 0);
+});
+
 inBrowser('a session is deleted after a question, and not without the answer', async () => {
   await cell('Clinic Clara', 'button').click();
   await view().getByRole('menuitem', { name: 'Delete' }).click();

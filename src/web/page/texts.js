@@ -102,6 +102,14 @@ const minutes = new Intl.DateTimeFormat(tag, { hour: '2-digit', minute: '2-digit
  */
 export const minuteOfDay = (at) => minutes.format(at);
 
+const days = new Intl.DateTimeFormat(tag, { dateStyle: 'medium' });
+
+/**
+ * Formats a time of the last 20 hours such as `23:24`, and an earlier one as its day, such as `Nov 25, 2026`.
+ * @param {number} at Unix milliseconds.
+ */
+export const dayOrMinute = (at) => (Date.now() - at < 20 * 3_600_000 ? minutes : days).format(at);
+
 const calendar = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /**

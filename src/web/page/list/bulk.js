@@ -1,4 +1,4 @@
-/** Actions on all sessions of a filter or a search, with their progress. */
+/** Actions on the selected sessions, or on all sessions of a filter or a search, with their progress. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { actLabel, actNames, actOnAll, mayDo } from '../sessions/acts.js';
@@ -14,12 +14,12 @@ import { Button } from '../ui/parts.js';
  */
 export const Bulk = ({ rows, feed }) => {
   const [running, setRunning] = useState(/** @type {{ done: number, of: number, stop: () => void } | null} */ (null));
-  if (running === null && rows.filter.value === '' && rows.search.value.trim() === '') return null;
+  if (running === null && !rows.isFiltered && rows.chosen.value.size === 0) return null;
 
   /** @param {ActName} name */
   const run = async (name) => {
     const stopper = new AbortController();
-    await actOnAll(name, rows.shown, {
+    await actOnAll(name, rows.targets, {
       signal: stopper.signal,
       onDone: (id) => (name === 'delete' ? rows.remove(id) : undefined),
       onProgress: (done, of) => setRunning({ done, of, stop: () => stopper.abort() }),
@@ -27,12 +27,6 @@ export const Bulk = ({ rows, feed }) => {
     setRunning(null);
     void feed.load();
   };
-  const clear = () => {
-    rows.filter.value = '';
-    rows.search.value = '';
-    rows.arrange();
-  };
-
   if (running !== null) {
     return html`
       <div class="bulk" role="status">
@@ -42,11 +36,18 @@ export const Bulk = ({ rows, feed }) => {
       </div>
     `;
   }
-  const none = rows.fitting.value === 0;
+  const [chosen, fitting] = [rows.chosen.value, rows.fitting.value];
+  const isChosen = chosen.size > 0;
+  const hidden = isChosen ? chosen.size - rows.shown.filter(({ id }) => chosen.has(id)).length : 0;
+  const none = !isChosen && fitting === 0;
   return html`
     <div class="bulk">
-      <span role="status">${t('bulkShown', { n: count(rows.fitting.value), of: count(rows.size) })}</span>
-      <div class="acts" role="group" aria-label=${t('bulkLabel')}>
+      <span role="status">
+        ${isChosen ? t('bulkChosen', { n: count(chosen.size) }) : t('bulkShown', { n: count(fitting), of: count(rows.size) })}${
+          hidden > 0 && ` ${t('bulkHidden', { n: count(hidden) })}`
+        }
+      </span>
+      <div class="acts" role="group" aria-label=${t(isChosen ? 'bulkLabelChosen' : 'bulkLabel')}>
         ${actNames
           .filter(mayDo)
           .map(
@@ -57,7 +58,7 @@ export const Bulk = ({ rows, feed }) => {
             `,
           )}
       </div>
-      <${Button} kind="quiet" onClick=${clear}>${t('clearFilter')}<//>
+      <${Button} kind="quiet" onClick=${() => rows.clear()}>${t(rows.isFiltered ? 'clearFilter' : 'chooseNone')}<//>
     </div>
   `;
 };

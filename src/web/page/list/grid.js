@@ -19,6 +19,7 @@ const ageMs = 5_000;
  * @property {HTMLElement} scroller Has the focus, and the role `grid`.
  * @property {HTMLElement} canvas As high as all rows together.
  * @property {Rows} rows
+ * @property {boolean} canChoose Sessions can be selected.
  * @property {(row: Row) => void} onOpen
  * @property {(row: Row, near: DOMRect) => void} onMenu
  */
@@ -32,6 +33,8 @@ export class Grid {
   #head = 0;
   #scheduled = false;
   #activeId = '';
+  /** The session whose box was pressed last: a press with Shift selects from there. */
+  #chosenId = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #holding;
   #listeners = new AbortController();
@@ -105,6 +108,7 @@ export class Grid {
     const size = this.#pool.length;
     const first = Math.max(0, Math.min(Math.floor(scroller.scrollTop / rowHeight) - spare, shown.length - size));
     const now = Date.now();
+    const chosen = rows.chosen.value;
     let activeNode = '';
     // A row stays in its element while it is in sight, so that little is written.
     for (let index = first; index < first + size; index += 1) {
@@ -112,7 +116,7 @@ export class Grid {
       const row = shown[index];
       if (element === undefined) continue;
       if (row === undefined) element.show(false);
-      else element.fill(row, index, now, row.id === this.#activeId);
+      else element.fill(row, index, now, row.id === this.#activeId, chosen.has(row.id));
       if (row !== undefined && row.id === this.#activeId) activeNode = element.node.id;
     }
     if (activeNode === '') scroller.removeAttribute('aria-activedescendant');
@@ -129,9 +133,29 @@ export class Grid {
   #onClick(event) {
     const row = this.#elementOf(event)?.row;
     if (row === null || row === undefined || !(event.target instanceof Element)) return;
+    if (event.target.closest('.c-choose') !== null) return this.#choose(row, event.shiftKey);
     const button = event.target.closest('button');
     if (button !== null) this.#options.onMenu(row, button.getBoundingClientRect());
     else if (event.target.closest('a') === null) this.#options.onOpen(row);
+  }
+
+  /**
+   * Selects a session, or takes it out of the selection; with Shift also all between it and the one before.
+   * @param {Row} row
+   * @param {boolean} isRange
+   */
+  #choose({ id }, isRange) {
+    const { rows } = this.#options;
+    const [from, to] = [this.#chosenId, id].map((one) => rows.shown.findIndex((row) => row.id === one));
+    const isChosen = !rows.chosen.value.has(id);
+    const [least, most] =
+      isRange && from !== undefined && from >= 0 && to !== undefined ? [Math.min(from, to), Math.max(from, to)] : [to, to];
+    const range = rows.shown.slice(least, (most ?? 0) + 1);
+    rows.choose(
+      range.map((one) => one.id),
+      isChosen,
+    );
+    this.#chosenId = id;
   }
 
   /** @param {KeyboardEvent} event */
@@ -140,7 +164,8 @@ export class Grid {
     // From a pressed row the arrows go on; the buttons of the head keep their own keys.
     const within = event.target instanceof Node && canvas.contains(event.target);
     if ((event.target !== scroller && !within) || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (within && event.key === 'Enter') return;
+    // The browser answers these keys on a link or a box.
+    if (within && (event.key === 'Enter' || event.key === ' ')) return;
     if (within) scroller.focus({ preventScroll: true });
     const { shown } = rows;
     const at = shown.findIndex(({ id }) => id === this.#activeId);
@@ -151,6 +176,7 @@ export class Grid {
     const row = shown[at];
     if (target !== undefined) this.#activate(Math.max(0, Math.min(target, shown.length - 1)));
     else if (event.key === 'Enter' && row !== undefined) this.#options.onOpen(row);
+    else if (event.key === ' ' && row !== undefined && this.#options.canChoose) this.#choose(row, event.shiftKey);
     else if ((event.key === '.' || event.key === 'ContextMenu') && row !== undefined) this.#openMenu(row);
     else return;
     event.preventDefault();

@@ -85,6 +85,23 @@ const Search = ({ rows }) => {
   `;
 };
 
+/** Shows the sessions of one node; there is nothing to choose with one node alone. @param {{ rows: Rows }} props */
+const NodeFilter = ({ rows }) => {
+  const [names, chosen] = [rows.nodes.value, rows.node.value];
+  if (names.length < 2 && chosen === '') return null;
+  const choose = (/** @type {Event} */ event) => {
+    rows.node.value = /** @type {HTMLSelectElement} */ (event.target).value;
+    rows.arrange();
+  };
+  const shown = chosen === '' || names.includes(chosen) ? names : [...names, chosen];
+  return html`
+    <select class="input node-filter" aria-label=${t('nodeFilter')} value=${chosen} onChange=${choose}>
+      <option value="">${t('nodeFilterAll')}</option>
+      ${shown.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+    </select>
+  `;
+};
+
 /** The version that new connections name, and what is wrong with its look-up. */
 const ClientVersion = () => {
   const shown = session.value?.clientVersion;
@@ -105,6 +122,7 @@ export const Overview = ({ rows, onNew }) => html`
       <${Counts} rows=${rows} />
       <div class="tools">
         ${rows.get(firstRun()) !== undefined && html`<a class="button" href="/admin/start">${t('startContinue')}</a>`}
+        <${NodeFilter} rows=${rows} />
         <${Search} rows=${rows} />
         ${may('administrator') && html`<${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>`}
       </div>

@@ -62,6 +62,7 @@ const stripeText = (hour) => {
 };
 
 export class RowElement {
+  #choose = el('input', { type: 'checkbox', tabindex: '-1' });
   #sign = icon();
   #word = el('span');
   #initials = el('span');
@@ -87,6 +88,7 @@ export class RowElement {
     /** @type {Row | null} */
     this.row = null;
     this.node = el('div', { role: 'row', class: 'row', id: `session-row-${slot}` }, [
+      el('span', { role: 'gridcell', class: 'c-choose' }, [this.#choose]),
       el('span', { role: 'gridcell', class: 'c-state' }, [this.#sign.svg, this.#word]),
       el('span', { role: 'gridcell', class: 'c-name' }, [this.#picture, this.#link, this.#number]),
       this.#why,
@@ -126,8 +128,9 @@ export class RowElement {
    * @param {number} index
    * @param {number} now
    * @param {boolean} active
+   * @param {boolean} chosen
    */
-  fill(row, index, now, active) {
+  fill(row, index, now, active, chosen) {
     this.index = index;
     this.row = row;
     const { node } = this;
@@ -140,6 +143,9 @@ export class RowElement {
       node.className = `row of-${group}${active ? ' active' : ''}`;
       this.#sign.use.setAttribute('href', `#i-${group}`);
     });
+    this.node.setAttribute('aria-selected', String(chosen));
+    // A press on the box has changed it already.
+    /** @type {HTMLInputElement} */ (this.#choose).checked = chosen;
     this.#text(this.#word, 'word', wordOf(row));
     this.#write('name', row.name, () => this.#name(row));
     this.#write('id', row.id, () => this.#link.setAttribute('href', `/admin/sessions/${encodeURIComponent(row.id)}`));
@@ -180,6 +186,7 @@ export class RowElement {
   #name(row) {
     this.#initials.textContent = initialsOf(row.name);
     this.#link.textContent = visible(row.name);
+    this.#choose.setAttribute('aria-label', t('chooseOf', { name: row.name }));
     this.#more.setAttribute('aria-label', t('actsOf', { name: row.name }));
   }
 

@@ -74,6 +74,12 @@ export class Rows {
   fitting = signal(0);
   filter = signal(/** @type {Group | ''} */ (''));
   search = signal('');
+  /** The name of the node whose sessions are shown; '' for all nodes. */
+  node = signal('');
+  /** The names of all nodes that have a session, sorted. Empty without nodes. */
+  nodes = signal(/** @type {readonly string[]} */ ([]));
+  /** The ids of the selected sessions. The set is replaced by each change. */
+  chosen = signal(/** @type {ReadonlySet<string>} */ (new Set()));
   sort = signal(/** @type {{ by: Sort, turned: boolean }} */ ({ by: 'trouble', turned: false }));
 
   get size() {
@@ -119,8 +125,44 @@ export class Rows {
     for (const id of this.#rows.keys()) if (!ids.has(id)) this.remove(id);
   }
 
+  /**
+   * Selects sessions, or takes them out of the selection.
+   * @param {readonly string[]} ids
+   * @param {boolean} chosen
+   */
+  choose(ids, chosen) {
+    const next = new Set(this.chosen.value);
+    for (const id of ids) {
+      if (chosen) next.add(id);
+      else next.delete(id);
+    }
+    this.chosen.value = next;
+    this.#onChange(false);
+  }
+
+  /** Returns the sessions that a bulk action acts on: the selected ones, or all that are shown if none is selected. */
+  get targets() {
+    const chosen = this.chosen.value;
+    return chosen.size === 0 ? this.#shown : [...chosen].flatMap((id) => this.#rows.get(id) ?? []);
+  }
+
+  /** True if a filter leaves sessions out. */
+  get isFiltered() {
+    return this.filter.value !== '' || this.node.value !== '' || this.search.value.trim() !== '';
+  }
+
+  /** Shows all sessions and selects none. */
+  clear() {
+    this.filter.value = '';
+    this.node.value = '';
+    this.search.value = '';
+    this.chosen.value = new Set();
+    this.arrange();
+  }
+
   /** @param {string} id */
   remove(id) {
+    if (this.chosen.value.has(id)) this.choose([id], false);
     this.#rows.delete(id);
     this.#names.delete(id);
     this.#keys.delete(id);
@@ -174,8 +216,13 @@ export class Rows {
     const [counts, filter, search] = [noCounts(), this.filter.value, this.search.value.trim().toLowerCase()];
     /** @type {Row[]} */
     const fitting = [];
+    /** @type {Set<string>} */
+    const nodes = new Set();
+    const only = this.node.value;
     for (const row of this.#rows.values()) {
       const group = groupOf(row);
+      if (row.node) nodes.add(row.node);
+      if (only !== '' && row.node !== only) continue;
       counts[group] += 1;
       if ((filter === '' || filter === group) && (search === '' || this.#fits(row, search))) fitting.push(row);
     }
@@ -185,6 +232,8 @@ export class Rows {
     this.#shown = fitting.sort((a, b) => sign * (order(a, b) || compare(nameOf(a), nameOf(b)) || compare(a.id, b.id)));
     this.#stale = false;
     this.#orderedAt = performance.now();
+    const names = [...nodes].toSorted(compare);
+    if (names.join('\n') !== this.nodes.value.join('\n')) this.nodes.value = names;
     this.counts.value = counts;
     this.fitting.value = fitting.length;
   }

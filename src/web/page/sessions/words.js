@@ -1,5 +1,5 @@
 /** The name and the colour of a session, for all views. */
-import { said, t } from '../texts.js';
+import { dayOrMinute, said, t } from '../texts.js';
 
 /** @import { Group, Row, Status } from './types.ts' */
 
@@ -45,12 +45,26 @@ export const wordOf = ({ state, linked, needsPerson, cause }) => {
  */
 export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
 
+/** States whose reason does not depend on anything else of the session. @type {Readonly<Record<string, () => string>>} */
+const plainReasons = {
+  'connecting.pairing': () => t('whyPairing'),
+  'connecting.admission': () => t('whyAdmission'),
+  'hibernated.asleep': () => t('whyAsleep'),
+};
+
 /**
- * The column "why": what is wrong, or what there is to do.
- * @param {Pick<Row, 'state' | 'reason'>} row
+ * Returns the text of the column "why": what is wrong, what there is to do, or why all is well.
+ * @param {Pick<Row, 'status' | 'state' | 'reason' | 'since' | 'linked'>} row
  */
-export const whyOf = ({ state, reason }) =>
-  state === 'connecting.pairing' ? t('whyPairing') : isLinking(state) ? t('whyPasskey') : said(reason);
+export const whyOf = ({ status, state, reason, since, linked }) => {
+  if (isLinking(state) && state !== 'connecting.pairing') return t('whyPasskey');
+  if (reason !== '' && state !== 'connecting.pairing') return said(reason);
+  const plain = plainReasons[state];
+  if (plain !== undefined) return plain();
+  if (status === 'connected') return since === 0 ? t('whyLive') : t('whyLiveSince', { time: dayOrMinute(since) });
+  if (state === 'disconnected.idle') return t(linked ? 'whyOff' : 'whyUnlinked');
+  return t(status === 'connecting' ? 'whyConnecting' : 'whyClosing');
+};
 
 /**
  * Returns true if a refused send is about the recipient, so that the refusal belongs under that field.

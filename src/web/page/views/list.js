@@ -10,7 +10,7 @@ import { act, actLabel, actNames, acts, mayDo } from '../sessions/acts.js';
 import { Feed } from '../sessions/feed.js';
 import { ConnectDialog } from '../sessions/new-session.js';
 import { Rows } from '../sessions/rows.js';
-import { needsPhone } from '../sessions/words.js';
+import { groups, needsPhone } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { Menu } from '../ui/menu.js';
 import { Failed, Icon, Loading } from '../ui/parts.js';
@@ -43,11 +43,42 @@ const sortBy = (by) => {
   rows.arrange();
 };
 
+/** Selects all that are shown, or none of them. */
+const ChooseAll = () => {
+  const box = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [chosen, of] = [rows.chosen.value, rows.fitting.value];
+  const all = of > 0 && chosen.size >= of && rows.shown.every(({ id }) => chosen.has(id));
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = chosen.size > 0 && !all;
+  });
+  const choose = () =>
+    rows.choose(
+      rows.shown.map(({ id }) => id),
+      !all,
+    );
+  return html`<input ref=${box} type="checkbox" aria-label=${t('chooseAll')} checked=${all} disabled=${of === 0} onClick=${choose} />`;
+};
+
+/** The meaning of the colours of the column "last hour". */
+const HourLegend = () => html`
+  <ul class="hour-legend" aria-label=${t('hourLegend')}>
+    <li aria-hidden="true">${t('hourLegend')}</li>
+    ${groups.map(
+      (group) =>
+        html`<li key=${group} class=${`of-${group}`}>
+          <span class="sign"></span>${t(/** @type {'state_connected'} */ (`state_${group}`))}
+        </li>`,
+    )}
+    <li><span class="sign"></span>${t('hourLegendUnknown')}</li>
+  </ul>
+`;
+
 const Head = () => {
   const { by, turned } = rows.sort.value;
   return html`
     <div role="rowgroup" class="grid-head">
       <div role="row" aria-rowindex="1">
+        <span role="columnheader" class="c-choose"><${ChooseAll} /></span>
         ${columns.map(
           ({ class: name, label, sort }) => html`
             <span
@@ -82,17 +113,26 @@ const Table = ({ onMenu }) => {
   useEffect(() => {
     if (scroller.current === null || canvas.current === null) return undefined;
     const place = scroller.current;
+    const canChoose = mayDo('connect');
     const onOpen = (/** @type {Row} */ row) => go(`/admin/sessions/${encodeURIComponent(row.id)}`);
     canvas.current.style.height = `${rows.shown.length * 44}px`;
     place.scrollTop = scrolledTo;
-    const grid = new Grid({ scroller: place, canvas: canvas.current, rows, onOpen, onMenu });
+    const grid = new Grid({ scroller: place, canvas: canvas.current, rows, canChoose, onOpen, onMenu });
     return () => {
       scrolledTo = place.scrollTop;
       grid.stop();
     };
   }, []);
   return html`
-    <div ref=${scroller} class="grid" role="grid" tabindex="0" aria-label=${t('sessions')} aria-description=${t('gridKeys')}>
+    <div
+      ref=${scroller}
+      class=${`grid ${mayDo('connect') ? 'choosing' : ''}`}
+      role="grid"
+      tabindex="0"
+      aria-multiselectable="true"
+      aria-label=${t('sessions')}
+      aria-description=${t('gridKeys')}
+    >
       <${Head} />
       <div ref=${canvas} class="canvas" role="rowgroup"></div>
       <${Nothing} />
@@ -159,6 +199,7 @@ const Content = ({ feed }) => {
     <div class="panel list">
       <${Bulk} rows=${rows} feed=${feed} />
       <${Table} onMenu=${(/** @type {Row} */ row, /** @type {DOMRect} */ near) => setMenu({ row, near })} />
+      <${HourLegend} />
     </div>
     ${
       menu !== null &&
