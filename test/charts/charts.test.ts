@@ -3,41 +3,55 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { charts } from '#actors/session/charts.ts';
+import { boxOf, folded, housekeeping } from '#src/web/page/chart/folding.js';
 import { joined, type Layout, nextOf, wordOf } from '#src/web/page/chart/words.js';
-import { fileOf, textOf } from './files.ts';
+import { fileOf, type LayoutName, textOf } from './files.ts';
 import { meet } from './geometry.ts';
-import { layoutOf, printOf, shapes } from './layout.ts';
+import { layoutOf, printOf, shapes, variantsOf } from './layout.ts';
 
-const read = (machine: string, shape: 'wide' | 'tall'): Layout => JSON.parse(readFileSync(fileOf(machine, shape), 'utf8')) as Layout;
+const read = (machine: string, name: LayoutName): Layout => JSON.parse(readFileSync(fileOf(machine, name), 'utf8')) as Layout;
 
 for (const machine of Object.values(charts)) {
-  for (const shape of shapes) {
-    const layout = read(machine.id, shape);
+  for (const { name, drawn: machineDrawn, shape } of variantsOf(machine)) {
+    const layout = read(machine.id, name);
     const drawn = new Map([...layout.parents, ...layout.states].map((box) => [box.id, box]));
 
-    test(`${machine.id}, ${shape}: the file fits the machine as it is (npm run charts makes it anew)`, () => {
-      assert.equal(layout.print, printOf(machine));
+    test(`${machine.id}, ${name}: the file fits the machine as it is (npm run charts makes it anew)`, () => {
+      assert.equal(layout.print, printOf(machineDrawn));
     });
 
-    test(`${machine.id}, ${shape}: every state but the dot has a place, and none covers another`, () => {
-      const missing = machine.states.filter(({ id }) => !drawn.has(id)).map(({ id }) => id);
+    test(`${machine.id}, ${name}: every state but the dot has a place, and none covers another`, () => {
+      const missing = machineDrawn.states.filter(({ id }) => !drawn.has(id)).map(({ id }) => id);
       assert.deepEqual(missing, machine.id === 'lifecycle' ? ['beginning'] : []);
       for (const one of layout.states)
         for (const other of layout.states) if (one !== other) assert.ok(!meet(one, other), `${one.id} ${other.id}`);
     });
 
-    test(`${machine.id}, ${shape}: words cover no state`, () => {
+    test(`${machine.id}, ${name}: words cover no state`, () => {
       for (const { label, from, to } of layout.arrows)
         for (const state of layout.states) if (label) assert.ok(!meet(label, state), `${from} → ${to} covers ${state.id}`);
     });
 
-    test(`${machine.id}, ${shape}: it is as wide as its page`, () =>
+    test(`${machine.id}, ${name}: it is as wide as its page`, () =>
       assert.ok(layout.width <= (shape === 'wide' ? 1020 : 400), `${layout.width} px`));
   }
 }
 
 test('layout: it is the same whenever it is made', async () => {
   for (const shape of shapes) assert.equal(textOf(await layoutOf(charts.instance, shape)), readFileSync(fileOf('instance', shape), 'utf8'));
+});
+
+test('folded: housekeeping is one box, which every transition into it or out of it meets', () => {
+  const { states, transitions } = folded(charts.lifecycle);
+  const ids = new Set(states.map(({ id }) => id));
+  assert.ok(states.length <= charts.lifecycle.states.length - 10);
+  for (const { id, from, to, leaf } of transitions)
+    assert.ok(
+      [from, to, leaf].every((one) => ids.has(one)),
+      id,
+    );
+  for (const { id } of charts.lifecycle.states) assert.ok(ids.has(boxOf(id)), id);
+  assert.ok(nextOf(folded(charts.lifecycle), housekeeping).some(({ leaf }) => leaf === 'disconnected.idle'));
 });
 
 const words: readonly (readonly [kind: string, event: string, guard: string, delay: string | undefined, expected: string])[] = [

@@ -4,7 +4,10 @@ import { root } from '#test/source-tree.ts';
 import type { Layout } from '#src/web/page/chart/words.js';
 import type { Shape } from './inside.ts';
 
-export const fileOf = (machine: string, shape: Shape): string => join(root, 'src/web/charts', `${machine}.${shape}.json`);
+/** A layout of the whole chart, or of the chart with its housekeeping folded. */
+export type LayoutName = Shape | `${Shape}Folded`;
+
+export const fileOf = (machine: string, name: LayoutName): string => join(root, 'src/web/charts', `${machine}.${name}.json`);
 
 /** One line for each thing that is drawn, so that a change of a machine is a readable change of its file. */
 export const textOf = (layout: Layout): string => {

@@ -1,12 +1,28 @@
 /** The whole layout of a chart: states inside their parents, parents in the plane, quiet arrows between them, and the dot where it starts. */
 import { createHash } from 'node:crypto';
 import { type Layout, type Machine, merged, wordOf } from '#src/web/page/chart/words.js';
+import { canFold, folded } from '#src/web/page/chart/folding.js';
+import type { LayoutName } from './files.ts';
 import { type Box, grid, type Point } from './geometry.ts';
 import { type QuietArrow, routeAll } from './gaps.ts';
 import { boxWidth, type Inside, layoutsInside, type PlacedArrow, type Shape, start as dotId } from './inside.ts';
 import { arrange, type Plane, type Placed } from './slicing.ts';
 
 export const shapes: readonly Shape[] = ['wide', 'tall'];
+
+/** A layout of a machine: the name of its file, and what it draws. */
+export interface Variant {
+  readonly name: LayoutName;
+  readonly drawn: Machine;
+  readonly shape: Shape;
+}
+
+/** Returns the layouts of a machine: each shape whole, and also folded if the machine has housekeeping. */
+export const variantsOf = (machine: Machine): readonly Variant[] =>
+  shapes.flatMap((shape): readonly Variant[] => [
+    { name: shape, drawn: machine, shape },
+    ...(canFold(machine) ? [{ name: `${shape}Folded` as const, drawn: folded(machine), shape }] : []),
+  ]);
 
 const planes: Readonly<Record<Shape, Omit<Plane, 'first'>>> = {
   wide: { gap: { width: 78, height: 48 }, width: 950, ratio: 1.6 },

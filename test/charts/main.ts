@@ -5,12 +5,12 @@
 import { writeFileSync } from 'node:fs';
 import { charts } from '#actors/session/charts.ts';
 import { fileOf, textOf } from './files.ts';
-import { layoutOf, shapes } from './layout.ts';
+import { layoutOf, variantsOf } from './layout.ts';
 
 for (const machine of Object.values(charts)) {
-  for (const shape of shapes) {
-    const layout = await layoutOf(machine, shape);
-    writeFileSync(fileOf(machine.id, shape), textOf(layout));
-    process.stdout.write(`${machine.id}, ${shape}: ${layout.width} × ${layout.height} px\n`);
+  for (const { name, drawn, shape } of variantsOf(machine)) {
+    const layout = await layoutOf(drawn, shape);
+    writeFileSync(fileOf(machine.id, name), textOf(layout));
+    process.stdout.write(`${machine.id}, ${name}: ${layout.width} × ${layout.height} px\n`);
   }
 }

@@ -95,6 +95,50 @@ const wordsCut = `[...document.querySelectorAll('.chart .state:not(.alone)')]
   .filter((state) => [...state.querySelectorAll('text')].some((text) => text.getBBox().width > state.querySelector('.box').getBBox().width - 8))
   .map((state) => state.getAttribute('data-state'))`;
 
+inBrowser('the chart folds its housekeeping steps until somebody asks for them', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const box = (state: string) => page.locator(`.chart [data-state="${state}"]`);
+  const folded = box('disconnected.housekeepingSteps');
+  await folded.waitFor();
+  assert.equal(await box('disconnected.deleting').count(), 0);
+  assert.equal(await box('unlinking.waiting').count(), 0);
+  await folded.focus();
+  await page.keyboard.press('Enter');
+  await box('disconnected.deleting').waitFor();
+  assert.equal(await folded.count(), 0);
+  await until(
+    () => page.evaluate<boolean>(`document.activeElement?.dataset.state === 'disconnected.closing'`),
+    () => 'the first of the steps has the focus',
+  );
+  assert.deepEqual(await page.evaluate(wordsCut), []);
+  await button(on, 'All steps').click();
+  await box('unlinking').click();
+  await box('unlinking.waiting').waitFor();
+  await button(on, 'All steps').click();
+  await folded.waitFor();
+});
+
+inBrowser('a session in a housekeeping step lights the folded box, which has the name of the step', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const other = await on.scene.paired();
+  assert.equal((await other.call('POST', '/instance/disconnect', {})).status, 200);
+  await other.reaches('disconnected');
+  await on.dashboard.goto(`/admin/sessions/${(await other.seen()).id}`);
+  await lit(on, 'disconnected.idle').waitFor();
+  await page
+    .locator('.log li', { has: page.locator('strong', { hasText: 'deleting credentials' }) })
+    .first()
+    .click();
+  const folded = lit(on, 'disconnected.housekeepingSteps');
+  await folded.waitFor();
+  assert.match(String(await folded.textContent()), /^deleting/);
+  assert.equal((await other.call('DELETE', '/instance', {})).status, 200);
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await lit(on, 'connected').waitFor();
+});
+
 inBrowser('no word of the chart is wider than its room', async () => {
   const on = await stage();
   for (const view of Object.values(windows)) {

@@ -207,23 +207,19 @@ inBrowser('each row has a reason, and names are in natural order', async () => {
     .getByText(/^live since \d\d:\d\d$/)
     .waitFor();
   await view().getByRole('button', { name: 'Session', exact: true }).click();
-  const names = async (): Promise<readonly string[]> =>
-    (
-      await view()
-        .locator('.grid .row:not([hidden])')
-        .all()
-        .then((rows) =>
-          Promise.all(
-            rows.map(async (row) => [await row.getAttribute('aria-rowindex'), await row.locator('.name').textContent()] as const),
-          ),
-        )
-    )
-      .toSorted(([a], [b]) => Number(a) - Number(b))
-      .map(([, name]) => String(name));
-  await until(
-    async () => (await names()).join() === 'Bakery Ana,Clinic Clara,shop 9,shop 10',
-    async () => `the order is ${(await names()).join()}`,
-  );
+  let seen = '';
+  const inOrder = async (): Promise<boolean> => {
+    const rows = await view().locator('.grid .row:not([hidden])').all();
+    const found = await Promise.all(
+      rows.map(async (row) => ({ at: Number(await row.getAttribute('aria-rowindex')), name: await row.locator('.name').textContent() })),
+    );
+    seen = found
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ name }) => name)
+      .join();
+    return seen === 'Bakery Ana,Clinic Clara,shop 9,shop 10';
+  };
+  await until(inOrder, () => `the order is ${seen}`);
 });
 
 inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and all by one press', async () => {

@@ -180,7 +180,9 @@ export const MachinesAnswer = Type.Array(
       }),
     ),
     events: Type.Array(Type.Object({ name: Type.String(), kind, description: Type.String() })),
-    layouts: Type.Record(Type.String(), Type.Unknown(), { description: 'Positions for a picture: `wide` and `tall`' }),
+    layouts: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Positions for a picture: `wide` and `tall`, and `wideFolded` and `tallFolded` with the housekeeping states in one box',
+    }),
   }),
 );
 

@@ -5,11 +5,12 @@
 import { html } from 'htm/preact';
 import { useId, useMemo, useRef } from 'preact/hooks';
 import { t } from '../texts.js';
+import { boxOf, housekeeping, isFoldBox } from './folding.js';
 import { ArrowWords, Chip, Heads, isCovered, RestArrow, StateBox } from './pieces.js';
 import { usePointing } from './pointing.js';
 import { leavesOf, nextFrom, takenOf, titlesOf } from './scene.js';
 import { toneOf, topOf } from './tones.js';
-import { nextOf } from './words.js';
+import { nameOf, nextOf } from './words.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Layout, Machine } from './words.js' */
@@ -103,13 +104,53 @@ const describe = (machine, leaves, leaf, isCurrent) => {
 };
 
 /**
- * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
- * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void }} props
+ * Names the boxes of a folded chart. A box that holds the current state has the name of this state.
+ * @param {Leaf} leaf
+ * @param {string} current
+ * @returns {Leaf}
  */
-export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) => {
+const withFold = (leaf, current) => {
+  if (!isFoldBox(leaf.id)) return leaf;
+  const isCurrent = boxOf(current) === leaf.id;
+  const own = leaf.id === housekeeping ? { name: isCurrent ? nameOf(current) : t('chartHousekeeping') } : {};
+  return { ...leaf, ...own, description: `${leaf.description} ${t('chartUnfold')}`.trim() };
+};
+
+/**
+ * Makes a press on a folded box unfold it.
+ * @param {Readonly<Record<string, (event: never) => void>>} on
+ * @param {() => void} unfold
+ * @returns {Readonly<Record<string, (event: never) => void>>}
+ */
+const unfolding = (on, unfold) => ({
+  ...on,
+  onClick: unfold,
+  onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return on['onKeyDown']?.(/** @type {never} */ (event));
+    event.preventDefault();
+    return unfold();
+  },
+});
+
+/**
+ * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
+ * `onUnfold` is called with the box that was pressed; null if the chart is not folded.
+ * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
+ *   onUnfold: ((box: string) => void) | null }} props
+ */
+export const Chart = ({ machine, layout, state: current, step: last, clock, label, onPoint, onUnfold }) => {
   const heads = useId();
-  const leaves = useMemo(() => leavesOf(machine, layout), [machine, layout]);
-  const last = useMemo(() => takenOf(machine, layout, leaves, step), [machine, layout, leaves, step]);
+  const isFolded = onUnfold !== null;
+  const state = isFolded ? boxOf(current) : current;
+  const step = useMemo(
+    () => (last === null || !isFolded ? last : { ...last, from: boxOf(last.from), to: boxOf(last.to) }),
+    [last, isFolded],
+  );
+  const leaves = useMemo(
+    () => leavesOf(machine, layout).map((leaf) => (isFolded ? withFold(leaf, current) : leaf)),
+    [machine, layout, isFolded, current],
+  );
+  const way = useMemo(() => takenOf(machine, layout, leaves, step), [machine, layout, leaves, step]);
   const { pointed, pinned, stop, on, root } = usePointing(leaves, state);
   const next = useMemo(() => nextFrom(machine, layout, leaves, pointed), [machine, layout, leaves, pointed]);
   const reported = useRef('');
@@ -117,7 +158,7 @@ export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) =
     reported.current = pointed;
     queueMicrotask(() => onPoint(leaves.find(({ id }) => id === pointed) ?? null));
   }
-  const taken = pointed === '' ? last : null;
+  const taken = pointed === '' ? way : null;
   const near = new Set(pointed === '' ? leaves.map(({ id }) => id) : [pointed, ...next.map(({ leaf }) => leaf)]);
   const tone = toneOf(state);
   return html`
@@ -145,7 +186,8 @@ export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) =
             clock=${leaf.id === state ? clock : null}
             isStop=${leaf.id === stop}
             isPinned=${leaf.id === pinned}
-            on=${on(leaf)}
+            isFold=${isFolded && isFoldBox(leaf.id)}
+            on=${isFolded && isFoldBox(leaf.id) ? unfolding(on(leaf), () => onUnfold(leaf.id)) : on(leaf)}
           />
         `,
       )}

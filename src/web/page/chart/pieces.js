@@ -76,10 +76,10 @@ export const Chip = ({ chip: { x, y, width, height, word, note } }) => html`
 `;
 
 /**
- * @param {{ own: string, leaf: Leaf, isLit: boolean, kind: string, clock: ComponentChildren, isStop: boolean, isPinned: boolean,
+ * @param {{ own: string, leaf: Leaf, isLit: boolean, kind: string, clock: ComponentChildren, isStop: boolean, isPinned: boolean, isFold: boolean,
  *   on: Readonly<Record<string, (event: never) => void>> }} props
  */
-export const StateBox = ({ own, leaf, isLit, kind, clock, isStop, isPinned, on }) => {
+export const StateBox = ({ own, leaf, isLit, kind, clock, isStop, isPinned, isFold, on }) => {
   const { id, x, y, width, height, name, tone, isClosing, isParent } = leaf;
   const hasClock = isLit && clock !== null;
   const middle = isParent ? 14 : width / 2;
@@ -93,9 +93,11 @@ export const StateBox = ({ own, leaf, isLit, kind, clock, isStop, isPinned, on }
       tabindex=${isStop ? 0 : -1}
       aria-labelledby=${hasClock ? `${own}-name ${own}-clock` : `${own}-name`}
       aria-describedby=${`${own}-more`}
-      aria-pressed=${isPinned}
+      aria-pressed=${isFold ? undefined : isPinned}
+      aria-expanded=${isFold ? false : undefined}
       ...${on}
     >
+      ${isFold && html`<rect class="box under" x="4" y="4" width=${width} height=${height} rx=${isParent ? 14 : 9} />`}
       <rect class="box" width=${width} height=${height} rx=${isParent ? 14 : 9} />
       <text id=${`${own}-name`} class="name" x=${middle} y=${baseline}>${name}</text>${' '}
       ${hasClock && html`<text id=${`${own}-clock`} class="clock" x=${middle} y=${isParent ? 38 : height / 2 + 11}>${clock}</text>`}

@@ -1,11 +1,12 @@
 /** The tab that shows where the session is: its chart, why it is there, its parts, and the steps that led there. */
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { Chart } from '../chart/chart.js';
+import { folded, housekeeping } from '../chart/folding.js';
 import { toneOf } from '../chart/tones.js';
 import { t } from '../texts.js';
-import { Loading } from '../ui/parts.js';
+import { Button, Loading } from '../ui/parts.js';
 import { lastStepOf } from './live.js';
 import { Log } from './log.js';
 import { Parts } from './parts.js';
@@ -14,7 +15,7 @@ import { clockText, timeText } from './times.js';
 import { Why } from './why.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Live } from './live.js' */
+/** @import { DrawnMachine, Live } from './live.js' */
 /** @import { Leaf } from '../chart/scene.js' */
 
 const narrow = matchMedia('(width < 760px)');
@@ -66,7 +67,7 @@ const stateIn = (live, chart) => {
 };
 
 /** Open on a phone; it stays so from session to session. */
-const isUnfolded = signal(false);
+const isOpened = signal(false);
 
 /** On a phone the chart is folded: the reason comes first. @param {{ isFolding: boolean, children?: ComponentChildren }} props */
 const Fold = ({ isFolding, children }) =>
@@ -74,14 +75,38 @@ const Fold = ({ isFolding, children }) =>
     ? html`
         <details
           class="fold"
-          open=${isUnfolded.value}
-          onToggle=${(/** @type {Event} */ event) => (isUnfolded.value = /** @type {HTMLDetailsElement} */ (event.currentTarget).open)}
+          open=${isOpened.value}
+          onToggle=${(/** @type {Event} */ event) => (isOpened.value = /** @type {HTMLDetailsElement} */ (event.currentTarget).open)}
         >
           <summary>${t('chartFold')}</summary>
           ${children}
         </details>
       `
     : children;
+
+/** True if the housekeeping states are shown one by one; it stays so from session to session. */
+const isWhole = signal(false);
+
+/** Returns the machine and the layout to draw: folded if there is such a layout and nobody asked for the whole chart. @param {DrawnMachine | undefined} machine @param {string} shape */
+const drawingOf = (machine, shape) => {
+  const short = machine?.layouts[`${shape}Folded`];
+  if (machine !== undefined && short !== undefined && !isWhole.value) return { drawn: folded(machine), layout: short, canFold: true };
+  return { drawn: machine, layout: machine?.layouts[shape], canFold: short !== undefined };
+};
+
+/** Shows the whole chart. The focus moves from the box to its first state. @param {string} box */
+const unfold = (box) => {
+  isWhole.value = true;
+  requestAnimationFrame(() => {
+    /** @type {SVGGElement | null} */ (document.querySelector(`.chart [data-state="${firstIn[box]}"]`))?.focus();
+  });
+};
+
+/** The first state of each folded box. @type {Readonly<Record<string, string>>} */
+const firstIn = { [housekeeping]: 'disconnected.closing', unlinking: 'unlinking.closing' };
+
+/** Keeps the focus in the chart while a button is pressed. Without focus the legend has another height, and the button would move away. @param {MouseEvent} event */
+const keepFocus = (event) => event.preventDefault();
 
 /** @param {{ live: Live }} props */
 const ChartPanel = ({ live }) => {
@@ -94,8 +119,9 @@ const ChartPanel = ({ live }) => {
   useEffect(() => void (chosen.value = null), [looked]);
   const shown = shownChart(live, chosen.value);
   const machine = live.charts.value.find(({ id }) => id === shown);
-  const layout = machine?.layouts[shape];
-  if (machine === undefined || layout === undefined) return html`<section class="panel"><${Loading} /></section>`;
+  const isUnfolded = isWhole.value;
+  const { drawn, layout, canFold } = useMemo(() => drawingOf(machine, shape), [machine, shape, isUnfolded]);
+  if (drawn === undefined || layout === undefined) return html`<section class="panel"><${Loading} /></section>`;
   const state = stateIn(live, shown);
   const label = t('chartLabel', {
     chart: t(shown === 'lifecycle' ? 'chartSession' : 'chartSupervisor'),
@@ -106,16 +132,23 @@ const ChartPanel = ({ live }) => {
       <${Fold} isFolding=${shape === 'tall'}>
         <${Chart}
           key=${`${shown}.${shape}`}
-          machine=${machine}
+          machine=${drawn}
           layout=${layout}
           state=${state}
           step=${lastStepOf(live, shown)}
           clock=${html`<${Clock} live=${live} chart=${shown} />`}
           label=${label}
           onPoint=${point}
+          onUnfold=${canFold && !isUnfolded ? unfold : null}
         />
         <div class="foot">
           <${Legend} pointed=${pointed.value} />
+          ${
+            canFold &&
+            html`<${Button} kind="quiet" aria-pressed=${isUnfolded} onMouseDown=${keepFocus} onClick=${() => (isWhole.value = !isUnfolded)}
+              >${t('chartWhole')}<//
+            >`
+          }
           <div class="switch" role="group" aria-label=${t('chart')}>
             ${live.charts.value.map(
               ({ id }) => html`
