@@ -133,15 +133,14 @@ const unfolding = (on, unfold) => ({
 });
 
 /**
- * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
- * `onUnfold` is called with the box that was pressed; null if the chart is not folded.
- * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
- *   onUnfold: ((box: string) => void) | null }} props
+ * Returns the current state, the last step and the states as the chart draws them. A folded chart shows boxes in place of the states inside.
+ * @param {Machine} machine
+ * @param {Layout} layout
+ * @param {string} current
+ * @param {Step | null} last
+ * @param {boolean} isFolded
  */
-export const Chart = ({ machine, layout, state: current, step: last, clock, label, onPoint, onUnfold }) => {
-  const heads = useId();
-  const isFolded = onUnfold !== null;
-  const state = isFolded ? boxOf(current) : current;
+const useScene = (machine, layout, current, last, isFolded) => {
   const step = useMemo(
     () => (last === null || !isFolded ? last : { ...last, from: boxOf(last.from), to: boxOf(last.to) }),
     [last, isFolded],
@@ -150,6 +149,19 @@ export const Chart = ({ machine, layout, state: current, step: last, clock, labe
     () => leavesOf(machine, layout).map((leaf) => (isFolded ? withFold(leaf, current) : leaf)),
     [machine, layout, isFolded, current],
   );
+  return { state: isFolded ? boxOf(current) : current, step, leaves };
+};
+
+/**
+ * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
+ * `onUnfold` is called with the box that was pressed; null if the chart is not folded.
+ * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
+ *   onUnfold: ((box: string) => void) | null }} props
+ */
+export const Chart = ({ machine, layout, state: current, step: last, clock, label, onPoint, onUnfold }) => {
+  const heads = useId();
+  const isFolded = onUnfold !== null;
+  const { state, step, leaves } = useScene(machine, layout, current, last, isFolded);
   const way = useMemo(() => takenOf(machine, layout, leaves, step), [machine, layout, leaves, step]);
   const { pointed, pinned, stop, on, root } = usePointing(leaves, state);
   const next = useMemo(() => nextFrom(machine, layout, leaves, pointed), [machine, layout, leaves, pointed]);
