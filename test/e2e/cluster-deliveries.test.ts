@@ -68,12 +68,12 @@ test('nodes: deliveries of the global webhook that any node sends again are post
   await nodes.scene.told([id]);
   let expected = posts(id);
   for (const { gateway } of both) {
-    // Posted is not yet noted as delivered.
-    await until(async () => {
-      const { body } = await gateway.call('POST', '/globalwebhook/replay', { body: { event: 'messages', state: 'delivered' } });
-      return Number(body['replayed']) > 0;
-    }, 'something is sent again');
     expected += 1;
-    await until(() => posts(id) >= expected, `the event is posted ${expected} times`);
+    // Posted is not yet noted as delivered, and a replay before that sends earlier events alone.
+    await until(async () => {
+      await gateway.call('POST', '/globalwebhook/replay', { body: { event: 'messages', state: 'delivered' } });
+      return posts(id) >= expected;
+    }, `the event is posted ${expected} times`);
+    expected = posts(id);
   }
 });

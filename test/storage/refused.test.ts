@@ -14,7 +14,7 @@ await storage.instances.insert(record);
 const claim = { instanceId: record.id, epoch: record.epoch };
 const everything = { instance: null, limit: 2_000, offset: 0 };
 
-const entry: Entry = {
+const entry: Extract<Entry, { kind: 'message' }> = {
   kind: 'message',
   message: { ...message, raw: Buffer.from([1, 2, 3]) },
   chat: { chatId: message.chatId },
@@ -34,6 +34,16 @@ test('refused entries: one is read as it was kept, with its bytes, and counts it
   assert.equal(await refused.remove(claim, id), false);
 });
 
+test('refused entries: a message that the platform repeats is kept once', async () => {
+  for (const error of ['22003', '23514']) assert.equal(await refused.keep(claim, entry, error), true);
+  const { entries } = await refused.list(everything);
+  assert.deepEqual(
+    entries.map(({ error }) => error),
+    ['23514'],
+  );
+  assert.equal(await refused.remove(claim, entries[0]?.id ?? ''), true);
+});
+
 test('refused entries: a former owner keeps, counts and removes none', async () => {
   const former = { ...claim, epoch: claim.epoch - 1 };
   for (const work of [() => refused.keep(former, entry, ''), () => refused.tried(former, 'x', ''), () => refused.remove(former, 'x')])
@@ -41,8 +51,9 @@ test('refused entries: a former owner keeps, counts and removes none', async () 
 });
 
 test('refused entries: a thousand of an instance are kept, in pages, and go with the instance', async () => {
-  for (let n = 0; n < 1_000; n += 1) assert.equal(await refused.keep(claim, entry, '22003'), true);
-  assert.equal(await refused.keep(claim, entry, '22003'), false, 'there is no room for more');
+  const numbered = (n: number): Entry => ({ ...entry, message: { ...entry.message, messageId: `refused ${n}` } });
+  for (let n = 0; n < 1_000; n += 1) assert.equal(await refused.keep(claim, numbered(n), '22003'), true);
+  assert.equal(await refused.keep(claim, numbered(1_000), '22003'), false, 'there is no room for more');
   const page = await refused.list({ instance: record.id, limit: 400, offset: 800 });
   assert.deepEqual([page.entries.length, page.more], [200, false]);
   assert.equal((await refused.list({ ...everything, limit: 10 })).more, true);

@@ -1,4 +1,5 @@
 /** Entries that the journal refused for their data, sealed. */
+import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import type { Entry } from '#actors/model.ts';
 import type { RefusedEntry, RefusedStore } from '#actors/ports.ts';
@@ -18,18 +19,19 @@ export const refusedStatements = {
       room as (select 1 from refused_entry where instance_id = $1 having count(*) < $8 and coalesce(sum(length(sealed)), 0) + length($7::bytea) <= $9),
       put as (
         insert into refused_entry (instance_id, id, kind, error, tries, at, sealed)
-        select owned.id, $3::text, $4::text, $5::text, 1, $6::bigint, $7::bytea from owned, room returning 1)
+        select owned.id, $3::text, $4::text, $5::text, 1, $6::bigint, $7::bytea from owned, room
+        on conflict (instance_id, id) do update set error = excluded.error, at = excluded.at, sealed = excluded.sealed returning 1)
       select (select count(*)::int from owned) as owned, (select count(*)::int from put) as count`,
   },
   list: {
     name: 'refused-list',
     text: `select instance_id as "instanceId", id, kind, error, tries, at::float8 as at from refused_entry
-      order by refused_entry.instance_id, refused_entry.id limit $1 offset $2`,
+      order by refused_entry.instance_id, refused_entry.at, refused_entry.id limit $1 offset $2`,
   },
   listOf: {
     name: 'refused-list-of',
     text: `select instance_id as "instanceId", id, kind, error, tries, at::float8 as at from refused_entry
-      where instance_id = $3 order by refused_entry.id limit $1 offset $2`,
+      where instance_id = $3 order by refused_entry.at, refused_entry.id limit $1 offset $2`,
   },
   read: { name: 'refused-read', text: 'select sealed from refused_entry where instance_id = $1 and id = $2' },
   tried: whileOwned(
@@ -42,13 +44,26 @@ export const refusedStatements = {
   ),
 } as const satisfies Readonly<Record<string, Statement>>;
 
+/**
+ * Returns the id of an entry. The platform repeats a message whose acknowledgement was lost, for example at a kill, so all entries of one message
+ * have one id. The hash says nothing of the message.
+ */
+const idOf = (instanceId: string, entry: Entry, newId: () => string): string => {
+  if (entry.kind !== 'message') return newId();
+  const { messageId, chatId } = entry.message;
+  return `m${createHash('sha256')
+    .update(JSON.stringify([instanceId, chatId, messageId]))
+    .digest('hex')
+    .slice(0, 23)}`;
+};
+
 export const makeRefusedStore = (
   database: Database,
   sealer: Sealer,
-  { now, newId }: { readonly now: () => number; /** Grows with time. */ readonly newId: () => string },
+  { now, newId }: { readonly now: () => number; readonly newId: () => string },
 ): RefusedStore => ({
   async keep({ instanceId, epoch }, entry, error) {
-    const id = newId();
+    const id = idOf(instanceId, entry, newId);
     const sealed = sealer.seal(refusedPlace(instanceId, id), serialize(entry));
     const values = [instanceId, epoch, id, entry.kind, error, now(), sealed, mostEntries, mostBytes];
     const rows = await database.rows<Owned & { readonly count: number }>(refusedStatements.keep, values);
