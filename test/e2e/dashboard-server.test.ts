@@ -137,14 +137,14 @@ inBrowser('settings show value, source and default, and a secret only as set', a
   await open(dashboard, '/admin/settings-in-force', 'Configuration');
   const setting = (name: string) =>
     page.locator('.setting').filter({ has: page.locator('dt > code', { hasText: new RegExp(`^${name}$`) }) });
-  assert.match(String(await setting('PROXY_TEST_MS').textContent()), /4000.*environment.*Default: /s);
+  assert.match(String(await setting('WEBHOOK_QUICK_RETRIES_MS').textContent()), /0,100.*environment.*Default: /s);
   assert.match(String(await setting('MESSAGES_KEEP_DAYS').textContent()), /180.*default/s);
   assert.match(String(await setting('ADMIN_TOKEN').locator('dt').textContent()), /set\s*environment/);
   assert.ok(!(await page.content()).includes(adminToken));
   assert.deepEqual(await objectionsTo(dashboard, 'settings'), []);
   await page.getByLabel('Only settings that are not at their default').check();
   await setting('MESSAGES_KEEP_DAYS').waitFor({ state: 'detached' });
-  await page.getByLabel('Name or text').fill('proxy_test');
+  await page.getByLabel('Name or text').fill('webhook_quick');
   assert.equal(await page.locator('.setting').count(), 1);
   await page.getByLabel('Name or text').fill('no such setting');
   await page.getByText('No setting fits.').waitFor();
