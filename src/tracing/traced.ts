@@ -109,13 +109,13 @@ const tracedJournal = (spans: Spans, journal: Journal, arrivals: Arrivals): Jour
 
 const tracedReceiver = (spans: Spans, receiver: Receiver): Receiver => ({
   objection: (url) => receiver.objection(url),
-  post(url, body, headers) {
+  post(url, body, headers, cuts) {
     const attributes = { 'http.request.method': 'POST' };
     return spans.ofEvent(
       headers['webhook-id'] ?? '',
       'webhook POST',
       { kind: SpanKind.CLIENT, attributes },
-      (traceparent) => receiver.post(url, body, { ...headers, traceparent }),
+      (traceparent) => receiver.post(url, body, { ...headers, traceparent }, cuts),
       ({ ok, status }) => ({ failed: !ok, attributes: status === undefined ? {} : { 'http.response.status_code': status } }),
     );
   },
