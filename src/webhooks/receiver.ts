@@ -31,11 +31,12 @@ export interface PostOptions {
 }
 
 /** Returns the text of cut bytes, without the half of a character at the end, and without control characters. */
-const readable = (bytes: Buffer): string =>
-  bytes
-    .toString()
-    .replace(/\uFFFD+$/, '')
-    .replace(/[^\P{Cc}\t\n\r]/gu, '');
+const readable = (bytes: Buffer): string => {
+  const text = bytes.toString();
+  let end = text.length;
+  while (text[end - 1] === '\uFFFD') end -= 1;
+  return text.slice(0, end).replace(/[^\P{Cc}\t\n\r]/gu, '');
+};
 
 /** The time is over. It has the code of every other time-out, so that it is reported like one. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });

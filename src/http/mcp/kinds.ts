@@ -27,7 +27,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     listReceipts getQueue showHistory downloadMessage countChats findChats showChatNote listBlocked allContacts listContacts getGroup previewGroup
     findGroups listGroups getGroupLink getBusinessProfile listBusinessCategories listProducts getProduct listCollections listPosts listPostUpdates
     listChannels getChannel previewChannel findChannels listLeadTags checkNumbers getChatDetails getAvatar listLabels listQuickReplies listAgents getAgentUsage
-    listTriggers listWebhooks listWebhookErrors listWebhookDeliveries getChatwoot`,
+    listTriggers listWebhooks listWebhookErrors listWebhookDeliveries getWebhookDelivery getChatwoot`,
   ],
   [
     kind('sending', []),
