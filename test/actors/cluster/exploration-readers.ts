@@ -19,6 +19,8 @@ interface Reader {
   readonly id: InstanceId;
   readonly node: ExploredNode;
   readonly got: string[];
+  /** Time of the last message. */
+  at: number;
   readonly end: () => void;
 }
 
@@ -49,14 +51,19 @@ export class Readers {
 
   #join(node: ExploredNode, id: InstanceId): void {
     const got: string[] = [];
+    const take = (what: string): void => {
+      got.push(what);
+      reader.at = this.#world.time.now();
+    };
+    const reader: Reader = { id, node, got, at: -Infinity, end: () => undefined };
     try {
       const end = node.cluster.streams!.subscribe(
         id,
-        (event) => void got.push(event.id),
-        () => void got.push('(end)'),
-        () => void got.push(gap),
+        (event) => take(event.id),
+        () => take('(end)'),
+        () => take(gap),
       );
-      this.all.push({ id, node, got, end });
+      this.all.push(Object.assign(reader, { end }));
     } catch {
       // The client gets an error and asks again.
     }
@@ -65,8 +72,8 @@ export class Readers {
   #leave(reader: Reader): void {
     this.all.splice(this.all.indexOf(reader), 1);
     reader.end();
-    // Messages that wait for a stopped process may report a gap, and so may messages after the bus is back.
-    if (!reader.node.process.stoodStill && reader.node.bus.connected) this.#compareOne(reader);
+    // Messages that wait for a stopped process may report a gap, and so may the first message after the connection to the bus broke.
+    if (!reader.node.process.stoodStill && reader.at > reader.node.bus.lostAt) this.#compareOne(reader);
   }
 
   /** Between two events that follow each other in the journal nothing is missing, unless the reader was told, if only later. */

@@ -48,6 +48,8 @@ export class SimulatedClient implements Bus {
   readonly #own = new Set<Subscription>();
   readonly #waiting = new Set<(answer: BusAnswer) => void>();
   #connected = true;
+  /** Time at which the connection broke last. */
+  lostAt = -Infinity;
   readonly #toServer: Direction = { at: 0, waiting: 0 };
   readonly #fromServer: Direction = { at: 0, waiting: 0 };
 
@@ -62,6 +64,7 @@ export class SimulatedClient implements Bus {
 
   set connected(connected: boolean) {
     this.#connected = connected;
+    if (!connected) this.lostAt = this.#server.time.now();
     for (const one of this.#own) this.#server.subscriptions[connected ? 'add' : 'delete'](one);
     if (!connected) for (const end of this.#waiting) this.#process.enter(() => end({ kind: 'late' }));
   }
