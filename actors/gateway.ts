@@ -58,6 +58,7 @@ export {
   longestKeyword,
   maskedProxy,
   mediaKinds,
+  naturalKey,
   messageFilters,
   messageStatuses,
   quickReplyTypes,

@@ -2,7 +2,7 @@
 import { type AiMetadata, type ChatbotAgent, cutText, type Message, wordsOf } from '../model.ts';
 import type { ModelMessage } from '../ports.ts';
 
-// Builds the input of an agent from a chat: its memory and the question, as dialogue. Pure functions over messages in order, oldest first.
+// Builds the input of an agent from a chat: its memory and the question, as one dialogue. Pure functions over messages in order, oldest first.
 
 /** True for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
@@ -36,7 +36,7 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** Joins consecutive texts of one side to one turn, because every model accepts that. */
+/** Joins consecutive texts of one side to one message, because every model accepts that. */
 export const joined = (texts: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[]): readonly ModelMessage[] => {
   const dialogue: ModelMessage[] = [];
   for (const { by, text } of texts) {

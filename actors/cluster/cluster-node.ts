@@ -4,7 +4,7 @@ import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '..
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { AskedTakes, type OwnedSessions } from './sessions.ts';
 import { type Departure, Departures, planOf } from './plan.ts';
-import { ReservedSlots, Placement } from './placement.ts';
+import { Placement, ReservedSlots } from './placement.ts';
 import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { ClusterPolicy } from './policy.ts';
@@ -49,7 +49,7 @@ export class ClusterNode {
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** Key of the placement in which every instance is on its node; '' after a take. */
   #balanced = '';
-  readonly #kept: ReservedSlots;
+  readonly #reserved: ReservedSlots;
   readonly #check: LeaseCheck;
   /** Nodes that refused a session, with the monotonic time until which they get no offer. By then these nodes have announced their load. */
   readonly #refusing = new Map<string, number>();
@@ -60,7 +60,7 @@ export class ClusterNode {
 
   constructor(input: ClusterNodeInput) {
     this.#input = input;
-    this.#kept = new ReservedSlots(input.time);
+    this.#reserved = new ReservedSlots(input.time);
     const { store, time, log, policy, workers } = input;
     this.lease = new NodeLease({
       ...input,
@@ -81,7 +81,7 @@ export class ClusterNode {
       unanswered: 'node.notLooked',
       run: async () => {
         if (this.lease.incarnation === null) return;
-        const look = await this.#watch.look(this.#kept.countBeside(null) > 0);
+        const look = await this.#watch.look(this.#reserved.countBeside(null) > 0);
         this.#lookedAt = time.monotonic();
         await this.#act(look);
       },
@@ -180,7 +180,7 @@ export class ClusterNode {
     const { time, policy } = this.#input;
     if (time.monotonic() - this.#lookedAt > lateLooks * policy.lookEvery) return false;
     if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
-    this.#kept.keep(id);
+    this.#reserved.keep(id);
     return true;
   }
 
@@ -241,7 +241,7 @@ export class ClusterNode {
     if (giveAway.length === 0 && !draining && this.#refusing.size === 0 && owned.length === here.length) this.#balanced = placement.key;
     this.#departures.plan(giveAway, perSecond);
     // A reserved instance that is free was given back, but the former owner did not ask this node to take it.
-    const due = draining ? [] : look.free.filter((id) => this.#kept.has(id));
+    const due = draining ? [] : look.free.filter((id) => this.#reserved.has(id));
     const taken = [...new Set([...due, ...take])];
     if (taken.length > 0) await this.#take(taken, 'placed');
     await this.#lookAtRest();
@@ -249,7 +249,7 @@ export class ClusterNode {
 
   /** Returns the free slots, without the owned instances and the reserved slots. A slot that is reserved for the given instance counts as free. */
   #roomFor(id: InstanceId | null): number {
-    return this.#input.node.capacity - this.#owned.size - this.#kept.countBeside(id);
+    return this.#input.node.capacity - this.#owned.size - this.#reserved.countBeside(id);
   }
 
   /** Returns true if a move would end a pairing. Balance is not worth that, but a draining node has no choice. */
@@ -300,7 +300,7 @@ export class ClusterNode {
       for (const { instanceId, epoch, cause: why } of claims) {
         this.#owned.set(instanceId, epoch);
         this.#epochs.set(instanceId, epoch);
-        this.#kept.end(instanceId);
+        this.#reserved.end(instanceId);
         this.#given.delete(instanceId);
         this.#input.meter.leases('taken', why, 1);
       }

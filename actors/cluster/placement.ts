@@ -84,7 +84,7 @@ const winner = (candidates: readonly Candidate[], id: InstanceId): string | null
   return best?.name ?? null;
 };
 
-// Places that a node reserves for sessions that other nodes are about to move to it. Reservations keep several draining nodes from sending
+// Slots that a node reserves for sessions that other nodes are about to move to it. Reservations keep several draining nodes from sending
 // more sessions than the node has room for.
 
 /** Time for which a slot is reserved. Longer than a session takes to close. In milliseconds. */

@@ -10,7 +10,7 @@ import type { KeptFile, Time } from '../ports.ts';
 /** Limit of the held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
 const mostHeld = 500;
 
-export interface MediaGateHost {
+export interface MediaHoldbackHost {
   record(entries: readonly Entry[]): void;
   /** Waits for the recorder. The same contract as `recorded` of the recorder. */
   recorded(): Promise<boolean>;
@@ -55,12 +55,12 @@ const held = (entry: Entry, isReady: boolean): Held => {
 };
 
 export class MediaHoldback {
-  readonly #host: MediaGateHost;
+  readonly #host: MediaHoldbackHost;
   /** Held entries by chat, in order. */
   readonly #chats = new Map<string, Held[]>();
   #count = 0;
 
-  constructor(host: MediaGateHost) {
+  constructor(host: MediaHoldbackHost) {
     this.#host = host;
   }
 

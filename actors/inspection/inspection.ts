@@ -1,5 +1,5 @@
 /** Reports the state of every instance and its way to that state, with or without actors. No method makes an actor. */
-import { done, type InstanceId, refuse, type Result, unknownInstance } from '../model.ts';
+import { done, type InstanceId, naturalKey, refuse, type Result, unknownInstance } from '../model.ts';
 import type { LogLevels, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
@@ -23,21 +23,10 @@ const troubleOf = ({ needsPerson, status, state, reason, queue }: LightRow): num
   return { connected: 4, connecting: 2, disconnected: 5, hibernated: 6 }[status];
 };
 
-/**
- * Returns the sort key of a name in natural order: without case and accents, and with the length before each number, so that `shop 2` precedes `shop 10`.
- * Ten thousand keys take 5 ms more than lower case. An Intl.Collator takes 15 ms more, because it works in each comparison.
- */
-const naturalOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .normalize('NFD')
-    .replaceAll(/\p{M}+/gu, '')
-    .replaceAll(/0*(\d+)/g, (_, digits: string) => `${String.fromCharCode(0x30 + Math.min(digits.length, 40))}${digits}`);
-
 const keys: Readonly<Record<ActorSort, (row: LightRow, outbox: (row: LightRow) => number) => Key>> = {
-  trouble: (row) => [troubleOf(row), naturalOf(row.name)],
-  name: (row) => [naturalOf(row.name)],
-  state: (row) => [row.status, row.state, naturalOf(row.name)],
+  trouble: (row) => [troubleOf(row), naturalKey(row.name)],
+  name: (row) => [naturalKey(row.name)],
+  state: (row) => [row.status, row.state, naturalKey(row.name)],
   since: (row) => [row.since],
   lastEvent: (row) => [row.lastEvent],
   queue: (row) => [row.queue],

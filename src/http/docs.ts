@@ -12,7 +12,7 @@ import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
 import { webhooksSection } from './webhooks.ts';
 
-// Answers with the OpenAPI document, which is made once. Callers need no credential, and making 370 KB again would delay all other requests.
+// Answers with the OpenAPI document, which is made once. Callers need no credential, and making it again would delay all other requests.
 
 interface Made {
   readonly bytes: Buffer;

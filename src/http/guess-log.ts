@@ -20,7 +20,10 @@ declare module 'fastify' {
 /** Notes the refused guess of a request. */
 export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;
 
-/** Writes `http.guessed` once a minute for each address and kind of credential, and decorates the server with the function that notes them. The last lines are written when the server closes. */
+/**
+ * Returns the function that notes guesses, and decorates the server with it. Writes `http.guessed` once a minute for each address and kind of
+ * credential, and the last lines when the server closes.
+ */
 export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
   const counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
   let timer: NodeJS.Timeout | null = null;

@@ -1,5 +1,5 @@
 /** Routes of the server's own pages: settings in force, versions, storage, and the proxies of all instances. */
-import type { Gateway } from '#actors/gateway.ts';
+import { type Gateway, naturalKey } from '#actors/gateway.ts';
 import { proxyView } from '#src/contract/views.ts';
 import { pageSize } from '../page.ts';
 import { done, type Route, route } from '../route.ts';
@@ -92,8 +92,11 @@ const fits = ({ id, name, reason, proxy }: ReturnType<typeof rowOf>, text: strin
   );
 
 /** Proxies in trouble first, then by name. */
-const ordered = (all: readonly ProxyOf[]): readonly ProxyOf[] =>
-  all.toSorted((a, b) => Number(isInTrouble(b)) - Number(isInTrouble(a)) || a.view.record.name.localeCompare(b.view.record.name));
+const ordered = (all: readonly ProxyOf[]): readonly ProxyOf[] => {
+  const keyOf = (one: ProxyOf): string => `${isInTrouble(one) ? 0 : 1} ${naturalKey(one.view.record.name)}`;
+  const keyed = all.map((one) => ({ one, key: keyOf(one) }));
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ one }) => one);
+};
 
 const countOf = (all: readonly ProxyOf[], mode: ProxyOf['settings']['mode']): number =>
   all.filter(({ settings }) => settings.mode === mode).length;

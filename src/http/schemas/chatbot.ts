@@ -119,8 +119,8 @@ export const EditAgentBody = Type.Object({
 });
 
 /** A trial holds fewer and shorter texts than the memory of an agent. */
-const mostTurns = 100;
-const longestTurn = 8_000;
+const mostMessages = 100;
+const longestMessage = 8_000;
 
 export const TryAgentBody = Type.Object({
   agent_id: LooseText(60, 'The agent'),
@@ -129,7 +129,7 @@ export const TryAgentBody = Type.Object({
       role: OneOf(['user', 'assistant'], { description: '`user` is the contact, `assistant` the agent' }),
       text: Type.String({
         minLength: 1,
-        maxLength: longestTurn,
+        maxLength: longestMessage,
         pattern: '\\S',
         description: 'What was said',
         examples: ['When do you open?'],
@@ -137,8 +137,8 @@ export const TryAgentBody = Type.Object({
     }),
     {
       minItems: 1,
-      maxItems: mostTurns,
-      description: `The conversation so far, at most ${mostTurns} messages; the last one is of the user`,
+      maxItems: mostMessages,
+      description: `The conversation so far, at most ${mostMessages} messages; the last one is of the user`,
     },
   ),
 });
