@@ -92,8 +92,8 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0099-leaving-accounts', class: LeavingAccounts },
   { name: '0100-nodes-bus', class: NodesBus },
   { name: '0101-people', class: People },
-  { name: '0110-figures', class: Figures },
-  { name: '0111-alerts', class: Alerts },
-  { name: '0112-no-key-checks', class: NoKeyChecks },
-  { name: '0113-tries', class: Tries },
+  { name: '0102-figures', class: Figures },
+  { name: '0103-alerts', class: Alerts },
+  { name: '0104-no-key-checks', class: NoKeyChecks },
+  { name: '0105-tries', class: Tries },
 ];
