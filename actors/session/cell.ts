@@ -72,7 +72,7 @@ export class Cell {
   readonly keeper: RecordKeeper;
   readonly recorder: Recorder;
   /** Holds messages between the platform and the recorder until their files are downloaded. */
-  readonly #gate: MediaHoldback;
+  readonly #holdback: MediaHoldback;
   readonly feed: Feed;
   readonly history = new History();
   /** Serializes sends per chat, so that messages leave in the order of the calls. */
@@ -119,7 +119,7 @@ export class Cell {
     const claim = () => ({ instanceId: record.id, epoch: record.epoch });
     this.recipients = new Recipients({ claim, time: ports.time, policy: policy.lookups, store: ports.recipients });
     this.pictures = this.#makePictures(claim);
-    this.#gate = new MediaHoldback({
+    this.#holdback = new MediaHoldback({
       record: (entries) => this.recorder.record(entries),
       recorded: () => this.recorder.recorded(),
       fetch: (message) => input.arriving(message),
@@ -269,7 +269,7 @@ export class Cell {
     const { ports, policy } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
     this.send({ type: 'instance.stop', by: 'stop' });
-    this.#gate.release();
+    this.#holdback.release();
     await this.#closeLink();
     // A chart that was logging out still has to delete its credentials and announce that.
     const ended = this.waitFor(({ closing }) => !closing, grace).then(() => this.stored());
@@ -317,10 +317,10 @@ export class Cell {
       record: (entries) => {
         if (entries.some((entry) => entry.kind === 'message')) this.touch();
         this.pictures.note(entries);
-        this.#gate.record(withOptOuts(this.#input.policy.campaigns, entries));
+        this.#holdback.record(withOptOuts(this.#input.policy.campaigns, entries));
         this.histories.note(entries);
       },
-      recorded: () => this.#gate.recorded(),
+      recorded: () => this.#holdback.recorded(),
       route: () => this.proxying.route(),
       accountOf: (owner) => {
         const { owner: before, accountLeaves } = this.record;
