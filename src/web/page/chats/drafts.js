@@ -1,25 +1,13 @@
 /** Drafts: texts and files that are written into a chat, and how they are sent. */
 import { useEffect, useState } from 'preact/hooks';
-import { post } from '../core/api.js';
+import { dataUrlOf, newKey, post } from '../core/api.js';
 
 /** @import { Chat, Item, Message } from './types.ts' */
 
 /** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the server sends a draft once, however often the button is pressed. */
 
-/** The browser offers `randomUUID` to pages of HTTPS alone. */
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
 const drafts = new Map();
-
-/** @param {File} file @returns {Promise<string>} */
-const dataUrlOf = (file) =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () => resolve(String(reader.result)));
-    reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)));
-    reader.readAsDataURL(file);
-  });
 
 /** @param {File} file */
 const mediaTypeOf = ({ type }) => /^(image|video|audio)\/(?!svg)/.exec(type)?.[1] ?? 'document';

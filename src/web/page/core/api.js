@@ -102,3 +102,19 @@ export const get = (path, options) => call('GET', path, options);
  * @returns {Promise<T>}
  */
 export const post = (path, body, options) => call('POST', path, { ...options, body: body ?? {} });
+
+/** Returns a random idempotency key. The browser offers `crypto.randomUUID` only to pages of HTTPS. */
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/**
+ * Returns the file as a data URL, which the interface takes in place of an address.
+ * @param {File} file
+ * @returns {Promise<string>}
+ */
+export const dataUrlOf = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)));
+    reader.readAsDataURL(file);
+  });

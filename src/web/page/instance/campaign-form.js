@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { call } from '../core/api.js';
+import { call, dataUrlOf, newKey } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, t } from '../texts.js';
 import { ask, toast } from '../ui/asking.js';
@@ -24,15 +24,6 @@ const kinds = /** @type {const} */ (['text', 'image', 'video', 'videoplay', 'aud
 /** @type {Sheet} */
 const noSheet = { heads: [], rows: [] };
 
-/** Returns a data URL of the file, which the interface takes in place of an address. @param {File} file @returns {Promise<string>} */
-const dataOf = (file) =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () => resolve(String(reader.result)));
-    reader.addEventListener('error', () => reject(reader.error));
-    reader.readAsDataURL(file);
-  });
-
 /** @param {FormData} form @param {string} name */
 const textOf = (form, name) => String(form.get(name) ?? '').trim();
 
@@ -45,7 +36,7 @@ const fileOf = async (form, kind, isOwn) => {
   if (address === '' && !isUploaded) throw new Error(t('campaignNoFile'));
   if (isOwn && isUploaded) throw new Error(t('campaignFileInRows'));
   const docName = textOf(form, 'docName') || (isUploaded ? upload.name : '');
-  return { file: isUploaded ? await dataOf(upload) : address, ...(kind === 'document' && docName !== '' ? { docName } : {}) };
+  return { file: isUploaded ? await dataUrlOf(upload) : address, ...(kind === 'document' && docName !== '' ? { docName } : {}) };
 };
 
 /**
@@ -77,9 +68,6 @@ const requestOf = async (form, { kind, heads, recipients }) => {
       }
     : { path: '/sender/simple', body: { ...pace, folder: info, numbers: recipients.map(({ number }) => number), ...messageOf(text) } };
 };
-
-/** A random name of a request. `crypto.randomUUID` needs HTTPS. */
-const randomName = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** @param {{ sheet: Signal<Sheet>, column: Signal<number> }} props */
 const ColumnField = ({ sheet, column }) => {
@@ -237,7 +225,7 @@ export const CampaignForm = ({ live }) => {
     if (good.length === 0) throw new Error(t('campaignNobody'));
     const { path, body } = await requestOf(form, { kind: kind.value, heads, recipients: good });
     const request = JSON.stringify({ path, body });
-    if (once.current.request !== request) once.current = { request, key: randomName() };
+    if (once.current.request !== request) once.current = { request, key: newKey() };
     const facts = { n: count(good.length), min: body.delayMin, max: body.delayMax, time: moment(body.scheduled_for) };
     const question = {
       title: t('campaignCreateTitle'),
