@@ -1,12 +1,12 @@
 /** The field that writes into a chat: a text, a file, an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { t } from '../texts.js';
+import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Icon } from '../ui/parts.js';
 import { send, useDraft } from './drafts.js';
 import { glanceOf } from './message.js';
-import { senderOf, sizeOf } from './names.js';
+import { senderOf } from './names.js';
 
 /** @import { Draft } from './drafts.js' */
 /** @import { Chat, Item, Message } from './types.ts' */
@@ -30,7 +30,7 @@ const Answered = ({ answered, onEnd }) => html`
 const Attached = ({ file, onEnd }) => html`
   <div class="attached">
     <${Icon} name="file" />
-    <p><bdi>${visible(file.name)}</bdi> <span class="dim">${sizeOf(file.size)}</span></p>
+    <p><bdi>${visible(file.name)}</bdi> <span class="dim">${size(file.size)}</span></p>
     <${Button} kind="quiet square" icon="close" aria-label=${t('chatUnattach', { name: file.name })} onClick=${onEnd} />
   </div>
 `;
@@ -80,7 +80,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const attach = (file) => {
     if (file === undefined) return;
     const isTooLarge = file.size > largestFile;
-    setError(isTooLarge ? t('chatFileTooLarge', { size: sizeOf(file.size), most: sizeOf(largestFile) }) : '');
+    setError(isTooLarge ? t('chatFileTooLarge', { size: size(file.size), most: size(largestFile) }) : '');
     if (!isTooLarge) change({ file });
   };
   return html`

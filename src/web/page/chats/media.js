@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
-import { t } from '../texts.js';
+import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button } from '../ui/parts.js';
 import { fileOf, mediaKindOf } from './content.js';
-import { kindOf, sizeOf } from './names.js';
+import { kindOf } from './names.js';
 
 /** @import { Message } from './types.ts' */
 
@@ -84,7 +84,9 @@ export const Media = ({ message, instance }) => {
     }
     setBusy(false);
   };
-  const facts = [sizeOf(file.bytes), file.seconds > 0 ? t('chatSeconds', { n: Math.round(file.seconds) }) : ''].filter(Boolean).join(' · ');
+  const facts = [file.bytes > 0 ? size(file.bytes) : '', file.seconds > 0 ? t('ageSeconds', { n: Math.round(file.seconds) }) : '']
+    .filter(Boolean)
+    .join(' · ');
   const what = visible(file.name) || kindOf(message.messageType);
   const isDrawn = file.thumbnail !== '' && kind !== 'file' && kind !== 'sound';
   return html`

@@ -1,12 +1,12 @@
 /** One message of a conversation: who wrote it, what it answers, its file and text, reactions, and how far it came. */
 import { html } from 'htm/preact';
 import { Component } from 'preact';
-import { count, t, textOf } from '../texts.js';
+import { count, minuteOfDay, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Icon } from '../ui/parts.js';
 import { mediaKindOf, placeOf, quotedTextOf } from './content.js';
 import { Media } from './media.js';
-import { clockOf, kindOf, senderOf } from './names.js';
+import { kindOf, senderOf } from './names.js';
 import { MessageText } from './text.js';
 
 /** @import { Item, Message, Reaction } from './types.ts' */
@@ -88,7 +88,7 @@ const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) =>
       class=${`message ${fromMe ? 'own' : ''} ${isMarked ? 'marked' : ''}`}
       data-message=${id}
       tabindex=${isActive ? 0 : -1}
-      aria-label=${`${fromMe ? t('chatYou') : senderOf(message)}, ${clockOf(at)}: ${visible(glanceOf(item))}`}
+      aria-label=${`${fromMe ? t('chatYou') : senderOf(message)}, ${minuteOfDay(at)}: ${visible(glanceOf(item))}`}
     >
       <div class="bubble">
         ${isGroup && !fromMe && html`<p class="from"><bdi>${senderOf(message)}</bdi></p>`}
@@ -96,7 +96,7 @@ const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) =>
         <${Body} item=${item} instance=${instance} />
         <p class="foot">
           ${isEdited && html`<span>${t('chatEdited')}</span>`}
-          <time>${clockOf(at)}</time>
+          <time>${minuteOfDay(at)}</time>
           ${fromMe && html`<${Status} message=${message} />`}
         </p>
         ${reactions.length > 0 && html`<${Reactions} reactions=${reactions} />`}

@@ -1,6 +1,6 @@
 /** Names, times and short texts of chats. Strangers choose them, so that signs which turn a text around are shown as codes. */
 import { initialsOf } from '../sessions/words.js';
-import { t, textOf } from '../texts.js';
+import { minuteOfDay, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
 
 /** @import { Chat, Message } from './types.ts' */
@@ -29,12 +29,8 @@ export const lastOf = ({ wa_lastMessageTextVote: text, wa_lastMessageType: kind 
   text === '' ? (texts.has(kind) ? '' : kindOf(kind)) : visible(text.slice(0, 200));
 
 const language = document.documentElement.lang;
-const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const shortDay = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
 const longDay = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
-
-/** @param {number} at */
-export const clockOf = (at) => clock.format(at);
 
 /** @param {number} at */
 export const dayOf = (at) => longDay.format(at);
@@ -42,14 +38,5 @@ export const dayOf = (at) => longDay.format(at);
 /** The time of a chat's last message: the clock today, the day before. @param {number} at */
 export const shortTimeOf = (at) => {
   if (at === 0) return '';
-  return new Date(at).toDateString() === new Date().toDateString() ? clock.format(at) : shortDay.format(at);
-};
-
-const sizes = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
-
-/** Such as `1.2 MB`; '' for 0. @param {number} bytes */
-export const sizeOf = (bytes) => {
-  if (!(bytes > 0)) return '';
-  if (bytes < 1e3) return t('chatBytes', { n: sizes.format(bytes) });
-  return bytes < 1e6 ? t('chatKilobytes', { n: sizes.format(bytes / 1e3) }) : t('chatMegabytes', { n: sizes.format(bytes / 1e6) });
+  return new Date(at).toDateString() === new Date().toDateString() ? minuteOfDay(at) : shortDay.format(at);
 };

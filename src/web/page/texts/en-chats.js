@@ -79,10 +79,6 @@ export const ofChats = {
   chatShow: 'Show: {what}',
   chatDownload: 'Download: {what}',
   chatFileGone: 'The file cannot be shown. Load it again.',
-  chatBytes: '{n} B',
-  chatKilobytes: '{n} kB',
-  chatMegabytes: '{n} MB',
-  chatSeconds: '{n} s',
 
   // Writing
   chatWrite: 'Message',

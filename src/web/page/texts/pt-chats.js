@@ -80,10 +80,6 @@ export const ofChats = {
   chatShow: 'Mostrar: {what}',
   chatDownload: 'Baixar: {what}',
   chatFileGone: 'O arquivo não pode ser mostrado. Carregue-o de novo.',
-  chatBytes: '{n} B',
-  chatKilobytes: '{n} kB',
-  chatMegabytes: '{n} MB',
-  chatSeconds: '{n} s',
 
   // Writing
   chatWrite: 'Mensagem',
