@@ -1,8 +1,8 @@
 /** The figures of the last day: small charts of what came, went, failed and was used, of all nodes together and of each. */
 import { html } from 'htm/preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { get } from '../core/api.js';
-import { useAnswer } from '../instance/load.js';
+import { useAnswer, useRefresh } from '../instance/load.js';
 import { compactNumber, minuteOfDay, t } from '../texts.js';
 import { Empty, Field } from '../ui/parts.js';
 import { Plot } from '../ui/plot.js';
@@ -84,10 +84,7 @@ export const Figures = () => {
   const [hours, setHours] = useState(24);
   const [node, setNode] = useState('*');
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<Answer>} */ (get(`/admin/figures?hours=${hours}`)), [hours]);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
-    return () => clearInterval(timer);
-  }, [load]);
+  useRefresh(load, refreshMs);
   const nodes = answer.value?.nodes ?? [];
   const only = nodes.some(({ name }) => name === node) ? node : null;
   return html`
@@ -125,7 +122,7 @@ export const Figures = () => {
           instead ??
           (nodes.length === 0
             ? html`<${Empty} title=${t('figuresNone')} text=${t('figuresNoneText')} />`
-            : html`<div class="figures">
+            : html`<div class="figure-charts">
                 ${figures.map((figure) => html`<${Chart} key=${figure.name} figure=${figure} answer=${answer.value} only=${only} />`)}
               </div>`)
         }
