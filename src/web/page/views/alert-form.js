@@ -1,6 +1,7 @@
 /** The form of the alerts: its fields, and the settings that it sends. */
 import { html } from 'htm/preact';
 import { t } from '../texts.js';
+import { Check } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
 
 /** @typedef {'session' | 'receiver' | 'disk' | 'node'} Kind */
@@ -74,10 +75,6 @@ export const bodyOf = (form) => {
     secrets,
   };
 };
-
-/** @param {{ name: string, label: string, checked: boolean }} props */
-const Check = ({ name, label, checked }) =>
-  html`<label class="check"><input type="checkbox" name=${name} defaultChecked=${checked} /> ${label}</label>`;
 
 /** @param {{ name: Secret, isSet: boolean }} props */
 const SecretField = ({ name, isSet }) => {

@@ -6,7 +6,7 @@ import { loadSession, may, roles } from '../core/session.js';
 import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
 import { ask, attempt } from '../ui/asking.js';
-import { useForm } from '../ui/forms.js';
+import { Check, useForm } from '../ui/forms.js';
 import { Button, Dialog, Field, Table } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 import { OwnAccount } from './people-own.js';
@@ -51,7 +51,7 @@ const ResetDialog = ({ user: { id, name, hasCode }, onDone, onClose }) => {
       <form class="person-form" onSubmit=${onSubmit}>
         <p>${t('userResetText', { name })}</p>
         <${Field} label=${t('ownNew')} error=${error} name="password" type="password" required minlength="12" autocomplete="new-password" />
-        ${hasCode && html`<label class="check"><input type="checkbox" name="resetCode" /> ${t('userResetCode')}</label>`}
+        ${hasCode && html`<${Check} name="resetCode" label=${t('userResetCode')} checked=${false} />`}
         <div class="actions"><${Button} kind="main" type="submit" busy=${busy}>${t('userReset')}<//></div>
       </form>
     <//>

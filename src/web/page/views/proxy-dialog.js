@@ -5,7 +5,7 @@ import { get, post } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { t } from '../texts.js';
 import { toast } from '../ui/asking.js';
-import { useForm } from '../ui/forms.js';
+import { Check, useForm } from '../ui/forms.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
 
 /** @import { Status } from '../sessions/types.ts' */
@@ -54,9 +54,7 @@ const Custom = ({ row: { proxy }, error }) => html`
     spellcheck="false"
     defaultValue=${proxy.proxy_url}
   />
-  <label class="check"
-    ><input type="checkbox" name="fallback" defaultChecked=${proxy.proxy_fallback !== ''} /> ${t('proxyUseFallback')}</label
-  >
+  <${Check} name="fallback" label=${t('proxyUseFallback')} checked=${proxy.proxy_fallback !== ''} />
 `;
 
 /** @param {{ row: ProxyRow }} props */
@@ -73,7 +71,7 @@ const Managed = ({ row: { proxy } }) => {
         ({ value, label }) => html`<option key=${value} value=${value} selected=${value === proxy.proxy_managed_country}>${label}</option>`,
       )}
     <//>
-    ${proxy.managed && html`<label class="check"><input type="checkbox" name="rotate" /> ${t('proxyRotate')}</label>`}
+    ${proxy.managed && html`<${Check} name="rotate" label=${t('proxyRotate')} checked=${false} />`}
   `;
 };
 
