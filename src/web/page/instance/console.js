@@ -7,6 +7,7 @@ import { session } from '../core/session.js';
 import { follow } from '../core/stream.js';
 import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Empty, Field } from '../ui/parts.js';
 import { timeText } from './times.js';
 
@@ -47,28 +48,14 @@ let lastNumber = '';
 
 /** @param {{ live: Live, onAnswer: (type: string, data: unknown) => void }} props */
 const SendForm = ({ live, onAnswer }) => {
-  const busy = useSignal(false);
-  const failure = useSignal('');
-  /** @param {SubmitEvent} event */
-  const submit = async (event) => {
-    event.preventDefault();
-    const target = /** @type {HTMLFormElement} */ (event.target);
-    const form = new FormData(target);
+  const { busy, error, onSubmit } = useForm(async (form, target) => {
     lastNumber = String(form.get('number') ?? '').trim();
-    busy.value = true;
-    failure.value = '';
-    try {
-      onAnswer(t('answer'), await post('/send/text', { number: lastNumber, text: String(form.get('text') ?? '') }, { instance: live.id }));
-      /** @type {HTMLTextAreaElement} */ (target.elements.namedItem('text')).value = '';
-    } catch (error) {
-      failure.value = error instanceof Error ? error.message : String(error);
-    } finally {
-      busy.value = false;
-    }
-  };
-  const isOfNumber = isAboutNumber(failure.value);
+    onAnswer(t('answer'), await post('/send/text', { number: lastNumber, text: String(form.get('text') ?? '') }, { instance: live.id }));
+    /** @type {HTMLTextAreaElement} */ (target.elements.namedItem('text')).value = '';
+  });
+  const isOfNumber = isAboutNumber(error);
   return html`
-    <form class="panel form send" onSubmit=${submit} aria-labelledby="send-title">
+    <form class="panel form send" onSubmit=${onSubmit} aria-labelledby="send-title">
       <h2 id="send-title">${t('sendTitle')}</h2>
       <${Field}
         label=${t('sendNumber')}
@@ -77,11 +64,11 @@ const SendForm = ({ live, onAnswer }) => {
         inputmode="tel"
         autocomplete="off"
         required
-        error=${isOfNumber ? failure.value : ''}
+        error=${isOfNumber ? error : ''}
         defaultValue=${lastNumber}
       />
-      <${Field} as="textarea" rows="3" label=${t('sendText')} name="text" required error=${isOfNumber ? '' : failure.value} />
-      <div class="actions"><${Button} type="submit" kind="main" busy=${busy.value}>${t('send')}<//></div>
+      <${Field} as="textarea" rows="3" label=${t('sendText')} name="text" required error=${isOfNumber ? '' : error} />
+      <div class="actions"><${Button} type="submit" kind="main" busy=${busy}>${t('send')}<//></div>
     </form>
   `;
 };

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { session } from '../core/session.js';
 import { t } from '../texts.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
 
 /**
@@ -133,34 +134,23 @@ const Fields = ({ webhook, error }) => {
  * @param {{ save: (body: ReturnType<typeof bodyOf>) => Promise<readonly Webhook[]>, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props
  */
 export const WebhookForm = ({ save, webhook, onClose, onSaved }) => {
-  const failure = useSignal('');
-  const busy = useSignal(false);
   const secret = useSignal('');
   const { id } = webhook;
-  /** @param {SubmitEvent} event */
-  const submit = async (event) => {
-    event.preventDefault();
-    const body = bodyOf(new FormData(/** @type {HTMLFormElement} */ (event.target)), webhook);
-    if (body.events.length === 0) return void (failure.value = t('webhookNoEvents'));
-    busy.value = true;
-    try {
-      const all = await save(body);
-      secret.value = all.find((one) => one.secret !== undefined)?.secret ?? '';
-      await onSaved(secret.value || undefined);
-    } catch (error) {
-      failure.value = error instanceof Error ? error.message : String(error);
-    } finally {
-      busy.value = false;
-    }
-  };
+  const { busy, error, onSubmit } = useForm(async (form) => {
+    const body = bodyOf(form, webhook);
+    if (body.events.length === 0) throw new Error(t('webhookNoEvents'));
+    const all = await save(body);
+    secret.value = all.find((one) => one.secret !== undefined)?.secret ?? '';
+    await onSaved(secret.value || undefined);
+  });
   if (secret.value !== '') return html`<${Secret} secret=${secret.value} onClose=${onClose} />`;
   return html`
     <${Dialog} title=${t(id === undefined ? 'webhookNew' : 'webhookEdit')} class="wide" onClose=${onClose}>
-      <form class="form" onSubmit=${submit}>
-        <${Fields} webhook=${webhook} error=${failure.value} />
+      <form class="form" onSubmit=${onSubmit}>
+        <${Fields} webhook=${webhook} error=${error} />
         <div class="actions">
           <${Button} onClick=${onClose}>${t('cancel')}<//>
-          <${Button} type="submit" kind="main" busy=${busy.value}>${t('save')}<//>
+          <${Button} type="submit" kind="main" busy=${busy}>${t('save')}<//>
         </div>
       </form>
     <//>

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { t } from '../texts.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
 import { Pairing } from './pairing.js';
 
@@ -13,23 +14,12 @@ import { Pairing } from './pairing.js';
  * @param {{ onMade: (made: Made) => void, submit?: string }} props
  */
 export const NameForm = ({ onMade, submit = t('newCreate') }) => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  /** @param {SubmitEvent} event */
-  const onSubmit = async (event) => {
-    event.preventDefault();
-    const name = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('name')).trim();
-    if (name === '') return setError(t('newNameMissing'));
-    setBusy(true);
-    try {
-      const { instance } = /** @type {{ instance: { id: string } }} */ (await post('/instance/create', { name }));
-      onMade({ id: instance.id, name });
-    } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
-      setBusy(false);
-    }
-    return undefined;
-  };
+  const { busy, error, onSubmit } = useForm(async (fields) => {
+    const name = String(fields.get('name')).trim();
+    if (name === '') throw new Error(t('newNameMissing'));
+    const { instance } = /** @type {{ instance: { id: string } }} */ (await post('/instance/create', { name }));
+    onMade({ id: instance.id, name });
+  });
   return html`
     <form class="name-form" onSubmit=${onSubmit} novalidate>
       <${Field}
