@@ -1,6 +1,7 @@
 /** The field that writes into a chat: a text, a file, an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { textOfFailure } from '../core/api.js';
 import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Icon } from '../ui/parts.js';
@@ -60,7 +61,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       sent();
       onAnswered(null);
     } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(textOfFailure(problem));
     }
     setBusy(false);
     field.current?.focus();

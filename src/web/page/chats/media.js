@@ -1,7 +1,7 @@
 /** The file of a message. It is shown when somebody asks for it, through the gateway's download, which keeps it. */
 import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
-import { post } from '../core/api.js';
+import { post, textOfFailure } from '../core/api.js';
 import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button } from '../ui/parts.js';
@@ -80,7 +80,7 @@ export const Media = ({ message, instance }) => {
       else if (kind === 'file') save(kept);
       else setAsked(kept);
     } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(textOfFailure(problem));
     }
     setBusy(false);
   };

@@ -1,6 +1,7 @@
 /** The messages of a chat on the page. However many are loaded, 150 of them have elements. */
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
+import { textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { Button, Empty, Failed, Loading } from '../ui/parts.js';
 import { dayOf } from './names.js';
@@ -18,7 +19,7 @@ const Beginning = ({ conversation, isWhole }) => {
   if (failure.value !== null)
     return html`
       <p class="beginning" role="alert">
-        ${failure.value instanceof Error ? failure.value.message : String(failure.value)}
+        ${textOfFailure(failure.value)}
         <${Button} onClick=${() => conversation.refresh()}>${t('retry')}<//>
       </p>
     `;

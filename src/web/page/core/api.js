@@ -118,3 +118,6 @@ export const dataUrlOf = (file) =>
     reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)));
     reader.readAsDataURL(file);
   });
+
+/** Returns the text of a failure, which may be any thrown value. @param {unknown} failure */
+export const textOfFailure = (failure) => (failure instanceof Error ? failure.message : String(failure));

@@ -1,5 +1,5 @@
 /** Actions on one session or on many: the call, the condition under which it makes sense, and the question before it. */
-import { call, post } from '../core/api.js';
+import { call, post, textOfFailure } from '../core/api.js';
 import { may } from '../core/session.js';
 import { t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
@@ -101,7 +101,7 @@ export const actOnAll = async (name, rows, { onDone = () => undefined, signal, o
         done += 1;
       } catch (error) {
         refused += 1;
-        why = error instanceof Error ? error.message : String(error);
+        why = textOfFailure(error);
       }
       onProgress(done + refused, fitting.length);
     }

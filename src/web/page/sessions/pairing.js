@@ -1,7 +1,7 @@
 /** Connects a session and shows how a phone links it: the code that refreshes by itself, a pairing code instead, or the simulated phone. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { get, post } from '../core/api.js';
+import { get, post, textOfFailure } from '../core/api.js';
 import { session } from '../core/session.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
@@ -50,7 +50,7 @@ const useSession = (id) => {
   const askCode = (phone) =>
     take(
       () => post('/instance/connect', { phone }, { instance: id }),
-      (problem) => setPhoneError(problem instanceof Error ? problem.message : String(problem)),
+      (problem) => setPhoneError(textOfFailure(problem)),
     );
   /** Joins a pairing under way. A new request would replace the code that the owner is typing. */
   const begin = () =>

@@ -1,7 +1,7 @@
 /** Leads through the link of an account that has a passkey: with the extension, or by hand. */
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, get, post } from '../core/api.js';
+import { call, get, post, textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Button, Field, Icon } from '../ui/parts.js';
@@ -118,7 +118,7 @@ const ByHand = ({ id }) => {
       const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('assertion'));
       await post('/instance/passkey', assertionOf(text), { instance: id });
     } catch (problem) {
-      setError(problem instanceof SyntaxError ? t('passkeyNoJson') : problem instanceof Error ? problem.message : String(problem));
+      setError(problem instanceof SyntaxError ? t('passkeyNoJson') : textOfFailure(problem));
     }
     setBusy(false);
   };

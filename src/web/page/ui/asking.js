@@ -1,6 +1,7 @@
 /** Short notices, and questions before something that cannot be undone. The shell shows both; any module may call `toast` and `ask`. */
 import { computed, signal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { Button, Dialog } from './parts.js';
 
@@ -40,7 +41,7 @@ export const attempt = async (work, done) => {
     if (done !== undefined) toast(done);
     return value;
   } catch (error) {
-    toast(error instanceof Error ? error.message : String(error), 'bad');
+    toast(textOfFailure(error), 'bad');
     return undefined;
   }
 };

@@ -1,6 +1,7 @@
 /** The state of forms that send one request. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
+import { textOfFailure } from '../core/api.js';
 
 /**
  * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure.
@@ -18,7 +19,7 @@ export const useForm = (send) => {
     try {
       await send(new FormData(form), form);
     } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(textOfFailure(problem));
     }
     setBusy(false);
   };

@@ -1,6 +1,7 @@
 /** Parts that every view is made of. Their looks are in `style/3-parts.css`. */
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { textOfFailure } from '../core/api.js';
 import { place } from '../core/router.js';
 import { t } from '../texts.js';
 
@@ -128,7 +129,7 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
   <div class="blank" role="alert">
     <${Icon} name="person" />
     <${heading}>${t('failed')}<//>
-    <p class="dim">${error instanceof Error ? error.message : String(error)}</p>
+    <p class="dim">${textOfFailure(error)}</p>
     ${onRetry !== undefined && html`<${Button} onClick=${onRetry}>${t('retry')}<//>`}
   </div>
 `;

@@ -1,7 +1,7 @@
 /** Sessions of another gateway move in: one upload, which is tried first, and what became of each session. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { call } from '../core/api.js';
+import { call, textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { Button, Field, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -97,7 +97,7 @@ export const Moving = () => {
     try {
       setAnswer(await upload(form, act === 'try'));
     } catch (problem) {
-      setError(problem instanceof Error ? problem.message : String(problem));
+      setError(textOfFailure(problem));
     }
     setBusy('');
   };
