@@ -102,3 +102,16 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
     </div>
   `;
 };
+
+/**
+ * A page with a heading and, below it, the sentence `lead`. `heading`: if it is another text than `title`. The rest is that of `Shell`.
+ * @param {{ title: string, heading?: string, lead?: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
+ */
+export const Page = ({ title, heading = title, lead, crumbs, children }) => html`
+  <${Shell} title=${title} crumbs=${crumbs}>
+    <div class="session-body">
+      <h1>${heading}</h1>
+      ${lead !== undefined && html`<p class="dim">${lead}</p>`} ${children}
+    </div>
+  <//>
+`;

@@ -5,7 +5,7 @@ import { session } from '../core/session.js';
 import { useAnswer } from '../instance/load.js';
 import { age, moment, t } from '../texts.js';
 import { StateBadge, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 
 /** @import { ClientVersion } from '../core/session.js' */
 
@@ -124,23 +124,19 @@ export const About = () => {
   const { answer, instead } = useAnswer(() => /** @type {Promise<Versions>} */ (get('/admin/version')), []);
   const versions = answer.value;
   return html`
-    <${Shell} title=${t('versionPage')}>
-      <div class="session-body">
-        <h1>${t('versionPage')}</h1>
-        <p class="dim">${t('versionLead')}</p>
-        ${
-          instead ??
-          (versions !== null &&
-            html`
-              <${Facts} versions=${versions} />
-              <section class="panel people" aria-labelledby="update-title">
-                <h2 id="update-title">${t('updateTitle')}</h2>
-                <${Notice} update=${versions.update} />
-              </section>
-              ${session.value?.cluster === true && html`<${OfNodes} own=${versions.version} />`}
-            `)
-        }
-      </div>
+    <${Page} title=${t('versionPage')} lead=${t('versionLead')}>
+      ${
+        instead ??
+        (versions !== null &&
+          html`
+            <${Facts} versions=${versions} />
+            <section class="panel people" aria-labelledby="update-title">
+              <h2 id="update-title">${t('updateTitle')}</h2>
+              <${Notice} update=${versions.update} />
+            </section>
+            ${session.value?.cluster === true && html`<${OfNodes} own=${versions.version} />`}
+          `)
+      }
     <//>
   `;
 };

@@ -7,7 +7,7 @@ import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { bodyOf, ChannelFields, channels, RuleFields } from './alert-form.js';
 
 /** @import { Channel, Kind, Secret, Settings } from './alert-form.js' */
@@ -110,18 +110,14 @@ export const Alerts = () => {
     setSaves(saves + 1);
   };
   return html`
-    <${Shell} title=${t('alerts')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('alerts') }]}>
-      <div class="session-body">
-        <h1>${t('alerts')}</h1>
-        <p class="dim">${t('alertsLead')}</p>
-        ${
-          instead ??
-          html`
-            <${Now} answer=${answer.value} />
-            <${Form} key=${saves} answer=${answer.value} onSaved=${onSaved} />
-          `
-        }
-      </div>
+    <${Page} title=${t('alerts')} lead=${t('alertsLead')}>
+      ${
+        instead ??
+        html`
+          <${Now} answer=${answer.value} />
+          <${Form} key=${saves} answer=${answer.value} onSaved=${onSaved} />
+        `
+      }
     <//>
   `;
 };

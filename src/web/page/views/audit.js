@@ -6,7 +6,7 @@ import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Button, Empty, Field, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 
 /**
  * @typedef {object} Entry One of `GET /admin/audit`.
@@ -22,7 +22,7 @@ import { Shell } from '../ui/shell.js';
  * @property {number} status 0: the client went before the answer.
  */
 
-/** @typedef {{ entries: readonly Entry[], next: number | null }} Page */
+/** @typedef {{ entries: readonly Entry[], next: number | null }} EntryPage */
 
 /** Returns the query of the filter without empty fields. Times are in the time zone of the browser. @param {FormData} form */
 const queryOf = (form) => {
@@ -78,9 +78,9 @@ const Filter = ({ onFilter }) => {
 
 /** The entries of one query. They are drawn anew for another one. @param {{ query: string }} props */
 const Log = ({ query }) => {
-  const [earlier, setEarlier] = useState(/** @type {readonly Page[]} */ ([]));
+  const [earlier, setEarlier] = useState(/** @type {readonly EntryPage[]} */ ([]));
   const [busy, setBusy] = useState(false);
-  /** @param {string} more @returns {Promise<Page>} */
+  /** @param {string} more @returns {Promise<EntryPage>} */
   const page = (more) => get(`/admin/audit?${[query, more].filter(Boolean).join('&')}`);
   const { answer, instead } = useAnswer(() => page(''), []);
   if (instead !== null || answer.value === null) return instead;
@@ -114,15 +114,11 @@ const Log = ({ query }) => {
 export const Audit = () => {
   const [query, setQuery] = useState('');
   return html`
-    <${Shell} title=${t('audit')}>
-      <div class="session-body">
-        <h1>${t('audit')}</h1>
-        <p class="dim">${t('auditLead')}</p>
-        <section class="panel people" aria-label=${t('audit')}>
-          <${Filter} onFilter=${setQuery} />
-          <${Log} key=${query} query=${query} />
-        </section>
-      </div>
+    <${Page} title=${t('audit')} lead=${t('auditLead')}>
+      <section class="panel people" aria-label=${t('audit')}>
+        <${Filter} onFilter=${setQuery} />
+        <${Log} key=${query} query=${query} />
+      </section>
     <//>
   `;
 };

@@ -6,7 +6,7 @@ import { useAnswer, useRefresh } from '../instance/load.js';
 import { compactNumber, minuteOfDay, t } from '../texts.js';
 import { Empty, Field } from '../ui/parts.js';
 import { Plot } from '../ui/plot.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { figures, linesOf, timesOf } from './figure-lines.js';
 
 /** @import { Answer, Line, Name } from './figure-lines.js' */
@@ -88,45 +88,41 @@ export const Figures = () => {
   const nodes = answer.value?.nodes ?? [];
   const only = nodes.some(({ name }) => name === node) ? node : null;
   return html`
-    <${Shell} title=${t('figures')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('figures') }]}>
-      <div class="session-body">
-        <h1>${t('figures')}</h1>
-        <p class="dim">${t('figuresLead')}</p>
-        <div class="figure-choice">
-          <${Field}
-            as="select"
-            class="input"
-            label=${t('figuresOver')}
-            value=${hours}
-            onChange=${(/** @type {Event} */ event) => setHours(Number(valueOf(event)))}
-          >
-            ${periods.map((period) => html`<option key=${period} value=${period}>${t(`figuresHours_${period}`)}</option>`)}
-          <//>
-          ${
-            nodes.length > 1 &&
-            html`
-              <${Field}
-                as="select"
-                class="input"
-                label=${t('figuresNode')}
-                value=${node}
-                onChange=${(/** @type {Event} */ event) => setNode(valueOf(event))}
-              >
-                <option value="*">${t('figuresAll')}</option>
-                ${nodes.map(({ name }) => html`<option key=${name} value=${name}>${name === '' ? t('figuresGateway') : name}</option>`)}
-              <//>
-            `
-          }
-        </div>
+    <${Page} title=${t('figures')} lead=${t('figuresLead')}>
+      <div class="figure-choice">
+        <${Field}
+          as="select"
+          class="input"
+          label=${t('figuresOver')}
+          value=${hours}
+          onChange=${(/** @type {Event} */ event) => setHours(Number(valueOf(event)))}
+        >
+          ${periods.map((period) => html`<option key=${period} value=${period}>${t(`figuresHours_${period}`)}</option>`)}
+        <//>
         ${
-          instead ??
-          (nodes.length === 0
-            ? html`<${Empty} title=${t('figuresNone')} text=${t('figuresNoneText')} />`
-            : html`<div class="figure-charts">
-                ${figures.map((figure) => html`<${Chart} key=${figure.name} figure=${figure} answer=${answer.value} only=${only} />`)}
-              </div>`)
+          nodes.length > 1 &&
+          html`
+            <${Field}
+              as="select"
+              class="input"
+              label=${t('figuresNode')}
+              value=${node}
+              onChange=${(/** @type {Event} */ event) => setNode(valueOf(event))}
+            >
+              <option value="*">${t('figuresAll')}</option>
+              ${nodes.map(({ name }) => html`<option key=${name} value=${name}>${name === '' ? t('figuresGateway') : name}</option>`)}
+            <//>
+          `
         }
       </div>
+      ${
+        instead ??
+        (nodes.length === 0
+          ? html`<${Empty} title=${t('figuresNone')} text=${t('figuresNoneText')} />`
+          : html`<div class="figure-charts">
+              ${figures.map((figure) => html`<${Chart} key=${figure.name} figure=${figure} answer=${answer.value} only=${only} />`)}
+            </div>`)
+      }
     <//>
   `;
 };

@@ -12,7 +12,7 @@ import { testText } from '../instance/webhooks.js';
 import { count, moment, size, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 
 /** @import { Webhook } from '../instance/webhook-form.js' */
 /** @import { TestResult } from '../instance/webhooks.js' */
@@ -163,22 +163,18 @@ export const GlobalWebhook = () => {
   />`;
   const set = may('administrator') && html`<${Button} kind="main" onClick=${() => setEdited({})}>${t('globalSet')}<//>`;
   return html`
-    <${Shell} title=${t('globalHook')}>
-      <div class="session-body">
-        <h1>${t('globalHook')}</h1>
-        <p class="dim">${t('globalLead')}</p>
-        ${
-          instead ??
-          (webhook === null
-            ? html`<div class="panel"><${Empty} title=${t('globalNone')} text=${t('globalNoneText')}>${set}<//></div>`
-            : html`
-                <${Card} webhook=${webhook} onEdit=${() => setEdited(webhook)} onChange=${load} />
-                <${Failures} />
-                <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} />
-              `)
-        }
-        ${edited !== null && form}
-      </div>
+    <${Page} title=${t('globalHook')} lead=${t('globalLead')}>
+      ${
+        instead ??
+        (webhook === null
+          ? html`<div class="panel"><${Empty} title=${t('globalNone')} text=${t('globalNoneText')}>${set}<//></div>`
+          : html`
+              <${Card} webhook=${webhook} onEdit=${() => setEdited(webhook)} onChange=${load} />
+              <${Failures} />
+              <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} />
+            `)
+      }
+      ${edited !== null && form}
     <//>
   `;
 };

@@ -6,7 +6,7 @@ import { useAnswer, useRefresh } from '../instance/load.js';
 import { groupOf } from '../sessions/words.js';
 import { age, count, said, t } from '../texts.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { DrainButton, DrainProgress, groups } from './drain.js';
 
 /** @import { RowPage } from '../sessions/types.ts' */
@@ -93,19 +93,16 @@ export const NodePage = ({ name }) => {
   const nodes = answer.value ?? [];
   const node = nodes.find((one) => one.name === name);
   return html`
-    <${Shell} title=${name} crumbs=${[{ text: t('nodes'), href: '/admin/cluster' }, { text: name }]}>
-      <div class="session-body">
-        <h1>${t('nodeTitle', { name })}</h1>
-        ${
-          instead ??
-          (node === undefined
-            ? html`<${Empty} title=${t('nodeUnknown', { name })}><a href="/admin/cluster">${t('nodes')}</a><//>`
-            : html`
-                <${Facts} node=${node} nodes=${nodes} onDrained=${load} />
-                <${Sessions} key=${name} name=${name} drains=${node.state === 'draining'} />
-              `)
-        }
-      </div>
+    <${Page} title=${name} heading=${t('nodeTitle', { name })} crumbs=${[{ text: t('nodes'), href: '/admin/cluster' }, { text: name }]}>
+      ${
+        instead ??
+        (node === undefined
+          ? html`<${Empty} title=${t('nodeUnknown', { name })}><a href="/admin/cluster">${t('nodes')}</a><//>`
+          : html`
+              <${Facts} node=${node} nodes=${nodes} onDrained=${load} />
+              <${Sessions} key=${name} name=${name} drains=${node.state === 'draining'} />
+            `)
+      }
     <//>
   `;
 };

@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { age, count, t } from '../texts.js';
 import { Empty, StateBadge } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { DrainButton, DrainProgress, groups } from './drain.js';
 
 /** @import { Node } from './drain.js' */
@@ -81,19 +81,16 @@ export const Nodes = () => {
   /** @type {readonly Node[]} */
   const nodes = answer.value ?? [];
   return html`
-    <${Shell} title=${t('nodes')}>
-      <div class="session-body">
-        <h1>${t('nodes')}</h1>
-        ${
-          instead ??
-          (nodes.length === 0
-            ? html`<${Empty} title=${t('nodesNone')} text=${t('nodesNoneText')} />`
-            : html`
-                ${nodes.map((node) => html`<${DrainProgress} key=${node.name} node=${node} nodes=${nodes} />`)}
-                <${Table} nodes=${nodes} onDrained=${load} />
-              `)
-        }
-      </div>
+    <${Page} title=${t('nodes')}>
+      ${
+        instead ??
+        (nodes.length === 0
+          ? html`<${Empty} title=${t('nodesNone')} text=${t('nodesNoneText')} />`
+          : html`
+              ${nodes.map((node) => html`<${DrainProgress} key=${node.name} node=${node} nodes=${nodes} />`)}
+              <${Table} nodes=${nodes} onDrained=${load} />
+            `)
+      }
     <//>
   `;
 };

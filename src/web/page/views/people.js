@@ -8,7 +8,7 @@ import { moment, t } from '../texts.js';
 import { ask, attempt } from '../ui/asking.js';
 import { Check, useForm } from '../ui/forms.js';
 import { Button, Dialog, Field, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { OwnAccount } from './people-own.js';
 
 /** @import { Role } from '../core/session.js' */
@@ -179,12 +179,9 @@ const SignIns = () => {
 };
 
 export const People = () => html`
-  <${Shell} title=${t('people')}>
-    <div class="session-body">
-      <h1>${t('people')}</h1>
-      <${OwnAccount} />
-      ${may('administrator') && html`<${Users} />`}
-      <${SignIns} />
-    </div>
+  <${Page} title=${t('people')}>
+    <${OwnAccount} />
+    ${may('administrator') && html`<${Users} />`}
+    <${SignIns} />
   <//>
 `;

@@ -8,14 +8,14 @@ import { useAnswer, useRefresh } from '../instance/load.js';
 import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { ProxyDialog } from './proxy-dialog.js';
 
 /** @import { Proxy, ProxyRow } from './proxy-dialog.js' */
 
 /** @typedef {'all' | 'trouble' | 'custom' | 'internal' | 'none'} Shown */
 
-/** @typedef {{ total: number, counts: Readonly<Record<Shown, number>>, catalogue: boolean, rows: readonly ProxyRow[] }} Page */
+/** @typedef {{ total: number, counts: Readonly<Record<Shown, number>>, catalogue: boolean, rows: readonly ProxyRow[] }} ProxyPage */
 
 const pageRows = 100;
 const refreshMs = 5_000;
@@ -89,7 +89,7 @@ const Row = ({ row, catalogue, onChange }) => {
 /** @type {readonly Shown[]} */
 const filters = ['all', 'trouble', 'custom', 'internal', 'none'];
 
-/** @param {{ shown: Shown, counts: Page['counts'] | undefined, onShow: (shown: Shown) => void, onSearch: (text: string) => void }} props */
+/** @param {{ shown: Shown, counts: ProxyPage['counts'] | undefined, onShow: (shown: Shown) => void, onSearch: (text: string) => void }} props */
 const Tools = ({ shown, counts, onShow, onSearch }) => html`
   <div class="page-tools">
     <div class="filters" role="group" aria-label=${t('proxyShow')}>
@@ -116,36 +116,32 @@ export const Proxies = () => {
   const [search, setSearch] = useState('');
   const [limit, setLimit] = useState(pageRows);
   const query = new URLSearchParams({ show: shown, q: search, limit: String(limit) }).toString();
-  const { answer, load, instead } = useAnswer(() => /** @type {Promise<Page>} */ (get(`/admin/proxies?${query}`)), [query]);
+  const { answer, load, instead } = useAnswer(() => /** @type {Promise<ProxyPage>} */ (get(`/admin/proxies?${query}`)), [query]);
   useRefresh(load, refreshMs);
   const page = answer.value;
   const heads = [t('colSession'), t('colState'), t('proxyMode'), t('proxyAddress'), t('proxyTested'), t('proxyActs')];
   return html`
-    <${Shell} title=${t('proxies')}>
-      <div class="session-body">
-        <h1>${t('proxies')}</h1>
-        <p class="dim">${t('proxiesLead')}</p>
-        <section class="panel people" aria-label=${t('proxies')}>
-          <${Tools} shown=${shown} counts=${page?.counts} onShow=${setShown} onSearch=${setSearch} />
-          ${
-            instead ??
-            (page === null || page.rows.length === 0
-              ? html`<${Empty} title=${t('proxiesNone')} />`
-              : html`
-                  <div class="stack">
-                    <${Table} label=${t('proxies')} heads=${heads}>
-                      ${page.rows.map((row) => html`<${Row} key=${row.id} row=${row} catalogue=${page.catalogue} onChange=${load} />`)}
-                    <//>
-                  </div>
-                  ${
-                    page.total > page.rows.length &&
-                    limit < 500 &&
-                    html`<div class="actions"><${Button} onClick=${() => setLimit(500)}>${t('more')}<//></div>`
-                  }
-                `)
-          }
-        </section>
-      </div>
+    <${Page} title=${t('proxies')} lead=${t('proxiesLead')}>
+      <section class="panel people" aria-label=${t('proxies')}>
+        <${Tools} shown=${shown} counts=${page?.counts} onShow=${setShown} onSearch=${setSearch} />
+        ${
+          instead ??
+          (page === null || page.rows.length === 0
+            ? html`<${Empty} title=${t('proxiesNone')} />`
+            : html`
+                <div class="stack">
+                  <${Table} label=${t('proxies')} heads=${heads}>
+                    ${page.rows.map((row) => html`<${Row} key=${row.id} row=${row} catalogue=${page.catalogue} onChange=${load} />`)}
+                  <//>
+                </div>
+                ${
+                  page.total > page.rows.length &&
+                  limit < 500 &&
+                  html`<div class="actions"><${Button} onClick=${() => setLimit(500)}>${t('more')}<//></div>`
+                }
+              `)
+        }
+      </section>
     <//>
   `;
 };

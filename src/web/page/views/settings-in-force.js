@@ -5,7 +5,7 @@ import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { count, t } from '../texts.js';
 import { StateBadge } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { Prose } from './prose.js';
 
 /**
@@ -89,12 +89,8 @@ const Settings = ({ all }) => {
 export const SettingsInForce = () => {
   const { answer, instead } = useAnswer(() => /** @type {Promise<{ settings: readonly Setting[] }>} */ (get('/admin/settings')), []);
   return html`
-    <${Shell} title=${t('settingsPage')}>
-      <div class="session-body">
-        <h1>${t('settingsPage')}</h1>
-        <p class="dim">${t('settingsLead')}</p>
-        ${instead ?? html`<${Settings} all=${answer.value?.settings ?? []} />`}
-      </div>
+    <${Page} title=${t('settingsPage')} lead=${t('settingsLead')}>
+      ${instead ?? html`<${Settings} all=${answer.value?.settings ?? []} />`}
     <//>
   `;
 };

@@ -4,7 +4,7 @@ import { get } from '../core/api.js';
 import { useAnswer } from '../instance/load.js';
 import { count, size, t } from '../texts.js';
 import { Table } from '../ui/parts.js';
-import { Shell } from '../ui/shell.js';
+import { Page } from '../ui/shell.js';
 import { Prose } from './prose.js';
 
 /** @typedef {{ name: string, bytes: number, rows?: number }} TableUse */
@@ -165,29 +165,20 @@ export const Storage = () => {
   const { answer, instead } = useAnswer(() => /** @type {Promise<Use>} */ (get('/admin/storage')), []);
   const use = answer.value;
   return html`
-    <${Shell} title=${t('storage')}>
-      <div class="session-body">
-        <h1>${t('storage')}</h1>
-        <p class="dim">${t('storageLead')}</p>
-        ${
-          instead ??
-          (use !== null &&
-            html`
-              <${Totals} use=${use} />
-              <${Parts} use=${use} />
-              <div class="halves">
-                <${Sessions} title=${t('storageByMessages')} rowsHead=${t('storageMessages')} largest=${use.messages} />
-                <${Sessions}
-                  title=${t('storageByFiles')}
-                  rowsHead=${t('storageFileCount')}
-                  note=${t('storageShared')}
-                  largest=${use.files}
-                />
-              </div>
-              <${Rules} rules=${use.rules} />
-            `)
-        }
-      </div>
+    <${Page} title=${t('storage')} lead=${t('storageLead')}>
+      ${
+        instead ??
+        (use !== null &&
+          html`
+            <${Totals} use=${use} />
+            <${Parts} use=${use} />
+            <div class="halves">
+              <${Sessions} title=${t('storageByMessages')} rowsHead=${t('storageMessages')} largest=${use.messages} />
+              <${Sessions} title=${t('storageByFiles')} rowsHead=${t('storageFileCount')} note=${t('storageShared')} largest=${use.files} />
+            </div>
+            <${Rules} rules=${use.rules} />
+          `)
+      }
     <//>
   `;
 };
