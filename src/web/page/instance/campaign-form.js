@@ -7,7 +7,7 @@ import { go } from '../core/router.js';
 import { count, moment, t } from '../texts.js';
 import { ask, toast } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
-import { Button, Field } from '../ui/parts.js';
+import { Button, Field, OneOf } from '../ui/parts.js';
 import { Preview } from './campaign-preview.js';
 import { addressOf } from './campaign-summary.js';
 import { decoded, filled, numberColumn, readSheet, readTyped, recipientsOf, usesColumns } from './recipient-list.js';
@@ -87,6 +87,12 @@ const ColumnField = ({ sheet, column }) => {
   `;
 };
 
+/** The sources of recipients: a typed list or a file. */
+const sources = /** @type {const} */ ([
+  [true, t('campaignTyped')],
+  [false, t('campaignFile')],
+]);
+
 /** The largest list of recipients, in bytes: about 100,000 rows of 300 bytes. */
 const largestList = 32 * 1024 * 1024;
 
@@ -118,10 +124,7 @@ const Recipients = ({ typed, sheet, column }) => {
   return html`
     <fieldset class="part">
       <legend>${t('campaignTo')}</legend>
-      <div class="filters" role="group" aria-label=${t('campaignSource')}>
-        <button type="button" aria-pressed=${typed.value} onClick=${() => turn(true)}>${t('campaignTyped')}</button>
-        <button type="button" aria-pressed=${!typed.value} onClick=${() => turn(false)}>${t('campaignFile')}</button>
-      </div>
+      <${OneOf} label=${t('campaignSource')} options=${sources} chosen=${typed.value} onChoose=${turn} />
       ${
         typed.value
           ? html`<${Field}

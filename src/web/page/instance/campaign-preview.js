@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
-import { Table } from '../ui/parts.js';
+import { OneOf, Table } from '../ui/parts.js';
 import { filled } from './recipient-list.js';
 
 /** @import { Recipient } from './recipient-list.js' */
@@ -40,14 +40,15 @@ export const Preview = ({ recipients, good, heads, text }) => {
               ${
                 bad > 0 &&
                 html`
-                  <div class="filters" role="group" aria-label=${t('campaignShow')}>
-                    <button type="button" aria-pressed=${onlyBad.value} onClick=${() => (onlyBad.value = true)}>
-                      ${t('campaignShowBad')}
-                    </button>
-                    <button type="button" aria-pressed=${!onlyBad.value} onClick=${() => (onlyBad.value = false)}>
-                      ${t('campaignShowAll')}
-                    </button>
-                  </div>
+                  <${OneOf}
+                    label=${t('campaignShow')}
+                    options=${[
+                      [true, t('campaignShowBad')],
+                      [false, t('campaignShowAll')],
+                    ]}
+                    chosen=${onlyBad.value}
+                    onChoose=${(/** @type {boolean} */ isOnly) => (onlyBad.value = isOnly)}
+                  />
                 `
               }
               <${Table} label=${t('campaignPreview')} heads=${[t('campaignRow'), t('campaignNumber'), t('campaignCheck')]}>

@@ -6,7 +6,7 @@ import { get, post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, said, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
-import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
+import { Button, Empty, OneOf, StateBadge, Table } from '../ui/parts.js';
 import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
 import { useAnswer, useRefresh } from './load.js';
 
@@ -142,15 +142,12 @@ const List = ({ live, folder }) => {
     <section class="panel item messages" aria-labelledby="messages-title">
       <header>
         <h2 id="messages-title">${t('campaignMessages')}</h2>
-        <div class="filters" role="group" aria-label=${t('campaignFilter')}>
-          ${filters.map(
-            (name) => html`
-              <button key=${name} type="button" aria-pressed=${state.value === name} onClick=${() => (state.value = name)}>
-                ${t(name === '' ? 'recipient_all' : `recipient_${name}`)}
-              </button>
-            `,
-          )}
-        </div>
+        <${OneOf}
+          label=${t('campaignFilter')}
+          options=${filters.map((name) => [name, t(name === '' ? 'recipient_all' : `recipient_${name}`)])}
+          chosen=${state.value}
+          onChoose=${(/** @type {string} */ name) => (state.value = name)}
+        />
       </header>
       ${
         instead ??

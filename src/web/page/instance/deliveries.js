@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
-import { Button, Empty, Field } from '../ui/parts.js';
+import { Button, Empty, Field, OneOf } from '../ui/parts.js';
 import { callerOf, canReplay, DeliveryBadge, DeliveryDialog, replayAll } from './delivery.js';
 import { useAnswer, useRefresh } from './load.js';
 import { timeText, untilText } from './times.js';
@@ -200,20 +200,12 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
     <section class="panel deliveries" aria-labelledby="deliveries-title">
       <header>
         <h2 id="deliveries-title">${t('deliveries')}</h2>
-        <div class="filters" role="group" aria-label=${t('deliveriesFilter')}>
-          ${states.map(
-            (name) => html`
-              <button
-                key=${name}
-                type="button"
-                aria-pressed=${filter.value.state === name}
-                onClick=${() => (filter.value = { ...filter.value, state: name })}
-              >
-                ${t(name === '' ? 'delivery_all' : `delivery_${name}`)}
-              </button>
-            `,
-          )}
-        </div>
+        <${OneOf}
+          label=${t('deliveriesFilter')}
+          options=${states.map((name) => [name, t(name === '' ? 'delivery_all' : `delivery_${name}`)])}
+          chosen=${filter.value.state}
+          onChoose=${(/** @type {string} */ state) => (filter.value = { ...filter.value, state })}
+        />
         <${Button} onClick=${replayDead}>${t('replayDead')}<//>
       </header>
       <${Filters} filter=${filter} hosts=${hosts} />

@@ -154,3 +154,19 @@ export const Table = ({ label, heads, plain = false, children }) => html`
     </div>
   </div>
 `;
+
+/**
+ * Buttons of which one is pressed. `options`: pairs of a value and its text.
+ * @param {{ label: string, options: readonly (readonly [unknown, ComponentChildren])[], chosen: unknown, onChoose: (value: never) => void }} props
+ */
+export const OneOf = ({ label, options, chosen, onChoose }) => html`
+  <div class="filters" role="group" aria-label=${label}>
+    ${options.map(
+      ([value, text]) => html`
+        <button key=${value} type="button" aria-pressed=${value === chosen} onClick=${() => onChoose(/** @type {never} */ (value))}>
+          ${text}
+        </button>
+      `,
+    )}
+  </div>
+`;

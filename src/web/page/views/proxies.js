@@ -7,7 +7,7 @@ import { may } from '../core/session.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
-import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
+import { Button, Empty, OneOf, StateBadge, Table } from '../ui/parts.js';
 import { Page } from '../ui/shell.js';
 import { ProxyDialog } from './proxy-dialog.js';
 
@@ -92,15 +92,12 @@ const filters = ['all', 'trouble', 'custom', 'internal', 'none'];
 /** @param {{ shown: Shown, counts: ProxyPage['counts'] | undefined, onShow: (shown: Shown) => void, onSearch: (text: string) => void }} props */
 const Tools = ({ shown, counts, onShow, onSearch }) => html`
   <div class="page-tools">
-    <div class="filters" role="group" aria-label=${t('proxyShow')}>
-      ${filters.map(
-        (name) => html`
-          <button key=${name} type="button" aria-pressed=${name === shown} onClick=${() => onShow(name)}>
-            ${t(`proxyShow_${name}`)} ${counts !== undefined && count(counts[name])}
-          </button>
-        `,
-      )}
-    </div>
+    <${OneOf}
+      label=${t('proxyShow')}
+      options=${filters.map((name) => [name, `${t(`proxyShow_${name}`)} ${counts === undefined ? '' : count(counts[name])}`])}
+      chosen=${shown}
+      onChoose=${onShow}
+    />
     <input
       class="input"
       type="search"
