@@ -127,7 +127,7 @@ const Form = ({ live, settings, onSaved }) => {
       ${
         result !== null &&
         html`<p class=${`result of-${result.ok ? 'connected' : 'person'}`} role="status">
-          ${result.ok ? t('chatwootTestOk', { ms: result.ms }) : t('chatwootTestFailed', { ms: result.ms, why: said(result.error ?? '') })}
+          ${result.ok ? t('chatwootTestOk', { ms: result.ms }) : t('testFailed', { ms: result.ms, why: said(result.error ?? '') })}
         </p>`
       }
       <div class="actions">

@@ -59,7 +59,6 @@ export const ofAlerts = {
   alertSigning: 'whsec_ and a key in base64. Empty signs nothing.',
   alertKept: 'It is set, and is never shown. Leave it empty to keep it.',
   alertRemove: 'Remove: {name}',
-  alertSave: 'Save',
   alertSaved: 'The alerts are saved.',
   alertTest: 'Send a test',
   alertTestOf: 'Send a test: {channel}',

@@ -172,7 +172,6 @@ export const ofChatbot = {
   chatwootAnew: 'After a conversation was resolved, the next message begins a new one',
   chatwootTest: 'Test the connection',
   chatwootTestOk: 'Chatwoot knows the inbox. It answered after {ms} ms.',
-  chatwootTestFailed: 'The test failed after {ms} ms: {why}',
   chatwootSaved: 'The connection is saved.',
   chatwootHookTitle: 'Webhook address of the inbox',
   chatwootHookText:

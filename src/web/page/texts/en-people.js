@@ -55,7 +55,6 @@ export const ofPeople = {
   userPassword: 'First password',
   userPasswordHint: 'At least 12 characters. Tell it to the person in a safe way.',
   userAdd: 'Add user',
-  userAdded: '{name} is added.',
   userChanged: '{name} is changed, and signed out.',
   userReset: 'New password',
   userResetOf: 'New password for {name}',

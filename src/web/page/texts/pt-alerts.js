@@ -60,7 +60,6 @@ export const ofAlerts = {
   alertSigning: 'whsec_ e uma chave em base64. Vazio não assina nada.',
   alertKept: 'Está definido e nunca é mostrado. Deixe vazio para manter.',
   alertRemove: 'Remover: {name}',
-  alertSave: 'Salvar',
   alertSaved: 'Os alertas foram salvos.',
   alertTest: 'Enviar um teste',
   alertTestOf: 'Enviar um teste: {channel}',

@@ -174,7 +174,6 @@ export const ofChatbot = {
   chatwootAnew: 'Depois que uma conversa foi resolvida, a próxima mensagem começa outra',
   chatwootTest: 'Testar a conexão',
   chatwootTestOk: 'O Chatwoot conhece a caixa de entrada. Ele respondeu depois de {ms} ms.',
-  chatwootTestFailed: 'O teste falhou depois de {ms} ms: {why}',
   chatwootSaved: 'A conexão foi salva.',
   chatwootHookTitle: 'Endereço de webhook da caixa de entrada',
   chatwootHookText:

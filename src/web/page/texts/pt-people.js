@@ -56,7 +56,6 @@ export const ofPeople = {
   userPassword: 'Primeira senha',
   userPasswordHint: 'Pelo menos 12 caracteres. Passe-a à pessoa por um meio seguro.',
   userAdd: 'Adicionar usuário',
-  userAdded: '{name} foi adicionado.',
   userChanged: '{name} foi alterado e saiu.',
   userReset: 'Nova senha',
   userResetOf: 'Nova senha de {name}',

@@ -94,7 +94,7 @@ const Form = ({ answer: { settings, secrets, outcomes }, onSaved }) => {
         )}
       </div>
       <div class="alert-save">
-        <${Button} kind="main" type="submit" busy=${busy}>${t('alertSave')}<//>
+        <${Button} kind="main" type="submit" busy=${busy}>${t('save')}<//>
         <span class="note">${t('alertTestHint')}</span>
         ${error !== '' && html`<p class="bad-outcome" role="alert">${error}</p>`}
       </div>

@@ -96,11 +96,11 @@ const Card = ({ webhook, onEdit, onChange }) => {
       <${Waiting} />
       ${result.value !== null && html`<p class="because" role="status">${testText(result.value)}</p>`}
       <div class="actions">
-        <${Button} busy=${busy.value} onClick=${test}>${t('globalTest')}<//>
+        <${Button} busy=${busy.value} onClick=${test}>${t('test')}<//>
         ${
           may('administrator') &&
           html`
-            <${Button} onClick=${pause}>${t(enabled ? 'globalPause' : 'globalResume')}<//>
+            <${Button} onClick=${pause}>${t(enabled ? 'pause' : 'resume')}<//>
             <${Button} kind="main" onClick=${onEdit}>${t('globalEdit')}<//>
           `
         }

@@ -76,7 +76,7 @@ const Row = ({ row, catalogue, onChange }) => {
             ${' '}
             ${
               proxy.mode !== 'none' &&
-              html`<${Button} busy=${busy.value} onClick=${test} aria-label=${t('proxyTestOf', { name })}>${t('proxyTest')}<//>`
+              html`<${Button} busy=${busy.value} onClick=${test} aria-label=${t('proxyTestOf', { name })}>${t('test')}<//>`
             }
           `
         }
