@@ -19,7 +19,7 @@ export const ofAlerts = {
   alertTable_since: 'Desde',
   alertTable_told: 'Mensagem',
   alertWhat: 'O que é avisado',
-  alertTell_session: 'Uma sessão precisa de uma pessoa: foi desconectada ou recusada, caiu vezes demais, ou espera por uma passkey',
+  alertTell_session: 'Uma sessão precisa de uma pessoa: foi desconectada ou recusada, caiu vezes demais, ou espera por uma chave de acesso',
   alertTell_receiver: 'Um receptor de webhooks continua sem responder',
   alertTell_disk: 'O disco está quase cheio',
   alertTell_node: 'Um nó se perdeu',

@@ -23,6 +23,6 @@ export const ofSettings = {
   logNow: 'Agora: {level}, até {time}.',
   logUsual: 'Agora: o nível normal do servidor.',
   logLevel: 'Nível',
-  logMinutes: 'Por minutos',
+  logMinutes: 'Duração em minutos',
   endTitle: 'Excluir esta sessão',
 };

@@ -81,7 +81,7 @@ export const pt = {
 
   // Sign-in
   signInTitle: 'Entrar',
-  signInLead: 'Com o token de administrador deste servidor. Ele foi mostrado na primeira partida, ou é o valor de ADMIN_TOKEN.',
+  signInLead: 'Com o token de administrador deste servidor. Ele foi mostrado no primeiro início, ou é o valor de ADMIN_TOKEN.',
   signInToken: 'Token de administrador',
   signInSubmit: 'Entrar',
   signInWrong: 'Este não é o token de administrador deste servidor.',
@@ -167,7 +167,7 @@ export const pt = {
   bulkLabelChosen: 'Fazer com as sessões selecionadas',
   bulkChosen: '{n} selecionadas',
   bulkHidden: '({n} delas não mostradas)',
-  bulkNone: 'Entre estas, nada se aplica a {act}.',
+  bulkNone: 'Nenhuma destas sessões permite a ação {act}.',
   bulkRunning: '{done} de {of}',
   bulkProgress: 'Andamento',
   bulkStop: 'Parar',
@@ -272,7 +272,7 @@ export const pt = {
   whyLastStep: 'Último passo: {why}',
   todoTitle: 'O que fazer',
   chartFold: 'Diagrama',
-  whyResting: 'Ela descansa: nada aconteceu com ela desde que o servidor partiu.',
+  whyResting: 'Ela descansa: nada aconteceu com ela desde o início do servidor.',
   at: 'Em',
   step: 'Passo',
   nextTry: 'Próxima tentativa',
@@ -313,7 +313,7 @@ export const pt = {
   timeLineOf: 'os últimos {n}, em {span}',
   backToLive: 'Voltar ao presente',
   log: 'Transições, a mais nova primeiro',
-  noSteps: 'Nada aconteceu desde que o servidor partiu.',
+  noSteps: 'Nada aconteceu desde o início do servidor.',
   bySupervisor: 'supervisor',
 
   // A session: console
