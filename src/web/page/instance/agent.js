@@ -13,7 +13,7 @@ import { useAnswer } from './load.js';
 /** @import { Agent } from './agent-form.js' */
 /** @import { Live } from './live.js' */
 
-/** `id`: '' or `new` for a new agent. @param {{ live: Live, id: string }} props */
+/** `id`: the id of an agent, or `new`. @param {{ live: Live, id: string }} props */
 export const AgentPage = ({ live, id }) => {
   const options = { instance: live.id };
   const { answer, load, instead } = useAnswer(() => /** @type {Promise<readonly Agent[]>} */ (get('/agent/list', options)), [live.id]);

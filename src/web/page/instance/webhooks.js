@@ -19,6 +19,21 @@ import { WebhookForm } from './webhook-form.js';
 export const testText = ({ ok, ms, status_code: status, error }) =>
   ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
 
+/**
+ * Returns what a webhook gets, and how. `events`: the events in words.
+ * @param {Webhook} webhook
+ * @param {string} events
+ */
+export const getsText = ({ excludeMessages, signed = false, headerNames = [] }, events) =>
+  [
+    t('webhookGets', { events }),
+    excludeMessages.length > 0 ? t('webhookWithout', { filters: excludeMessages.join(', ') }) : '',
+    signed ? t('webhookSigned') : '',
+    headerNames.length > 0 ? t('webhookHeaders', { names: headerNames.join(', ') }) : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
+
 /** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
 const badgeOf = (isOn, courier, isDamaged = false) => {
   if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
@@ -45,7 +60,7 @@ const Health = ({ courier }) => {
 const Card = ({ live, webhook, onChange, onEdit }) => {
   const busy = useSignal(false);
   const result = useSignal(/** @type {TestResult | null} */ (null));
-  const { id, url, enabled, events, excludeMessages, signed, headerNames, reason } = webhook;
+  const { id, url, enabled, events, reason } = webhook;
   const part = live.detail.value?.parts.find(({ courier }) => courier?.webhookId === id);
   const test = async () => {
     busy.value = true;
@@ -73,12 +88,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
         <h3>${url}</h3>
         <${StateBadge} ...${badge} />
       </div>
-      <p class="dim">
-        ${t('webhookGets', { events: events.join(', ') || t('webhookAll') })}
-        ${excludeMessages.length > 0 && ` ${t('webhookWithout', { filters: excludeMessages.join(', ') })}`}
-        ${signed === true && ` ${t('webhookSigned')}`}
-        ${headerNames !== undefined && headerNames.length > 0 && ` ${t('webhookHeaders', { names: headerNames.join(', ') })}`}
-      </p>
+      <p class="dim">${getsText(webhook, events.join(', ') || t('webhookAll'))}</p>
       ${reason !== undefined && html`<p class="because">${reason}</p>`}
       ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
       <${Health} courier=${part?.courier} />

@@ -8,7 +8,7 @@ import { Deliveries } from '../instance/deliveries.js';
 import { now } from '../instance/live.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { WebhookForm } from '../instance/webhook-form.js';
-import { testText } from '../instance/webhooks.js';
+import { getsText, testText } from '../instance/webhooks.js';
 import { count, moment, size, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
@@ -70,7 +70,7 @@ const badgeOf = ({ enabled, reason }) => {
 const Card = ({ webhook, onEdit, onChange }) => {
   const busy = useSignal(false);
   const result = useSignal(/** @type {TestResult | null} */ (null));
-  const { url, events, enabled, excludeMessages, signed, headerNames, reason } = webhook;
+  const { url, events, enabled, reason } = webhook;
   const test = async () => {
     busy.value = true;
     result.value = (await attempt(() => /** @type {Promise<TestResult>} */ (post('/globalwebhook/test')))) ?? null;
@@ -86,12 +86,7 @@ const Card = ({ webhook, onEdit, onChange }) => {
         <h2>${url}</h2>
         <${StateBadge} ...${badgeOf(webhook)} />
       </div>
-      <p class="dim">
-        ${t('webhookGets', { events: events.includes('All') ? t('webhookAll') : events.join(', ') })}
-        ${excludeMessages.length > 0 && ` ${t('webhookWithout', { filters: excludeMessages.join(', ') })}`}
-        ${signed === true && ` ${t('webhookSigned')}`}
-        ${(headerNames ?? []).length > 0 && ` ${t('webhookHeaders', { names: (headerNames ?? []).join(', ') })}`}
-      </p>
+      <p class="dim">${getsText(webhook, events.includes('All') ? t('webhookAll') : events.join(', '))}</p>
       ${reason !== undefined && html`<p class="because last-error">${reason}</p>`}
       <${Waiting} />
       ${result.value !== null && html`<p class="because" role="status">${testText(result.value)}</p>`}
