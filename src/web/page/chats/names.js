@@ -1,4 +1,5 @@
 /** Names, times and short texts of chats. Strangers choose them, so that signs which turn a text around are shown as codes. */
+import { sessionAddress } from '../core/router.js';
 import { initialsOf } from '../sessions/words.js';
 import { minuteOfDay, t, textOf } from '../texts.js';
 import { visible } from '../texts/visible.js';
@@ -17,7 +18,7 @@ export const senderOf = ({ senderName, sender_pn: number, sender }) =>
   visible(senderName || `+${(number || sender).split('@', 1)[0] ?? ''}`);
 
 /** The address of a chat in the page. @param {string} instance @param {string} chat */
-export const addressOf = (instance, chat) => `/admin/sessions/${encodeURIComponent(instance)}/chats/${encodeURIComponent(chat)}`;
+export const addressOf = (instance, chat) => sessionAddress(instance, 'chats', chat);
 
 /** A kind of message in words, such as `Picture`. @param {string} messageType */
 export const kindOf = (messageType) => textOf(`chatKind_${messageType}`) || t('chatKind', { kind: messageType.replace(/Message$/, '') });

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { useAnswer } from '../instance/load.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
@@ -35,7 +36,7 @@ const Head = ({ opened, list }) => {
   const name = nameOf(chat);
   return html`
     <header>
-      <a class="button square back" href=${`/admin/sessions/${encodeURIComponent(instance)}/chats`} aria-label=${t('chatBack')}>
+      <a class="button square back" href=${sessionAddress(instance, 'chats')} aria-label=${t('chatBack')}>
         <${Icon} name="back" />
       </a>
       <div>

@@ -16,6 +16,15 @@ export const go = (path, { replace = false } = {}) => {
 };
 
 /**
+ * Returns the address of a session in the page, of a tab of the session, or of an object in the tab.
+ * @param {string} session
+ * @param {string} [tab]
+ * @param {string} [item]
+ */
+export const sessionAddress = (session, tab, item) =>
+  ['/admin/sessions', ...[session, tab, item].filter((part) => part !== undefined).map(encodeURIComponent)].join('/');
+
+/**
  * The parts of a path that a pattern such as `/admin/sessions/:id` names; null when it does not fit.
  * @param {string} pattern
  * @param {string} path

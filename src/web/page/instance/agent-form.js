@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
+import { sessionAddress } from '../core/router.js';
 import { t } from '../texts.js';
 import { Check, useForm } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
@@ -73,8 +74,7 @@ export const newAgent = {
 };
 
 /** @param {string} session @param {string} [item] Id of an agent, or `new`. */
-export const agentAddress = (session, item) =>
-  `/admin/sessions/${encodeURIComponent(session)}/chatbot${item === undefined ? '' : `/${encodeURIComponent(item)}`}`;
+export const agentAddress = (session, item) => sessionAddress(session, 'chatbot', item);
 
 /** Fields of whole numbers, with their bounds and labels. */
 const numbers = /** @type {const} */ ({

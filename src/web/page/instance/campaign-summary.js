@@ -1,6 +1,7 @@
 /** A campaign in a few lines, with what can be done to it. The list and the page of a campaign show it. */
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { age, count, moment, said, t } from '../texts.js';
 import { ask, attempt } from '../ui/asking.js';
 import { Button, StateBadge } from '../ui/parts.js';
@@ -33,8 +34,7 @@ import { Button, StateBadge } from '../ui/parts.js';
 export const nameOf = ({ info }) => info || t('campaignUnnamed');
 
 /** @param {string} session @param {string} [item] Id of a campaign, or `new`. */
-export const addressOf = (session, item) =>
-  `/admin/sessions/${encodeURIComponent(session)}/campaigns${item === undefined ? '' : `/${encodeURIComponent(item)}`}`;
+export const addressOf = (session, item) => sessionAddress(session, 'campaigns', item);
 
 /** Campaigns that send change each second. Of others only receipts come. In milliseconds. */
 const [busyMs, restingMs] = [2_000, 10_000];

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { call, get, post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Check, useForm } from '../ui/forms.js';
@@ -173,7 +174,7 @@ export const Chatwoot = ({ live }) => {
               ? html`<p class="dim">${t('chatwootOff')}</p>`
               : html`
                   <${ChatwootCard} live=${live} webhooks=${webhooks} chatwoot=${settings} />
-                  <p class="dim"><a href=${`/admin/sessions/${live.id}/webhooks`}>${t('chatwootErrors')}</a></p>
+                  <p class="dim"><a href=${sessionAddress(live.id, 'webhooks')}>${t('chatwootErrors')}</a></p>
                 `
           }
         </section>

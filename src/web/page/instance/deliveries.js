@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, Field, OneOf } from '../ui/parts.js';
@@ -71,7 +72,7 @@ const Row = ({ of, delivery, host, isPicked, onPick, onOpen, onReplay }) => {
         </button>
         ${' '}${type !== '' && html`<span class="dim">${type}</span>`}
       </td>
-      <td class="dim">${instance === undefined ? host : html`<a href=${`/admin/sessions/${instance}`}>${instance}</a>`}</td>
+      <td class="dim">${instance === undefined ? host : html`<a href=${sessionAddress(instance)}>${instance}</a>`}</td>
       <td class="number">${count(attempts)}</td>
       <td class="because">${whyOf(delivery)}</td>
       <td>${canReplay(delivery) && html`<${Button} onClick=${again} aria-label=${t('replayOf', { event, id })}>${t('replay')}<//>`}</td>

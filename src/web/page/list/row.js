@@ -1,4 +1,5 @@
 /** One element of the pool: made once, then filled by hand with one session after the other. Only what differs is written. */
+import { sessionAddress } from '../core/router.js';
 import { visible } from '../texts/visible.js';
 import { age, count, t } from '../texts.js';
 import { groupOf, groupOfLetter, initialsOf, pictureOf, whyOf, wordOf } from '../sessions/words.js';
@@ -148,7 +149,7 @@ export class RowElement {
     /** @type {HTMLInputElement} */ (this.#choose).checked = chosen;
     this.#text(this.#word, 'word', wordOf(row));
     this.#write('name', row.name, () => this.#name(row));
-    this.#write('id', row.id, () => this.#link.setAttribute('href', `/admin/sessions/${encodeURIComponent(row.id)}`));
+    this.#write('id', row.id, () => this.#link.setAttribute('href', sessionAddress(row.id)));
     this.#write('picture', pictureOf(row), () => this.#show(pictureOf(row)));
     this.#text(this.#number, 'number', [row.number, row.node].filter(Boolean).join(' · '));
     const why = whyOf(row);

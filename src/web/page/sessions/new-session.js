@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { post } from '../core/api.js';
-import { go } from '../core/router.js';
+import { go, sessionAddress } from '../core/router.js';
 import { t } from '../texts.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
@@ -61,7 +61,7 @@ export const ConnectDialog = ({ made: given, onMade = () => undefined, onClose }
       <p>${t('pairHow')}</p>
       <${Pairing} id=${made.id} />
       <div class="actions">
-        <${Button} onClick=${() => go(`/admin/sessions/${made.id}`)}>${t('openSession')}<//>
+        <${Button} onClick=${() => go(sessionAddress(made.id))}>${t('openSession')}<//>
         <${Button} kind="main" onClick=${onClose}>${t('done')}<//>
       </div>
     <//>

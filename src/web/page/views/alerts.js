@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { useAnswer } from '../instance/load.js';
 import { count, moment, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
@@ -28,7 +29,7 @@ const Row = ({ trouble: { kind, key, name, reason, since, toldAt } }) => html`
   <tr>
     <td>${t(`alertKind_${kind}`)}</td>
     <th scope="row">
-      ${kind === 'session' ? html`<a href=${`/admin/sessions/${encodeURIComponent(key)}`}>${name || key}</a>` : name || key || t('figuresGateway')}
+      ${kind === 'session' ? html`<a href=${sessionAddress(key)}>${name || key}</a>` : name || key || t('figuresGateway')}
     </th>
     <td class="because">${said(reason)}</td>
     <td>${moment(since)}</td>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
 import { visible } from '../texts/visible.js';
 import { Chats } from '../chats/tab.js';
@@ -114,7 +115,7 @@ const Tabs = ({ id, tab }) => {
           html`
             <a
               key=${name}
-              href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
+              href=${sessionAddress(id, name === 'state' ? undefined : name)}
               aria-current=${name === tab ? 'page' : undefined}
             >
               ${t(/** @type {'tab_state'} */ (`tab_${name}`))}

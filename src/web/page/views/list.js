@@ -1,7 +1,7 @@
 /** All sessions: trouble first, a reason in every row, the last hour as a stripe. */
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { go } from '../core/router.js';
+import { go, sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
 import { Bulk } from '../list/bulk.js';
 import { Grid } from '../list/grid.js';
@@ -114,7 +114,7 @@ const Table = ({ onMenu }) => {
     if (scroller.current === null || canvas.current === null) return undefined;
     const place = scroller.current;
     const canChoose = mayDo('connect');
-    const onOpen = (/** @type {Row} */ row) => go(`/admin/sessions/${encodeURIComponent(row.id)}`);
+    const onOpen = (/** @type {Row} */ row) => go(sessionAddress(row.id));
     canvas.current.style.height = `${rows.shown.length * 44}px`;
     place.scrollTop = scrolledTo;
     const grid = new Grid({ scroller: place, canvas: canvas.current, rows, canChoose, onOpen, onMenu });
@@ -166,7 +166,7 @@ const RowMenu = ({ opened: { row, near }, feed, onPair, onClose }) => {
         return name === 'delete' ? rows.remove(row.id) : feed.loadOne(row.id);
       },
     }));
-  const open = { label: t('openSession'), onChoose: () => go(`/admin/sessions/${encodeURIComponent(row.id)}`) };
+  const open = { label: t('openSession'), onChoose: () => go(sessionAddress(row.id)) };
   return html`<${Menu} label=${t('actsOf', { name: row.name })} items=${[open, ...items]} near=${near} onClose=${onClose} />`;
 };
 

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { call, textOfFailure } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { t } from '../texts.js';
 import { Button, Field, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -38,7 +39,7 @@ const colours = { imported: 'connected', ready: 'connected', here: 'hibernated',
 /** @param {{ session: Moved }} props */
 const Row = ({ session: { name, outcome, instance, number, reason, notes, lost } }) => html`
   <tr>
-    <th scope="row">${instance === '' ? name : html`<a href=${`/admin/sessions/${instance}`}>${name}</a>`}</th>
+    <th scope="row">${instance === '' ? name : html`<a href=${sessionAddress(instance)}>${name}</a>`}</th>
     <td>${number}</td>
     <td><${StateBadge} state=${colours[outcome]} word=${t(`moved_${outcome}`)} /></td>
     <td class="because">

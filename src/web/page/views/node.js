@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { groupOf } from '../sessions/words.js';
 import { age, count, said, t } from '../texts.js';
@@ -37,7 +38,7 @@ const Sessions = ({ name, drains }) => {
                 ${page.rows.map(
                   (row) => html`
                     <tr key=${row.id}>
-                      <th scope="row"><a href=${`/admin/sessions/${row.id}`}>${row.name}</a></th>
+                      <th scope="row"><a href=${sessionAddress(row.id)}>${row.name}</a></th>
                       <td><${StateBadge} state=${groupOf(row)} word=${t(`state_${row.status}`)} /></td>
                       <td class="because">${said(row.reason)}</td>
                       <td>${row.since === 0 ? '' : age(Date.now() - row.since)}</td>

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { count, moment, said, t } from '../texts.js';
@@ -60,7 +61,7 @@ const Row = ({ row, catalogue, onChange }) => {
   };
   return html`
     <tr>
-      <th scope="row"><a href=${`/admin/sessions/${id}`}>${name}</a></th>
+      <th scope="row"><a href=${sessionAddress(id)}>${name}</a></th>
       <td>
         <${StateBadge} state=${status} />
         ${reason !== '' && html`<p class="note">${said(reason)}</p>`}

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, get, post } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { session } from '../core/session.js';
 import { firstRun, noteFirstRun } from '../sessions/first-run.js';
 import { NameForm } from '../sessions/new-session.js';
@@ -95,7 +96,7 @@ const Done = ({ made, sent }) => {
       <p>${t('startDoneText')}</p>
       <pre class="call" tabindex="0">${curlOf(sent)}</pre>
       <div class="actions">
-        <a class="button main" href=${`/admin/sessions/${made.id}`}>${t('openSession')}</a>
+        <a class="button main" href=${sessionAddress(made.id)}>${t('openSession')}</a>
         <${Button} onClick=${copy}>${t('copyToken')}<//>
         <a class="button" href="/docs">${t('readApi')}</a>
       </div>

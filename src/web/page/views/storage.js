@@ -1,6 +1,7 @@
 /** The space that messages and files use, the sessions that use most, and the rules that remove both. */
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
+import { sessionAddress } from '../core/router.js';
 import { useAnswer } from '../instance/load.js';
 import { count, size, t } from '../texts.js';
 import { Table } from '../ui/parts.js';
@@ -122,7 +123,7 @@ const Sessions = ({ title, rowsHead, note, largest: { isExact, instances } }) =>
               ${instances.map(
                 ({ id, name, rows, bytes }) => html`
                   <tr key=${id}>
-                    <th scope="row">${name === '' ? t('storageGone') : html`<a href=${`/admin/sessions/${id}`}>${name}</a>`}</th>
+                    <th scope="row">${name === '' ? t('storageGone') : html`<a href=${sessionAddress(id)}>${name}</a>`}</th>
                     <td>${size(bytes)}</td>
                     <td>${count(rows)}</td>
                   </tr>
