@@ -1,10 +1,8 @@
 /** Reads the content of a message. Strangers write it, so that every field may be missing or of another type. */
+import { fieldsOf } from '../core/api.js';
 import { kindOf } from './names.js';
 
 /** @import { Message } from './types.ts' */
-
-/** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
-const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});
 
 /** @param {unknown} value */
 const textIn = (value) => (typeof value === 'string' ? value : '');

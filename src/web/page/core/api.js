@@ -121,3 +121,6 @@ export const dataUrlOf = (file) =>
 
 /** Returns the text of a failure, which may be any thrown value. @param {unknown} failure */
 export const textOfFailure = (failure) => (failure instanceof Error ? failure.message : String(failure));
+
+/** Returns the fields of an object; none for another value. @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
+export const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { post } from '../core/api.js';
+import { fieldsOf, post } from '../core/api.js';
 import { session } from '../core/session.js';
 import { follow } from '../core/stream.js';
 import { isAboutNumber } from '../sessions/words.js';
@@ -15,9 +15,6 @@ import { timeText } from './times.js';
 /** @typedef {{ key: number, at: number, type: string, data: unknown, isOwn: boolean }} Line */
 
 const kept = 200;
-
-/** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
-const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});
 
 /** Returns a short text of an event: its person or object, and its text. @param {unknown} data */
 const glance = (data) => {
