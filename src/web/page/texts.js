@@ -89,7 +89,7 @@ const clock = new Intl.DateTimeFormat(tag, {
 });
 
 /**
- * Such as `23:24:07`.
+ * Formats a time such as `23:24:07`.
  * @param {number} at Unix milliseconds.
  */
 export const timeOfDay = (at) => clock.format(at);
@@ -97,7 +97,7 @@ export const timeOfDay = (at) => clock.format(at);
 const minutes = new Intl.DateTimeFormat(tag, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 /**
- * Such as `23:24`.
+ * Formats a time such as `23:24`.
  * @param {number} at Unix milliseconds.
  */
 export const minuteOfDay = (at) => minutes.format(at);
@@ -113,7 +113,7 @@ export const dayOrMinute = (at) => (Date.now() - at < 20 * 3_600_000 ? minutes :
 const calendar = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
 /**
- * Such as `Nov 25, 2026, 23:24:07`.
+ * Formats a day and a time such as `Nov 25, 2026, 23:24:07`.
  * @param {number} at Unix milliseconds.
  */
 export const moment = (at) => calendar.format(at);

@@ -1,4 +1,4 @@
-/** The chats of one session, the newest first: loaded in pages as far as somebody scrolls, and changed by events. */
+/** The chats of one session, the newest first. Pages are loaded as the reader scrolls, and events change the loaded chats. */
 import { signal } from '@preact/signals';
 import { post } from '../core/api.js';
 
@@ -8,11 +8,11 @@ import { post } from '../core/api.js';
 
 /** Chats of one page. The server makes such a page within 10 ms. */
 const page = 100;
-/** Chats that a page shares with what is known. Fewer deleted chats than this hide none. */
+/** Overlap of two pages, in chats. No chat is missed if fewer chats are deleted between two requests. */
 const overlap = 10;
-/** Letters come faster than answers. In milliseconds. */
+/** Debounce of the search, because letters come faster than answers. In milliseconds. */
 const typingMs = 250;
-/** A busy account has many events: they are shown together. In milliseconds. */
+/** Events within this time are shown together, because a busy account has many. In milliseconds. */
 const settleMs = 100;
 
 /** @type {Readonly<Record<Kind, Readonly<Record<string, string>>>>} */
@@ -48,7 +48,7 @@ export class ChatList {
   kind = signal(/** @type {Kind} */ ('all'));
   isLoading = signal(false);
   #hasMore = true;
-  /** Counts what was asked: an answer to an earlier question does not count. */
+  /** The number of the last request. Answers to earlier requests are ignored. */
   #asked = 0;
   /** @type {Map<string, Chat>} */
   #changed = new Map();
@@ -71,7 +71,7 @@ export class ChatList {
   /** Loads the first page: at the beginning, and for another search. */
   load = () => this.#read(0);
 
-  /** Loads the first page after the stream was lost. What somebody scrolled to stays below it. */
+  /** Loads the first page after the stream was lost. Chats that are already loaded stay below the page. */
   refresh() {
     return this.#read(0, this.kind.value !== 'unread' && this.search.value.trim() === '');
   }
@@ -95,7 +95,7 @@ export class ChatList {
       void this.#read(Math.max(0, this.chats.value.length - overlap));
   }
 
-  /** A chat changed, or a message came in it. @param {Chat} chat */
+  /** Takes a chat that changed or got a message. @param {Chat} chat */
   take(chat) {
     this.#changed.delete(chat.id);
     this.#changed.set(chat.id, chat);
@@ -105,7 +105,7 @@ export class ChatList {
     }, settleMs);
   }
 
-  /** @param {number} offset 0 begins anew, unless what is loaded `stays`. */
+  /** @param {number} offset 0 replaces the loaded chats, unless `stays` is true. */
   async #read(offset, stays = offset > 0) {
     const own = (this.#asked += 1);
     const text = this.search.value.trim();
@@ -128,7 +128,7 @@ export class ChatList {
     }
   }
 
-  /** Puts changed chats to their places. One that lies behind what is loaded comes with its page. */
+  /** Moves changed chats to their places. A chat that is older than all loaded ones comes with its own page. */
   #arrange() {
     const changed = this.#changed;
     this.#changed = new Map();

@@ -47,7 +47,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   useEffect(() => {
     if (answered === null) return;
-    // The same text is another message now.
+    // The answer is another message, even with the same text, and needs a new idempotency key.
     change({});
     field.current?.focus();
   }, [answered]);

@@ -1,6 +1,6 @@
 /**
- * The messages of one chat: the newest page is loaded first, older ones on demand, and events add to them. A message is known by its id, so that one
- * that comes by both ways is there once.
+ * The messages of one chat. The newest page is loaded first, older pages on demand, and events add messages. Ids remove duplicates of messages that
+ * come with a page and with an event.
  */
 import { signal } from '@preact/signals';
 import { post } from '../core/api.js';
@@ -10,9 +10,9 @@ import { itemsOf } from './fold.js';
 
 /** Rows of one page. The server makes such a page within 10 ms. */
 const page = 50;
-/** Rows that a page shares with what is known. Fewer deleted messages than this hide none. */
+/** Overlap of two pages, in rows. No message is missed if fewer messages are deleted between two requests. */
 const overlap = 5;
-/** Pages that are read at most to close the gap after a lost stream. */
+/** The largest number of pages that are read to close the gap after a lost stream. */
 const mostPages = 10;
 
 /** Ranks of the states of a message. A lower state does not replace a higher one, whatever comes first. @type {Readonly<Record<string, number>>} */
@@ -29,7 +29,7 @@ const merged = (known, row) =>
 
 export class Conversation {
   items = signal(/** @type {readonly Item[]} */ ([]));
-  /** There are older messages. */
+  /** True if there are older messages. */
   hasMore = signal(true);
   isLoading = signal(false);
   failure = signal(/** @type {unknown} */ (null));
@@ -39,7 +39,7 @@ export class Conversation {
   #known = new Map();
   #isOver = false;
   #isScheduled = false;
-  /** Set while pages are read; they come one after the other. @type {Promise<void> | null} */
+  /** The reading in progress. Pages are read one after the other. @type {Promise<void> | null} */
   #reading = null;
   /** @type {Promise<void> | null} */
   #older = null;
@@ -76,7 +76,7 @@ export class Conversation {
         if (isFirst) this.hasMore.value = hasMore;
         if (isFirst || isJoined || !hasMore) return this.#placeAll(found);
       }
-      // More was missed than is worth reading: the conversation begins anew with its newest messages.
+      // The gap is longer than `mostPages`, so the conversation restarts with its newest messages.
       this.#rows = [];
       this.#known.clear();
       this.hasMore.value = true;
@@ -98,7 +98,7 @@ export class Conversation {
       for (const row of messages) this.#place(row, true);
       this.hasMore.value = hasMore;
       if (isJoined || offset === 0) return;
-      // Messages were deleted meanwhile, so that others moved into the pages before.
+      // Messages were deleted meanwhile, so older messages moved into earlier pages.
       offset = Math.max(0, offset - page + overlap);
     }
   }
@@ -115,7 +115,7 @@ export class Conversation {
     return this.#known.has(id);
   }
 
-  /** A message of this chat came, or was sent. @param {Message} row */
+  /** Adds a message that was received or sent. @param {Message} row */
   take(row) {
     this.#place(row);
   }
@@ -178,7 +178,7 @@ export class Conversation {
     return this.#schedule();
   }
 
-  /** Shows the messages once for all that come together. */
+  /** Batches the changes of one turn of the event loop into one update. */
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -4,7 +4,7 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 
 /** @import { Chat, Item, Message } from './types.ts' */
 
-/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the server sends a draft once, however often the button is pressed. */
+/** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the idempotency key, so that repeated presses send a draft once. */
 
 /** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
 const drafts = new Map();
@@ -30,7 +30,7 @@ export const send = async (instance, { wa_chatid: number }, { text, file, key },
 };
 
 /**
- * The draft of one chat, which stays while the chat is left. Every change makes another message of it.
+ * Returns the draft of one chat, which is kept when the chat is left. Every change gives the draft a new idempotency key.
  * @param {string} place
  */
 export const useDraft = (place) => {

@@ -1,4 +1,4 @@
-/** The events of chats, by the stream of the session: they change the list, and the conversation that is open. */
+/** Applies the events of the session's stream to the list of chats and to the open conversation. */
 import { signal } from '@preact/signals';
 import { follow } from '../core/stream.js';
 
@@ -21,7 +21,7 @@ export class ChatFeed {
     this.#list = list;
   }
 
-  /** Follows the events until the answered function is called. */
+  /** Follows the events. Returns a function that stops this. */
   start() {
     return follow(`/sse?events=${types.join(',')}`, {
       instance: this.#list.instance,
@@ -29,7 +29,7 @@ export class ChatFeed {
       onState: (state) => {
         this.state.value = state;
         if (state !== 'open') return;
-        // The stream may have a gap, which nobody tells.
+        // Events may have been missed while the stream was lost.
         void this.#list.refresh();
         void this.#open?.refresh();
       },

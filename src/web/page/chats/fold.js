@@ -1,8 +1,8 @@
-/** Makes the shown messages of the stored ones: reactions and edits are messages of their own, and go to the message that they name. Pure. */
+/** Makes the shown messages of the stored ones. Reactions and edits, which are stored as messages, go to the message that they name. Pure. */
 
 /** @import { Item, Message, Reaction } from './types.ts' */
 
-/** Kinds that say something to programs only. */
+/** Kinds that only programs read. */
 const silent = /^(?:PinInChat|KeepInChat|Protocol|EncReaction|EncComment|SenderKeyDistribution|UnknownMessageType)/;
 
 /** @param {Message} message */

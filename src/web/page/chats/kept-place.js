@@ -1,4 +1,4 @@
-/** Keeps what is in sight where it is while messages are added above and below it, and pictures are loaded. */
+/** Keeps the visible messages in place while messages are added above and below, and while pictures load. */
 import { useRef } from 'preact/hooks';
 
 /** Pixels from the newest message within which new ones are followed. */
@@ -7,7 +7,7 @@ const atEnd = 40;
 /** @typedef {{ isAtEnd: boolean, id: string, top: number }} Place `top`: pixels between the upper edges of the box and of the message. */
 
 /**
- * Remembers the place by `note`, and brings it back by `restore`. `follows`: the newest message has an element.
+ * Returns `note`, which remembers the place, and `restore`, which scrolls back to the place. `follows`: true if the newest message has an element.
  * @param {{ current: HTMLElement | null }} box
  * @param {boolean} follows
  */

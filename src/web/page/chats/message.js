@@ -31,7 +31,7 @@ const Status = ({ message: { status } }) => {
   return html`<span class=${`status ${status}`} title=${label}><${Icon} name=${signs[status] ?? 'check'} label=${label} /></span>`;
 };
 
-/** A short text for where there is one line. @param {Item} item */
+/** Returns a short text for a place with one line. @param {Item} item */
 export const glanceOf = ({ message, text }) => (text === '' ? kindOf(message.messageType) : text.slice(0, 200));
 
 /** @param {{ item: Item, quoted: Item | undefined, onQuote: (id: string) => void }} props */
@@ -130,8 +130,8 @@ const isSame = (a, b) =>
     JSON.stringify(a?.reactions) === JSON.stringify(b?.reactions));
 
 /**
- * Draws a message again only if something of it changed: a page of older messages changes none of those that are shown. The functions of the
- * properties do the same whichever render made them.
+ * Draws a message again only if something of it changed: a page of older messages changes none of those that are shown. Functions
+ * among the properties are not compared, because those of all renders do the same.
  * @extends {Component<MessageProps>}
  */
 export class MessageView extends Component {

@@ -13,7 +13,7 @@ export const nameOf = ({ lead_name: lead, name, wa_contactName: contact, wa_name
 /** @param {Chat} chat */
 export const lettersOf = (chat) => initialsOf(nameOf(chat).replaceAll(/[^\p{L}\p{N} ]/gu, '')) || '#';
 
-/** The name of who wrote in a group. @param {Message} message */
+/** Returns the name of the sender of a message in a group. @param {Message} message */
 export const senderOf = ({ senderName, sender_pn: number, sender }) =>
   visible(senderName || `+${(number || sender).split('@', 1)[0] ?? ''}`);
 

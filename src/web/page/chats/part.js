@@ -1,4 +1,4 @@
-/** The part of a conversation that has elements. It moves when somebody scrolls to its ends, and older messages are loaded at the upper one. */
+/** The part of a conversation that has elements. The part moves when the reader scrolls to one of its ends. Older messages are loaded at the upper end. */
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { t } from '../texts.js';
 import { toast } from '../ui/asking.js';
@@ -68,12 +68,12 @@ export const usePart = (conversation, box) => {
     setLastId('');
     requestAnimationFrame(restore);
   };
-  /** Goes to a message, and loads what lies between. Returns false if it is not there. @param {string} id */
+  /** Goes to a message, and loads the messages between. Shows a notice if the message is not there. @param {string} id */
   const goTo = async (id) => {
     const at = (await conversation.find(id)) ? conversation.items.value.findIndex(({ message }) => message.messageid === id) : -1;
     if (at === -1) {
       toast(t('chatQuoteFar'), 'bad');
-      return false;
+      return;
     }
     place.current = { isAtEnd: false, id, top: near / 2 };
     setLastId(lastIdAt(conversation.items.value, at + step));
@@ -81,7 +81,6 @@ export const usePart = (conversation, box) => {
       restore();
       elementOf(id)?.focus({ preventScroll: true });
     });
-    return true;
   };
   return { items, part: items.slice(start, end), isWhole: start === 0, isFar, onScroll, toNewest, goTo, elementOf };
 };

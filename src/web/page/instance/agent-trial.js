@@ -25,7 +25,7 @@ import { Button, Field } from '../ui/parts.js';
 const mostTurns = 100;
 const longestTurn = 8_000;
 
-/** Failed answers were never said, and long ones are cut as the interface asks. @param {readonly Said[]} all */
+/** Returns the messages of the request. Failed answers are left out, and long texts are cut to the limit of the interface. @param {readonly Said[]} all */
 const turnsOf = (all) =>
   all
     .filter(({ text }) => text.trim() !== '')

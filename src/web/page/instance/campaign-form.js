@@ -99,7 +99,7 @@ const largestList = 32 * 1024 * 1024;
 /** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
   const failure = useSignal('');
-  /** The number of the last reading. */
+  /** The number of the last file that was chosen. A file that is read later than its successor is ignored. */
   const reading = useRef(0);
   /** @param {Sheet} read */
   const take = (read) => {

@@ -36,7 +36,7 @@ export const nameOf = ({ info }) => info || t('campaignUnnamed');
 /** @param {string} session @param {string} [item] Id of a campaign, or `new`. */
 export const addressOf = (session, item) => sessionAddress(session, 'campaigns', item);
 
-/** Campaigns that send change each second. Of others only receipts come. In milliseconds. */
+/** Refresh periods of campaigns that send, and of others, which only receipts change. In milliseconds. */
 const [busyMs, restingMs] = [2_000, 10_000];
 
 /** Returns the time between two requests for the progress. In milliseconds. @param {readonly Folder[]} folders */

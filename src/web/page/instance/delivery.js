@@ -35,7 +35,7 @@ const refreshMs = 3_000;
 /** @param {Owner} of @returns {{ instance?: string }} */
 export const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
 
-/** Only one that waits in its lane cannot be sent again: it is sent anyway. @param {Delivery} delivery */
+/** Returns false for a delivery that waits in its lane, because the gateway sends it anyway. @param {Delivery} delivery */
 export const canReplay = ({ state }) => state !== 'waiting';
 
 /** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Delivery[]} deliveries */

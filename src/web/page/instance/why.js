@@ -55,7 +55,7 @@ export const Why = ({ live }) => {
       ? [...figuresNow(detail), ...nodeFigures(detail)]
       : [[t('at'), timeText(looked.at)], ...(looked.n > 0 ? [[t('step'), `${looked.n}`]] : [])];
   const [word, top] = [said(nameOf(state)), topOf(state) === state ? '' : said(topOf(state))];
-  // The name that the API and the log have, where it is another word.
+  // The name in the API and in the log, if the shown word is a translation.
   const term = word === nameOf(state) ? '' : state;
   return html`
     <section class=${`panel why of-${tone}`} aria-labelledby="why-title">

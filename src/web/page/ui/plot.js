@@ -12,14 +12,14 @@ const height = 140;
 /** Loaded when the first chart is drawn. */
 const library = () => import('uplot').then((module) => module.default);
 
-/** A value without neighbours is no line, so it is drawn as a point. @param {uPlot} plot @param {number} series */
+/** Returns the indexes of values without neighbours. No line connects them, so they are drawn as points. @param {uPlot} plot @param {number} series */
 const lonely = ({ data }, series) => {
   const values = data[series] ?? [];
   const isKnown = (/** @type {number} */ at) => (values[at] ?? null) !== null;
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 };
 
-/** A canvas knows no variables, so an element with the class says its colour. @param {HTMLElement} box @param {string} ink */
+/** Returns the colour of a class. A canvas has no CSS variables, so an element with the class is read. @param {HTMLElement} box @param {string} ink */
 const colourOf = (box, ink) => {
   const probe = box.querySelector(`.inks > .${ink.replaceAll(' ', '.')}`);
   return probe === null ? '' : getComputedStyle(probe).color;
@@ -61,7 +61,7 @@ const optionsOf = (box, lines, onPoint) => {
   };
 };
 
-/** Calls when the colours of the page change. Returns the function that ends this. @param {() => void} onChange */
+/** Calls `onChange` when the colours of the page change. Returns the function that ends this. @param {() => void} onChange */
 const watchScheme = (onChange) => {
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const attribute = new MutationObserver(onChange);

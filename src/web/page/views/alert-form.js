@@ -32,7 +32,7 @@ const secretsOf = {
   webhook: ['webhookUrl', 'webhookSecret'],
 };
 
-/** Such as `22:30`. @param {number} minutes */
+/** Formats minutes since midnight such as `22:30`. @param {number} minutes */
 const clockOf = (minutes) => `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 
 /** Returns the minutes since midnight; null for an empty field. @param {string} clock */
@@ -120,7 +120,7 @@ const TelegramFields = ({ telegram }) => html`
 `;
 
 /**
- * One channel: whether it is on, its fields, its secrets and a test. `children`: the last attempt.
+ * One channel with its switch, its fields, its secrets and a test. `children`: the last attempt.
  * @param {{ channel: Channel, settings: Settings, secrets: readonly Secret[], onTest: (channel: Channel) => void, children?: import('preact').ComponentChildren }} props
  */
 export const ChannelFields = ({ channel, settings, secrets, onTest, children }) => {
@@ -138,7 +138,7 @@ export const ChannelFields = ({ channel, settings, secrets, onTest, children }) 
   `;
 };
 
-/** The fields of what is told, and when. @param {{ settings: Settings }} props */
+/** The fields for the kinds of alerts and their times. @param {{ settings: Settings }} props */
 export const RuleFields = ({ settings }) => {
   const { quiet } = settings;
   return html`

@@ -30,14 +30,14 @@ import { Page } from '../ui/shell.js';
 
 const refreshMs = 5_000;
 
-/** Null: there is none. @returns {Promise<Webhook | null>} */
+/** Returns null if there is no global webhook. @returns {Promise<Webhook | null>} */
 const loadWebhook = () =>
   get('/globalwebhook').catch((error) => {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;
   });
 
-/** The body of a change, from what the server answered and from the form. @param {Partial<Webhook>} webhook */
+/** Saves the webhook. `webhook` is an answer of the server or the body of the form. @param {Partial<Webhook>} webhook */
 const savedOf = async ({ url, events, excludeMessages, addUrlEvents, addUrlTypesMessages, enabled, ...rest }) => {
   const { secret, headers } = /** @type {{ secret?: string | true, headers?: Record<string, string> }} */ (rest);
   const body = { url, events, excludeMessages, addUrlEvents, addUrlTypesMessages, enabled };
