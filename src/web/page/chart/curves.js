@@ -18,7 +18,7 @@ const samples = 20;
 const fineSamples = 400;
 
 /** @param {Box} box @returns {Point} */
-export const centreOf = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+const centreOf = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
 
 /** @param {Box} box @param {Point} side @returns {Point} */
 const edgeOf = (box, side) => {

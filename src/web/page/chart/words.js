@@ -58,7 +58,7 @@ export const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, (_, end, star
 export const nameOf = (id) => spaced(id.slice(id.lastIndexOf('.') + 1));
 
 /** The reactions that a guard lets pass: `means(backOff|gate)` gives two. @param {string} guard @returns {string[]} */
-export const reasonsOf = (guard) => (/^means\((.*)\)$/.exec(guard)?.[1] ?? '').split('|').filter(Boolean).map(spaced);
+const reasonsOf = (guard) => (/^means\((.*)\)$/.exec(guard)?.[1] ?? '').split('|').filter(Boolean).map(spaced);
 
 /** @param {Transition} transition */
 export const wordOf = ({ kind, event, delay, guard }) => {

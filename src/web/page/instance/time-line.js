@@ -14,7 +14,7 @@ import { spanText, timeText } from './times.js';
 const widthsOf = (steps) => steps.map(({ at }, n) => Math.sqrt(Math.max(200, (steps[n + 1]?.at ?? now.value) - at)));
 
 /** @param {Step} step */
-export const stepText = ({ from, to }) => (from === '' ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`);
+const stepText = ({ from, to }) => (from === '' ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`);
 
 /** @param {PointerEvent} event @returns {number | null} The step under the pointer. */
 const stepUnder = (event) => {

@@ -26,7 +26,7 @@ export const needsPhone = ({ status, state, linked }) => !linked && (status === 
  * The last part of a path as words, such as `logged out`.
  * @param {string} state
  */
-export const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /**
  * One word for the list.
