@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { toneOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { Button } from '../ui/parts.js';
 import { now } from './live.js';
 import { spanText, timeText } from './times.js';
@@ -14,7 +14,11 @@ import { spanText, timeText } from './times.js';
 const widthsOf = (steps) => steps.map(({ at }, n) => Math.sqrt(Math.max(200, (steps[n + 1]?.at ?? now.value) - at)));
 
 /** @param {Step} step */
-const stepText = ({ from, to }) => (from === '' ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`);
+const stepText = ({ from, to }) =>
+  [from, to]
+    .filter(Boolean)
+    .map((state) => said(nameOf(state)))
+    .join(' → ');
 
 /** @param {PointerEvent} event @returns {number | null} The step under the pointer. */
 const stepUnder = (event) => {
@@ -51,7 +55,7 @@ const Stripe = ({ live: { steps, back } }) => {
         max=${Math.max(0, last)}
         value=${at}
         aria-label=${t('timeLine')}
-        aria-valuetext=${step === undefined ? '' : `${timeText(step.at)} ${stepText(step)}. ${step.why}`}
+        aria-valuetext=${step === undefined ? '' : `${timeText(step.at)} ${stepText(step)}. ${said(step.why)}`}
         onInput=${(/** @type {InputEvent} */ { currentTarget }) => go(Number(/** @type {HTMLInputElement} */ (currentTarget).value))}
       />
     </div>

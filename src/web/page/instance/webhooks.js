@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
-import { count, t } from '../texts.js';
+import { count, said, t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge } from '../ui/parts.js';
 import { Deliveries } from './deliveries.js';
@@ -90,7 +90,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
       </div>
       <p class="dim">${getsText(webhook, events.join(', ') || t('webhookAll'))}</p>
       ${reason !== undefined && html`<p class="because">${reason}</p>`}
-      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: said(part.note) })}</p>`}
       <${Health} courier=${part?.courier} />
       ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}
       <div class="actions">
@@ -116,7 +116,7 @@ export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isO
         <h3>${t('chatwootInbox', { inbox, host })}</h3>
         <${StateBadge} ...${badgeOf(isOn, part?.courier)} />
       </div>
-      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: said(part.note) })}</p>`}
       <${Health} courier=${part?.courier} />
     </div>
   `;
