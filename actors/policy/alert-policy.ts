@@ -21,7 +21,7 @@ const mostPending = 5;
 /** The time for which a message belongs to the node that sends it. Longer than the time limit of a channel. In milliseconds. */
 export const takenMs = 60_000;
 const retryMs = { min: 60_000, max: 3_600_000 };
-/** With the back-off, twelve attempts take some seven hours. */
+/** With the back-off, twelve attempts take about six hours. */
 const mostAttempts = 12;
 
 export interface KnownTrouble extends Trouble {

@@ -249,7 +249,7 @@ test('alerts: a message belongs to the node that took it, until that node must h
   assert.equal(takeDue(state, start + takenMs).taken.length, 2, 'the node was killed');
 });
 
-test('alerts: of two channels the one that fails is tried again with growing pauses, and given up after half a day at most', () => {
+test('alerts: of two channels the one that fails is retried with growing pauses, and given up after twelve attempts in six hours', () => {
   const tries: number[] = [];
   let [state, now] = [pendingState(), start];
   for (const end = start + 24 * hour; now < end; now += minute) {
