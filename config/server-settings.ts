@@ -169,6 +169,6 @@ export const serverSettings = {
   ),
   stopGraceMs: fixed(
     3_000,
-    'The part of SHUTDOWN_MS, or the whole of a shorter one, in which a stop waits for open requests, and then for the database and slow receivers. The next start resumes work that is not finished by then. 3 s leave most of the usual 10 s for closing the sessions.',
+    'The time in which a stop waits for open requests, and then for the database and slow receivers. It is never longer than SHUTDOWN_MS. The next start resumes work that is not finished by then. 3 s leave most of the usual 10 s for closing the sessions.',
   ),
 } as const;
