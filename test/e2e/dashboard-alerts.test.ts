@@ -16,9 +16,7 @@ before(async () => {
   if (withoutBrowser !== '') return;
   [mail, posts] = [await openMailServer(), await openPosts()];
   await gateway.start();
-  dashboard = await Dashboard.open(gateway.address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn(gateway.address);
 });
 after(async () => {
   await dashboard?.close();

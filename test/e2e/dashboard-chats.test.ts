@@ -26,9 +26,7 @@ const open = async (): Promise<Stage> => {
   const { id } = await account.seen();
   await scene.stored(account, [await scene.write(account, 'Is the bakery open on Sunday?')]);
   const cable = await Cable.open(scene.gateway.address);
-  const dashboard = await Dashboard.open(cable.url.replace(/\/$/, ''));
-  await dashboard.goto(`/admin/sessions/${id}/chats`);
-  await dashboard.signIn();
+  const dashboard = await Dashboard.signedIn(cable.url.replace(/\/$/, ''), `/admin/sessions/${id}/chats`);
   return { scene, account, id, cable, dashboard };
 };
 let opened: Promise<Stage> | undefined;

@@ -47,9 +47,7 @@ test('figures: messages of both ways and their deliveries are counted once, and 
 });
 
 inBrowser('small charts show each figure of this gateway, for the last day and for an hour', async () => {
-  dashboard = await Dashboard.open(scene.gateway.address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn(scene.gateway.address);
   const { page } = dashboard;
   await page.getByRole('link', { name: 'Figures' }).click();
   await page.getByRole('heading', { name: 'Figures' }).waitFor();

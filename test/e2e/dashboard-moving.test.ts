@@ -22,9 +22,7 @@ before(async () => {
   await writeMadeSession(join(folder, 'sessions', 'torn'), { number: '5511911110002', preKeys: 2 });
   await writeFile(join(folder, 'sessions', 'torn', 'creds.json'), '{');
   execFileSync('tar', ['-C', folder, '-czf', join(folder, 'sessions.tar.gz'), 'sessions']);
-  dashboard = await Dashboard.open(gateway.address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn(gateway.address);
 });
 after(async () => {
   await dashboard?.close();

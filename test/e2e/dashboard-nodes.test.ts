@@ -27,9 +27,7 @@ before(async () => {
   const second = await nodes.another('second').start();
   account = await nodes.scene.paired();
   await locate();
-  dashboard = await Dashboard.open((other === 'first' ? nodes.first : second).address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn((other === 'first' ? nodes.first : second).address);
 });
 after(async () => {
   await dashboard?.close();

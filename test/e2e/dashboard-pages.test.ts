@@ -14,9 +14,7 @@ before(async () => {
   await gateway.start();
   await gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
   await gateway.call('POST', '/admin/users', { body: { name: 'vera', role: 'viewer', password } });
-  dashboard = await Dashboard.open(gateway.address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn(gateway.address);
 });
 after(async () => {
   await dashboard?.close();

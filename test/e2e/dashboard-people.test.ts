@@ -17,9 +17,7 @@ before(async () => {
   if (withoutBrowser !== '') return;
   await gateway.start();
   await gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
-  dashboard = await Dashboard.open(gateway.address);
-  await dashboard.goto('/admin');
-  await dashboard.signIn();
+  dashboard = await Dashboard.signedIn(gateway.address);
 });
 after(async () => {
   await dashboard?.close();

@@ -17,9 +17,7 @@ export const dashboardStage = (settings: Readonly<Record<string, string>> = {}):
     const scene = await Scene.open(settings);
     const account = await scene.paired();
     const { id } = await account.seen();
-    const dashboard = await Dashboard.open(scene.gateway.address);
-    await dashboard.goto(`/admin/sessions/${id}`);
-    await dashboard.signIn();
+    const dashboard = await Dashboard.signedIn(scene.gateway.address, `/admin/sessions/${id}`);
     return { scene, account, id, dashboard };
   };
   let opened: Promise<DashboardStage> | undefined;

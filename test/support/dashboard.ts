@@ -78,6 +78,19 @@ export class Dashboard {
     return new Dashboard(browser, context, page, address);
   }
 
+  /** Opens a browser with the administrator signed in at `where`; the caller closes it. */
+  static async signedIn(address: string, where = '/admin'): Promise<Dashboard> {
+    const dashboard = await Dashboard.open(address);
+    try {
+      await dashboard.goto(where);
+      await dashboard.signIn();
+      return dashboard;
+    } catch (error) {
+      await dashboard.close();
+      throw error;
+    }
+  }
+
   async goto(where: string): Promise<void> {
     await this.page.goto(this.address + where);
   }
