@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type MailServerStandIn, mailLogin, openMailServer } from '#test/support/alert-channels.ts';
+import { type MailServerStandIn, mailLogin, mailSettings, openMailServer, subjectsOf } from '#test/support/alert-channels.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { until } from '#test/support/until.ts';
@@ -21,8 +21,6 @@ after(async () => {
   await mail?.close();
 });
 
-const subjects = () => mail.mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
-
 test('alerts: of three nodes that lose the one on duty, one tells it, and once', async () => {
   const settings = {
     kinds: ['node', 'session'],
@@ -30,14 +28,7 @@ test('alerts: of three nodes that lose the one on duty, one tells it, and once',
     timeZone: '',
     repeatHours: 1,
     receiverMinutes: 10,
-    email: {
-      host: '127.0.0.1',
-      port: mail.port,
-      security: 'none',
-      user: mailLogin.user,
-      from: 'gateway@test.example',
-      to: ['ana@test.example'],
-    },
+    email: mailSettings(mail),
     telegram: { url: 'https://api.telegram.org', chatId: '' },
     secrets: { emailPassword: mailLogin.password },
   };
@@ -45,7 +36,7 @@ test('alerts: of three nodes that lose the one on duty, one tells it, and once',
   await wait(20_000);
   await nodes.first.end('SIGKILL');
   await until(() => mail.mails.length > 0, 'the loss of the node is told', 90_000);
-  assert.deepEqual(subjects(), ['Dormouse: 1 node is lost']);
+  assert.deepEqual(subjectsOf(mail), ['Dormouse: 1 node is lost']);
   assert.match(mail.mails[0]?.text ?? '', /- first: its lease ended without a sign-off/);
   await wait(40_000);
   assert.equal(mail.mails.length, 1);
@@ -56,10 +47,11 @@ test('alerts: of three nodes that lose the one on duty, one tells it, and once',
 });
 
 test('figures: every node that lives has rows of its own, shown by each of them', async () => {
-  // The first node was killed before its first minute was over.
+  // The first node may have stored a row before it was killed.
   for (const node of [second, third])
     await until(async () => {
       const { body } = await node.call('GET', '/admin/figures?hours=1');
-      return (body['nodes'] as readonly { readonly name: string }[]).map(({ name }) => name).join() === 'second,third';
+      const names = (body['nodes'] as readonly { readonly name: string }[]).map(({ name }) => name);
+      return names.filter((name) => name !== 'first').join() === 'second,third';
     }, 'the figures of both nodes');
 });

@@ -1,10 +1,18 @@
-/** Alerts of a real gateway over every channel: one message for several sessions, one after a restart, the end of a trouble, and one sender of two nodes. */
+/** Alerts of a real gateway over every channel: one message for several sessions, none after a restart, and the end of a trouble. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { type MailServerStandIn, mailLogin, openMailServer, openPosts, type PostsStandIn } from '#test/support/alert-channels.ts';
+import {
+  type MailServerStandIn,
+  mailLogin,
+  mailSettings,
+  openMailServer,
+  openPosts,
+  type PostsStandIn,
+  subjectsOf,
+} from '#test/support/alert-channels.ts';
 import { quietLog } from '#test/support/database.ts';
 import { embeddedUrl } from '#test/support/embedded-url.ts';
 import { Scene } from '#test/support/scene.ts';
@@ -44,20 +52,12 @@ const age = async (ms: number): Promise<void> => {
     await database.close();
   }
 };
-const subjects = () => mail.mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
 
 test('alerts: a full disk is told over all four channels within a minute, each in its form', async () => {
   const settings = {
     kinds: ['session', 'disk'],
     channels: ['email', 'telegram', 'slack', 'webhook'],
-    email: {
-      host: '127.0.0.1',
-      port: mail.port,
-      security: 'none',
-      user: mailLogin.user,
-      from: 'gateway@test.example',
-      to: ['ana@test.example'],
-    },
+    email: mailSettings(mail),
     telegram: { url: posts.address, chatId: '-100' },
     quiet: null,
     timeZone: 'UTC',
@@ -75,7 +75,7 @@ test('alerts: a full disk is told over all four channels within a minute, each i
   assert.equal(status, 200, JSON.stringify(body));
   assert.deepEqual(body['secrets'], ['emailPassword', 'telegramToken', 'slackUrl', 'webhookUrl', 'webhookSecret']);
   await until(() => mail.mails.length === 1 && posts.posts.length === 3, 'all channels got the message', minute);
-  assert.deepEqual(subjects(), ['Dormouse: 1 disk is nearly full']);
+  assert.deepEqual(subjectsOf(mail), ['Dormouse: 1 disk is nearly full']);
   assert.deepEqual([mail.mails[0]?.to, mail.mails[0]?.user], [['ana@test.example'], mailLogin.user]);
   const [telegram] = postsTo('/bot77:bot-token/sendMessage');
   assert.match(String(telegram?.body['text']), /^1 disk is nearly full:\n- this gateway: the disk of the data folder is nearly full: /);
@@ -107,7 +107,7 @@ test('alerts: two sessions that the phone logs out are one message, and a kill s
   for (const account of accounts) await account.reaches('disconnected');
   await age(5 * minute);
   await until(() => mail.mails.length === 2, 'the message about the sessions', 3 * minute);
-  assert.equal(subjects()[1], 'Dormouse: 2 sessions need a person');
+  assert.equal(subjectsOf(mail)[1], 'Dormouse: 2 sessions need a person');
   assert.equal(mail.mails[1]?.text.match(/\/admin\/sessions\/r/g)?.length, 2);
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start({ DISK_FREE_PERCENT: '0' });
@@ -119,7 +119,7 @@ test('alerts: two sessions that the phone logs out are one message, and a kill s
 test('alerts: the disk that has room again is well, and the sessions are not', async () => {
   await age(5 * minute);
   await until(() => mail.mails.length === 3, 'the message that the disk is well', 2 * minute);
-  assert.equal(subjects()[2], 'Dormouse: 1 well again');
+  assert.equal(subjectsOf(mail)[2], 'Dormouse: 1 well again');
   assert.match(String(mail.mails[2]?.text), /Well again:\r\n- this gateway\r\n/);
   const { body } = await scene.gateway.call('GET', '/admin/alerts');
   assert.equal(body['total'], 2);

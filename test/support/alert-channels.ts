@@ -22,6 +22,20 @@ const credentials = { user: 'gateway', password: 'mail-password' } as const;
 
 export const mailLogin = credentials;
 
+/** Returns the settings of e-mail for alerts over this server. The password is a secret of its own. */
+export const mailSettings = ({ port }: MailServerStandIn) => ({
+  host: '127.0.0.1',
+  port,
+  security: 'none',
+  user: credentials.user,
+  from: 'gateway@test.example',
+  to: ['ana@test.example'],
+});
+
+/** Returns the subjects of the mails that this server received. */
+export const subjectsOf = ({ mails }: MailServerStandIn): readonly string[] =>
+  mails.map(({ text }) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
+
 /** Opens a mail server. It asks for a login unless `options` say otherwise. */
 export const openMailServer = async (options: SMTPServerOptions = {}): Promise<MailServerStandIn> => {
   const mails: ReceivedMail[] = [];
