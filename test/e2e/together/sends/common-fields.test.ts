@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
+import type { Json } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const other = '5511988880002';
 const name = 'Ana';

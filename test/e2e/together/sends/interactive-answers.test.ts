@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
+import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 let scene: Scene;
 let account: Account;
@@ -16,8 +15,6 @@ before(async () => {
   account = await scene.paired();
 });
 after(() => scene.close());
-
-const picked = (whole: Json, wanted: Json): Json => Object.fromEntries(Object.keys(wanted).map((field) => [field, whole[field]]));
 
 const receivedAs = (id: unknown): Promise<ReceivedMessage> =>
   until(

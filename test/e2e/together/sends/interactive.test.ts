@@ -7,10 +7,9 @@ import { after, before, test } from 'node:test';
 import sharp from 'sharp';
 import type { ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
+import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 interface Row {
   readonly title: string;
@@ -189,8 +188,6 @@ const tapsOf = ({ interactive }: ReceivedMessage): string[] =>
         : [id === undefined ? `${text}>${String(openedBy(button, opens))}` : `${text}=${id}`],
     ),
   );
-
-const picked = (whole: Json, wanted: Json): Json => Object.fromEntries(Object.keys(wanted).map((field) => [field, whole[field]]));
 
 const receivedAs = (id: unknown): Promise<ReceivedMessage> =>
   until(

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
+import { type Json, picked } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 let scene: Scene;
 let account: Account;
@@ -157,8 +156,6 @@ const ways: Readonly<Record<string, Way>> = {
 
 const filledIn = (value: Json, name: string): Json =>
   JSON.parse(JSON.stringify(value).replaceAll('NAME', name).replaceAll('GROUP', group)) as Json;
-const picked = (whole: Json | undefined, wanted: Json): Json =>
-  Object.fromEntries(Object.keys(wanted).map((name) => [name, whole?.[name]]));
 
 const arrival = (id: unknown, number = contact): Promise<ReceivedMessage> =>
   until(() => scene.platform.sandbox.received(number).find((one) => one.id === id), `the arrival of ${String(id)}`);
