@@ -10,6 +10,7 @@ import { FakeAlerts, FakeMailer } from '#test/fakes/alerts.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';
 
 const minute = 60_000;
+const hour = 60 * minute;
 const mail = { host: 'mail.test', port: 25, security: 'none' as const, user: '', from: 'gateway@test', to: ['ana@test'] };
 const settings: AlertSettings = { ...usualAlertSettings, channels: ['email'], email: mail };
 const session: Trouble = { kind: 'session', key: 'r1', name: 'shop …1234', reason: '401: logged out', since: 1_000 };
@@ -83,10 +84,9 @@ test('alert desk: a restart sends nothing again', async () => {
   await time.pass(5 * minute);
   before.stop();
   node('a');
-  await time.pass(hourly);
+  await time.pass(hour);
   assert.equal(mailer.mails.length, 1);
 });
-const hourly = 60 * minute;
 
 test('alert desk: a node that is killed between the claim and the mail leaves it to the next one', async () => {
   const { mailer, time, troubles, node } = await stage();
