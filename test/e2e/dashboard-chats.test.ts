@@ -331,10 +331,7 @@ inBrowser('a viewer sees no chat, and no request of a viewer reads or writes one
   try {
     const { page } = viewer;
     await viewer.goto(`/admin/sessions/${on.id}/chats`);
-    await page.getByRole('button', { name: 'Sign in with a name' }).click();
-    await page.getByLabel('Name').fill('vera');
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await viewer.signInAs('vera', password);
     await page.getByText('There is nothing at this address.').waitFor();
     assert.equal(await page.locator('.tabs a', { hasText: 'Chats' }).count(), 0);
     const before = on.scene.platform.sandbox.received(contact).length;

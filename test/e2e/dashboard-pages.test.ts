@@ -112,10 +112,7 @@ inBrowser('on a phone a menu opens the pages; Escape and a chosen page close it'
 inBrowser('a viewer sees no entries that would be refused', async () => {
   const { page } = dashboard;
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByRole('button', { name: 'Sign in with a name' }).click();
-  await page.getByLabel('Name').fill('vera');
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dashboard.signInAs('vera', password);
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   assert.deepEqual(await names(), ['Sessions', 'Figures', 'Storage', 'People', 'Version', 'API']);
   for (const name of ['Storage', 'Version']) {

@@ -101,6 +101,14 @@ export class Dashboard {
     await this.page.getByRole('button', { name: 'Sign out' }).waitFor();
   }
 
+  /** Signs in as a user. The page may then refuse what the user may not see. */
+  async signInAs(name: string, password: string): Promise<void> {
+    await this.page.getByRole('button', { name: 'Sign in with a name' }).click();
+    await this.page.getByLabel('Name').fill(name);
+    await this.page.getByLabel('Password').fill(password);
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+
   /** Cookies as the browser keeps them. */
   cookies(): ReturnType<BrowserContext['cookies']> {
     return this.#context.cookies();
