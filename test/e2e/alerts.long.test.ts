@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDatabase } from '#src/storage/postgres/database.ts';
 import {
   type MailServerStandIn,
   mailLogin,
@@ -13,8 +12,7 @@ import {
   type PostsStandIn,
   subjectsOf,
 } from '#test/support/alert-channels.ts';
-import { quietLog } from '#test/support/database.ts';
-import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
@@ -37,10 +35,9 @@ after(async () => {
 
 const postsTo = (path: string) => posts.posts.filter((post) => post.path === path);
 /** Makes the stored times of the last message and of the end of troubles older, so that the test need not wait for minutes. */
-const age = async (ms: number): Promise<void> => {
-  const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1 });
-  const run = (text: string, values: readonly unknown[]) => database.rows<{ readonly state: string }>({ name: '', text }, values);
-  try {
+const age = (ms: number): Promise<void> =>
+  inEmbedded(scene.gateway.dataDir, async (database) => {
+    const run = (text: string, values: readonly unknown[]) => database.rows<{ readonly state: string }>({ name: '', text }, values);
     const [row] = await run('select state from alert', []);
     const { known, ...state } = JSON.parse(row?.state ?? '') as {
       readonly lastAt: number;
@@ -48,10 +45,7 @@ const age = async (ms: number): Promise<void> => {
     };
     const older = known.map((one) => ({ ...one, missingSince: one.missingSince === null ? null : one.missingSince - ms }));
     await run('update alert set state = $1', [JSON.stringify({ ...state, lastAt: state.lastAt - ms, known: older })]);
-  } finally {
-    await database.close();
-  }
-};
+  });
 
 test('alerts: a full disk is told over all four channels within a minute, each in its form', async () => {
   const settings = {

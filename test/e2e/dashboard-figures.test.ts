@@ -1,13 +1,11 @@
 /** The figures of the last day: counted by a real gateway, and drawn in a real browser, with a second node's beside them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openDatabase } from '#src/storage/postgres/database.ts';
 import { makeFigureStore } from '#src/storage/stores/figures.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser } from '#test/support/dashboard.ts';
-import { quietLog } from '#test/support/database.ts';
-import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { until } from '#test/support/until.ts';
 
 interface Answer {
@@ -71,15 +69,12 @@ const coloured = (figure: string): string => `(() => {
 
 inBrowser('figures of several nodes have a line for each and one for all, and a pointed moment shows in every chart', async () => {
   const { page } = dashboard;
-  const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quietLog, poolSize: 1 });
   const now = Math.floor(Date.now() / 60_000);
   const row = { spanMs: 60_000, received: 10, sent: 5, delivered: 20, failed: 1, reconnects: 0, memoryBytes: 3e8, loopMs: 12 };
   const rows = Array.from({ length: 60 }, (_, back) => ({ ...row, minute: now - back }));
-  try {
+  await inEmbedded(scene.gateway.dataDir, async (database) => {
     for (const node of ['alpha', 'beta']) await makeFigureStore(database).put(node, rows);
-  } finally {
-    await database.close();
-  }
+  });
   await dashboard.goto('/admin/charts');
   await page.getByLabel('Over').selectOption('1');
   await page.getByLabel('Node').waitFor();

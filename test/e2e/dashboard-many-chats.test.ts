@@ -1,10 +1,9 @@
 /** The chats of a session that has thousands of them, and a chat with thousands of messages, in a real browser: few elements, everything within reach. */
 import assert from 'node:assert/strict';
-import { openDatabase } from '#src/storage/postgres/database.ts';
-import { fill, quiet } from '#test/bench/fill.ts';
+import { fill } from '#test/bench/fill.ts';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { dashboardStage, type DashboardStage } from '#test/support/dashboard-stage.ts';
-import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
@@ -15,10 +14,9 @@ const stage = dashboardStage();
 
 /** Rows as the gateway would have stored them: the contact's chat is the oldest one, and has all the messages. */
 const fillIn = async ({ scene, id }: DashboardStage): Promise<void> => {
-  const database = await openDatabase({ url: embeddedUrl(scene.gateway.dataDir), log: quiet });
   const common = { instance_id: `'${id}'` };
   const jid = `'55119' || '5' || lpad(n::text, 7, '0') || '@s.whatsapp.net'`;
-  try {
+  await inEmbedded(scene.gateway.dataDir, async (database) => {
     await fill(database, 'chat', chats - 1, {
       ...common,
       chat_id: jid,
@@ -39,9 +37,7 @@ const fillIn = async ({ scene, id }: DashboardStage): Promise<void> => {
       timestamp: '1600000000000 + n * 1000::bigint',
       text: `'text number ' || n || '.'`,
     });
-  } finally {
-    await database.close();
-  }
+  });
 };
 
 const idOf = async ({ account }: DashboardStage): Promise<string> => String((await account.chatOf(`${contact}@s.whatsapp.net`))?.['id']);

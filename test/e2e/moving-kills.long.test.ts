@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDatabase } from '#src/storage/postgres/database.ts';
 import { launchCommand, runCommand } from '#test/support/commands.ts';
-import { quietLog } from '#test/support/database.ts';
-import { embeddedUrl } from '#test/support/embedded-url.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -46,14 +44,7 @@ interface Stored {
 const text = `select name, jid <> '' as paired, (select count(*)::int from credential c where c.instance_id = i.id) as credentials,
   (select count(*)::int from signal_key k where k.instance_id = i.id) as keys from instance i where not removed order by name`;
 
-const stored = async (): Promise<readonly Stored[]> => {
-  const database = await openDatabase({ url: embeddedUrl(gateway.dataDir), log: quietLog, poolSize: 1 });
-  try {
-    return await database.rows<Stored>({ name: '', text }, []);
-  } finally {
-    await database.close();
-  }
-};
+const stored = (): Promise<readonly Stored[]> => inEmbedded(gateway.dataDir, (database) => database.rows<Stored>({ name: '', text }, []));
 
 const wholeNames = (rows: readonly Stored[]): readonly string[] =>
   rows.filter(({ credentials }) => credentials === 1).map(({ name }) => name);

@@ -1,9 +1,22 @@
-/** The connection string of the embedded server of a data folder, for tests that look behind the gateway which has it. */
+/** The embedded server of a data folder, for tests that look behind the gateway which has it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Database, openDatabase } from '#src/storage/postgres/database.ts';
 import { urlOf } from '#src/storage/postgres/server-password.ts';
+import { quietLog } from './database.ts';
 
+/** Returns the connection string of the running server. */
 export const embeddedUrl = (dataDir: string): string => {
   const root = join(dataDir, 'postgres');
   return urlOf(join(root, 'data'), readFileSync(join(root, 'password'), 'utf8').trim());
+};
+
+/** Opens one connection to the running server for the time of `work`. */
+export const inEmbedded = async <T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> => {
+  const database = await openDatabase({ url: embeddedUrl(dataDir), log: quietLog, poolSize: 1 });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 };
