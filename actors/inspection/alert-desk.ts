@@ -16,7 +16,7 @@ import { type AlertState, alertStateIn, nextAlerts, noAlertState, type PendingAl
 import type { AlertRow, KnownNode, Ports } from '../ports.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
 import type { AlertFace, AlertView } from '../views/alerts.ts';
-import { createAlertSender } from './alert-sending.ts';
+import { createAlertSender, gapOf } from './alert-sending.ts';
 
 /** The time between two looks. In milliseconds. */
 const everyMs = 15_000;
@@ -121,7 +121,7 @@ export class AlertDesk {
     const outcomes = await Promise.all(
       taken.map(async (of) => ({
         of,
-        error: await this.#send[of.channel](row, of.message).catch(() => 'the channel failed unexpectedly'),
+        error: await this.#send(of.channel, row, of.message).catch(() => 'the channel failed unexpectedly'),
       })),
     );
     for (const { of, error } of outcomes) {
@@ -176,6 +176,9 @@ const alertCommands = ({ ports }: AlertDeskInput, send: ReturnType<typeof create
       }
       const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
       if (objection !== null) return refuse('invalid', `webhookSecret: ${objection}`);
+      // A channel that is switched on and cannot send would leave the operator unaware.
+      const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
+      if (gap !== undefined) return refuse('invalid', gap);
       if (!isZone(settings.timeZone)) return refuse('invalid', 'timeZone is no time zone, such as America/Sao_Paulo');
       // A password that is kept must not go to another server or bot API.
       const moved = row !== null && movedSecret(row, settings, given);
@@ -187,7 +190,7 @@ const alertCommands = ({ ports }: AlertDeskInput, send: ReturnType<typeof create
       const row = await alertRows.read();
       if (row === null) return refuse('invalid', 'alerts are not set up: save them first');
       const message: AlertMessage = { id: chance.hex(16), at: time.now(), troubles: [], well: [], counts: { troubles: 0, well: 0 } };
-      return done(await send[channel](row, message));
+      return done(await send(channel, row, message));
     },
   };
 };

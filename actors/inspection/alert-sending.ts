@@ -16,32 +16,41 @@ const telegramMost = 4_000;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const missing = (what: string): string => `${what} is missing: set it up on the page of the alerts`;
+const missing: Readonly<Record<AlertChannel, (row: Pick<AlertRow, 'settings' | 'secrets'>) => string>> = {
+  email: ({ settings: { email } }) =>
+    email.host === '' || email.from === '' || email.to.length === 0 ? 'the mail server, the sender or the recipient' : '',
+  telegram: ({ settings: { telegram }, secrets: { telegramToken } }) =>
+    telegramToken === '' || telegram.chatId === '' ? 'the token of the bot or the chat' : '',
+  slack: ({ secrets: { slackUrl } }) => (slackUrl === '' ? 'the address of the incoming webhook' : ''),
+  webhook: ({ secrets: { webhookUrl } }) => (webhookUrl === '' ? 'the address of the webhook' : ''),
+};
 
-export const createAlertSender = ({ ports, baseUrl }: AlertSenderInput): Readonly<Record<AlertChannel, Send>> => {
+/** Returns the reason why a channel cannot be used; '' if it can. */
+export const gapOf = (channel: AlertChannel, row: Pick<AlertRow, 'settings' | 'secrets'>): string => {
+  const what = missing[channel](row);
+  return what === '' ? '' : `${channel}: ${what} is missing`;
+};
+
+/** Returns the function that sends a message over a channel. It resolves with '' if the channel took the message, else with the error. */
+export const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
   const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
     const outcome = await ports.receiver.post(url, JSON.stringify(body), headers);
     return outcome.ok ? '' : outcome.error;
   };
-  return {
+  const sends: Readonly<Record<AlertChannel, Send>> = {
     async email({ settings: { email }, secrets }, message) {
       const { from, to, ...server } = email;
-      if (server.host === '' || from === '' || to.length === 0) return missing('the mail server, the sender or the recipient');
       const mail = { id: message.id, from, to, subject: subjectOf(message), text: textOf(message, baseUrl) };
       const sent = await ports.mailer.send({ ...server, password: secrets.emailPassword }, mail);
       return sent.ok ? '' : sent.error;
     },
     async telegram({ settings: { telegram }, secrets: { telegramToken } }, message) {
-      if (telegramToken === '' || telegram.chatId === '') return missing('the token of the bot or the chat');
       const text = [...textOf(message, baseUrl)].slice(0, telegramMost).join('');
       const body = { chat_id: telegram.chatId, text, link_preview_options: { is_disabled: true } };
       return post(`${telegram.url.replace(/\/$/, '')}/bot${telegramToken}/sendMessage`, body);
     },
-    async slack({ secrets: { slackUrl } }, message) {
-      return slackUrl === '' ? missing('the address of the incoming webhook') : post(slackUrl, { text: escaped(textOf(message, baseUrl)) });
-    },
+    slack: ({ secrets: { slackUrl } }, message) => post(slackUrl, { text: escaped(textOf(message, baseUrl)) }),
     async webhook({ secrets: { webhookUrl, webhookSecret } }, message) {
-      if (webhookUrl === '') return missing('the address of the webhook');
       const { id, at, troubles, well, counts } = message;
       const body = { type: 'alert', id, at, baseUrl, subject: subjectOf(message), text: textOf(message, baseUrl), troubles, well, counts };
       const seconds = Math.floor(at / 1_000);
@@ -50,4 +59,6 @@ export const createAlertSender = ({ ports, baseUrl }: AlertSenderInput): Readonl
       return post(webhookUrl, body, { 'webhook-id': id, 'webhook-timestamp': String(seconds), ...signature });
     },
   };
+  return async (channel: AlertChannel, row: AlertRow, message: AlertMessage): Promise<string> =>
+    gapOf(channel, row) || sends[channel](row, message);
 };

@@ -222,6 +222,10 @@ test('alert desk: a secret that is not given stays, an empty one goes, and a pas
     [{}, { webhookUrl: 'ftp://x' }, /^webhookUrl: /],
     [{}, { webhookSecret: 'short' }, /^webhookSecret: /],
     [{ timeZone: 'Mars/Base' }, {}, /^timeZone /],
+    [{ channels: ['email', 'slack'] }, {}, /^slack: the address of the incoming webhook is missing$/],
+    [{ email: { ...mail, to: [] } }, {}, /^email: .* the recipient is missing$/],
+    [{ channels: ['telegram'] }, {}, /^telegram: /],
+    [{ channels: ['webhook'] }, {}, /^webhook: /],
   ] as const) {
     const refused = await commands.saveAlerts({ ...settings, ...change }, secrets);
     assert.match(refused.ok ? '' : refused.refusal.message, sentence);

@@ -90,6 +90,10 @@ inBrowser('the password is never shown, stays when it is left empty, and goes wh
 
 inBrowser('a test that is refused shows why, and one that arrives does too', async () => {
   const { page } = dashboard;
+  await part('Slack').getByLabel('Switched on').check();
+  await button('Save').click();
+  await page.getByText('slack: the address of the incoming webhook is missing').waitFor();
+  await part('Slack').getByLabel('Switched on').uncheck();
   await part('Slack').getByLabel('Address of the incoming webhook').fill(`${posts.address}/slack`);
   await part('Webhook').getByLabel('Address').fill('ftp://nowhere');
   await button('Save').click();
