@@ -76,6 +76,13 @@ inBrowser('a proxy is set and tested for a session, and one that fails is said t
   await page.getByText('No session fits.').waitFor();
 });
 
+inBrowser('a name with signs that turn a text around is shown with their codes', async () => {
+  const { scene, dashboard } = await stage();
+  await scene.gateway.call('POST', '/instance/create', { body: { name: 'shop \u202Elive' } });
+  await open(dashboard, '/admin/proxies-of-sessions', 'Proxies');
+  await dashboard.page.getByRole('rowheader', { name: 'shop [U+202E]live', exact: true }).waitFor();
+});
+
 inBrowser('no proxy is chosen again, after the page has said what that means', async () => {
   const { account, dashboard } = await stage();
   const { page } = dashboard;

@@ -77,8 +77,12 @@ export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sen
  * @param {string} name
  */
 export const initialsOf = (name) => {
-  const words = name.trim().split(/\s+/);
-  const [first = '', second = ''] = words.length > 1 ? words : [...name.trim()];
+  // A sign that only changes the direction of a text is no letter.
+  const words = name
+    .replaceAll(/\p{Cf}/gu, '')
+    .trim()
+    .split(/\s+/);
+  const [first = '', second = ''] = words.length > 1 ? words : [...(words[0] ?? '')];
   return `${[...first][0] ?? ''}${[...second][0] ?? ''}`.toUpperCase();
 };
 
