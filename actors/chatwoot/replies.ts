@@ -51,6 +51,8 @@ type WrittenReply = ChatwootReply & { readonly news: Written };
 /** The step after an attempt. */
 type Step =
   | { readonly kind: 'done' }
+  /** The row was changed since it was read. The next run reads it again. */
+  | { readonly kind: 'changed' }
   /** Retries without the refused parts after `refusal.retryAfter` seconds. `reason` is shown if no retry is left. */
   | { readonly kind: 'later'; readonly refusal: Refusal; readonly refused: readonly ChatwootRefused[]; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -162,7 +164,7 @@ export class Replies {
     const step =
       failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
     // The instance moved to another node, which starts the row again. Idempotency keys keep that node from sending a message twice.
-    if (webhook(reply.instanceId) === null) return;
+    if (webhook(reply.instanceId) === null || step.kind === 'changed') return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')
       return this.#postpone(at, { ...reply, attempts: reply.attempts + 1, refused: step.refused }, step.refusal.retryAfter);
@@ -173,10 +175,14 @@ export class Replies {
     return begun >= mostBegun && !this.#ended.has(seq) ? setAside : '';
   }
 
-  /** Makes one attempt after storing its begin. If the row kills the process, the stored count stays. */
+  /**
+   * Makes one attempt after storing its begin. If the row kills the process, the stored count stays. Another account may have been paired since the row
+   * was read. Its rows were marked as failed then, and do not begin.
+   */
   async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
     const { seq, begun } = reply;
-    await this.#host.ports.chatwootRows.beginReply(at.claim, { seq, begun: this.#ended.delete(seq) ? 1 : begun + 1 });
+    const begins = await this.#host.ports.chatwootRows.beginReply(at.claim, { seq, begun: this.#ended.delete(seq) ? 1 : begun + 1 });
+    if (!begins) return { kind: 'changed' };
     try {
       return await this.#attempt(at, reply, sign);
     } catch (error) {

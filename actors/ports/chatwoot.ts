@@ -112,9 +112,12 @@ export interface ChatwootStore {
   replies(instances: readonly InstanceId[], limit: number): Promise<readonly ChatwootReply[]>;
   /** Returns the instances with stored news. */
   replying(): Promise<readonly InstanceId[]>;
-  /** Records an attempt before it begins. `begun` is the number of the attempt. */
-  beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<void>;
-  /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. */
+  /**
+   * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since it was read. It
+   * must not be sent then.
+   */
+  beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<boolean>;
+  /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. Keeps a failure that was stored meanwhile. */
   postponeReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'notBefore' | 'attempts' | 'failure' | 'refused'>): Promise<void>;
   /** Marks all waiting items as failed, with this reason. */
   failReplies(claim: Claim, reason: string): Promise<void>;

@@ -52,7 +52,7 @@ export class FakeChatwootRows implements ChatwootStore {
   addReply = async () => true;
   replies = async () => [];
   replying = async () => [];
-  beginReply = async () => undefined;
+  beginReply = async () => true;
   postponeReply = async () => undefined;
   failReplies = async () => undefined;
   removeReply = async () => undefined;

@@ -10,7 +10,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 const rows = storage.chatwootRows;
 const { epoch } = instance.record;
-for (const id of ['r1', 'r2']) await storage.instances.insert({ ...instance.record, id, token: id });
+for (const id of ['r1', 'r2', 'r3']) await storage.instances.insert({ ...instance.record, id, token: id });
 const claim = { instanceId: 'r1', epoch };
 const late = { instanceId: 'r1', epoch: epoch - 1 };
 
@@ -65,7 +65,7 @@ test('replies: the first of each conversation, once each, bounded, and gone when
   assert.deepEqual((await waiting()).toSorted(), [1, 3]);
   const [first] = (await rows.replies(['r1', 'r2'], 100)).filter((one) => one.news.id === 1);
   assert.ok(first);
-  await rows.beginReply(claim, { seq: first.seq, begun: 3 });
+  assert.equal(await rows.beginReply(claim, { seq: first.seq, begun: 3 }), true);
   assert.equal((await rows.replies(['r1'], 100)).find(({ seq }) => seq === first.seq)?.begun, 3);
   await rows.postponeReply(claim, { seq: first.seq, notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }] });
   assert.partialDeepStrictEqual(
@@ -73,9 +73,22 @@ test('replies: the first of each conversation, once each, bounded, and gone when
     { notBefore: 50, attempts: 2, begun: 0, failure: 'no', refused: [{ part: 1, reason: 'gone' }], instanceId: 'r1', inbox: 'a' },
   );
   await rows.removeReply(claim, first.seq);
+  assert.equal(await rows.beginReply(claim, { seq: first.seq, begun: 4 }), false, 'it is gone');
   assert.deepEqual((await waiting()).toSorted(), [2, 3]);
   await rows.addReply(claim, 'a', news(2, 9), 1, 3);
   assert.deepEqual((await waiting()).toSorted(), [2, 3], 'the same news are stored once');
+});
+
+test('replies: an attempt that was under way when all were failed neither begins again nor takes the failure away', async () => {
+  const third = { instanceId: 'r3', epoch };
+  assert.ok(await rows.addReply(third, 'a', news(6, 1), 1, 3));
+  const [read] = await rows.replies(['r3'], 100);
+  assert.ok(read);
+  await rows.failReplies(third, 'another account was paired');
+  await rows.postponeReply(third, { seq: read.seq, notBefore: 5_000, attempts: 1, failure: '', refused: [] });
+  assert.partialDeepStrictEqual(await rows.replies(['r3'], 100), [{ failure: 'another account was paired', notBefore: 0, attempts: 1 }]);
+  assert.equal(await rows.beginReply(third, { seq: read.seq, begun: 2 }), false);
+  await rows.removeReply(third, read.seq);
 });
 
 test('replies: a node finds those of its instances, however many wait on other nodes', async () => {

@@ -65,14 +65,20 @@ export const chatwootStatements = {
   beginReply: {
     name: 'chatwoot-begin-reply',
     text: `with ${owned},
-      saved as (update chatwoot_reply set begun = $4 where instance_id = $1 and seq = $3 and exists (select from owned))
-      select count(*)::int as owned from owned`,
+      saved as (
+        update chatwoot_reply set begun = $4
+        where instance_id = $1 and seq = $3 and failure = '' and exists (select from owned)
+        returning seq)
+      select (select count(*)::int from owned) as owned, exists (select from saved) as begins`,
   },
+  /** A failure that was stored during the attempt stays, and is due at once. */
   postponeReply: {
     name: 'chatwoot-postpone-reply',
     text: `with ${owned},
       saved as (
-        update chatwoot_reply set not_before = $4, attempts = $5, failure = $6, refused = $7, begun = 0
+        update chatwoot_reply set
+          not_before = case when $6 = '' and failure <> '' then not_before else $4 end,
+          attempts = $5, failure = case when $6 = '' then failure else $6 end, refused = $7, begun = 0
         where instance_id = $1 and seq = $3 and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
@@ -120,7 +126,9 @@ export const makeChatwootStore = (database: Database): ChatwootStore => ({
   },
   replying: async () => (await database.rows<{ id: string }>(chatwootStatements.replying, [])).map(({ id }) => id),
   async beginReply({ instanceId, epoch }, { seq, begun }) {
-    checkOwned(await database.rows<Owned>(chatwootStatements.beginReply, [instanceId, epoch, seq, begun]));
+    const rows = await database.rows<Owned & { readonly begins: boolean }>(chatwootStatements.beginReply, [instanceId, epoch, seq, begun]);
+    checkOwned(rows);
+    return rows[0]?.begins === true;
   },
   async failReplies({ instanceId, epoch }, reason) {
     checkOwned(await database.rows<Owned>(chatwootStatements.failReplies, [instanceId, epoch, reason]));

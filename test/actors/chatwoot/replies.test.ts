@@ -30,6 +30,8 @@ class Desk {
   readonly time = new FakeTime();
   readonly reports: string[] = [];
   sends = 0;
+  /** Called between the read of a row and the begin of its attempt. */
+  beforeBegin = (): void => undefined;
   row: ChatwootReply | null = {
     seq: 1,
     instanceId: 'r1',
@@ -44,7 +46,12 @@ class Desk {
   };
   readonly rows = Object.assign(new FakeChatwootRows(), {
     replies: async () => (this.row === null ? [] : [this.row]),
-    beginReply: async (_: unknown, { begun }: { begun: number }) => this.#change({ begun }),
+    beginReply: async (_: unknown, { begun }: { begun: number }) => {
+      this.beforeBegin();
+      if (this.row?.failure !== '') return false;
+      this.#change({ begun });
+      return true;
+    },
     postponeReply: async (_: unknown, change: Partial<ChatwootReply>) => this.#change({ ...change, begun: 0 }),
     removeReply: async () => void (this.row = null),
   });
@@ -117,4 +124,14 @@ test('replies: a message that waits for its next try is tried within a minute af
   desk.time.stepWall(-3_600_000);
   await desk.process(refused, 60_000);
   assert.ok(desk.sends > 1, `${desk.sends} tries`);
+});
+
+test('replies: a message that failed since it was read, because another account was paired, is not sent', async () => {
+  const desk = new Desk();
+  desk.beforeBegin = () => {
+    if (desk.row !== null) desk.row = { ...desk.row, failure: 'another account was paired' };
+  };
+  await desk.process(killed);
+  assert.equal(desk.sends, 0);
+  assert.deepEqual([desk.reports, desk.row], [['another account was paired'], null]);
 });
