@@ -46,9 +46,9 @@ export class SmallDisk {
     if (!run('fallocate', ['--keep-size', '--length', length, file])) throw new Error(`no room could be kept for ${file}`);
   }
 
-  /** Takes all room that is left. */
+  /** Takes all room that is left. What it took before stays taken meanwhile. */
   fill(): void {
-    const file = openSync(join(this.#root, 'ballast'), 'w');
+    const file = openSync(join(this.#root, 'ballast'), 'a');
     try {
       for (;;) writeSync(file, block);
     } catch (error) {
