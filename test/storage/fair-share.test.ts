@@ -19,15 +19,19 @@ test('fair share: an instance that asks much at once has two connections, and an
   const pool = await openPool(t);
   const queries = fairShare(pool, share);
   await queries.rows(quick, ['warm']);
-  const all = Array.from({ length: 12 }, () => queries.rows(slow, ['greedy']));
-  const begun = performance.now();
+  let answered = 0;
+  const count = (rows: readonly object[]) => {
+    answered += 1;
+    return rows;
+  };
+  const all = Array.from({ length: 12 }, async () => count(await queries.rows(slow, ['greedy'])));
   let busiest = 0;
   for (let n = 0; n < 20; n += 1) {
     assert.deepEqual(await queries.rows(quick, ['other']), [{ id: 'other' }]);
+    if (n === 0) assert.ok(answered < 12, 'the other instance did not wait for all of them');
     const { open, free } = pool.usage();
     busiest = Math.max(busiest, open - free);
   }
-  assert.ok(performance.now() - begun < 1_000, `${performance.now() - begun} ms`);
   assert.ok(busiest <= 3, `${busiest} connections at once`);
   assert.equal((await Promise.all(all)).length, 12);
 });
