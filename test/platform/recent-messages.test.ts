@@ -1,19 +1,38 @@
 /** Tests the messages that the library keeps to send them again by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { proto, type WASocket } from '@whiskeysockets/baileys';
+import { MessageRetryManager, proto, type WASocket } from '@whiskeysockets/baileys';
 import { Resends } from '#src/platform/outbound/resends.ts';
+
+const resendsOf = (): Resends =>
+  new Resends({ directory: {}, stored: async () => null, loadMappings: async () => undefined, group: async () => null } as never);
+
+const log = { debug: () => undefined } as never;
+const request: proto.IMessage = { protocolMessage: { peerDataOperationRequestMessage: {} } };
+
+test('resends: the library finds its own last requests and the keys of sessions, and forgets the oldest of them', () => {
+  const manager = new MessageRetryManager(log, 5);
+  resendsOf().takeOver({ messageRetryManager: manager } as unknown as WASocket);
+  for (let n = 0; n < 1_000; n += 1) {
+    manager.addRecentMessage('me', `request ${n}`, request);
+    manager.saveBaseKey('551', `message ${n}`, Uint8Array.of(n % 256));
+  }
+  assert.equal(manager.getRecentMessage('me', 'request 999')?.message, request);
+  assert.equal(manager.getRecentMessage('me', 'request 1'), undefined);
+  assert.equal(manager.hasSameBaseKey('551', 'message 999', Uint8Array.of(999 % 256)), true);
+  assert.equal(manager.hasSameBaseKey('551', 'message 1', Uint8Array.of(1)), false);
+  manager.markRetrySuccess('request 999');
+  assert.equal(manager.getRecentMessage('me', 'request 999'), undefined);
+  manager.deleteBaseKey('551', 'message 999');
+  assert.equal(manager.hasSameBaseKey('551', 'message 999', Uint8Array.of(999 % 256)), false);
+  manager.clear();
+  assert.equal(manager.getRecentMessage('me', 'request 998'), undefined);
+});
 
 test('resends: the library remembers its own requests to the phone, and no message that was received or sent', () => {
   const remembered: string[] = [];
   const manager = { addRecentMessage: (_to: string, id: string) => void remembered.push(id) };
-  const resends = new Resends({
-    directory: {} as never,
-    stored: async () => null,
-    loadMappings: async () => undefined,
-    group: async () => null,
-  } as never);
-  resends.takeOver({ messageRetryManager: manager } as unknown as WASocket);
+  resendsOf().takeOver({ messageRetryManager: manager } as unknown as WASocket);
   const add = manager.addRecentMessage as (to: string, id: string, message: proto.IMessage) => void;
   add('551@s.whatsapp.net', 'received', { conversation: 'Hi' });
   add('551@s.whatsapp.net', 'edited', { protocolMessage: { type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT } });

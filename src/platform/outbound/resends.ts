@@ -28,6 +28,29 @@ export interface ResendOptions {
 /** Messages that left last: deletions and the like are stored nowhere. */
 const remembered = 128;
 
+/** Requests to the phone, and keys of sessions that a receiver asked to renew, which the library remembers. The library has room for 512 and 1,024. */
+const requestsKept = 64;
+const baseKeysKept = 256;
+
+/** A map that drops its oldest entry when it is full. */
+class RecentMap<V> extends Map<string, V> {
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    super();
+    this.#limit = limit;
+  }
+
+  override set(key: string, value: V): this {
+    super.set(key, value);
+    for (const [oldest] of this) {
+      if (this.size <= this.#limit) break;
+      this.delete(oldest);
+    }
+    return this;
+  }
+}
+
 const isRoom = (jid: string): boolean => isGroup(jid) || jid === statusJid;
 
 /** The messages that the library would resend for the requests about one message. */
@@ -55,10 +78,16 @@ export class Resends {
 
   /**
    * The library remembers on its own what it sent and received last, 512 messages of a session, and sends that again. It shall remember its own
-   * requests to the phone only.
+   * requests to the phone only. Its two larger memories allocate all their room with each connection, which is 73 KB of an idle session. Maps that grow
+   * with their entries take their place.
    */
   takeOver({ messageRetryManager }: WASocket): void {
     if (messageRetryManager === null) return;
+    Object.assign(messageRetryManager, {
+      recentMessagesMap: new RecentMap(requestsKept),
+      messageKeyIndex: new RecentMap(requestsKept),
+      baseKeys: new RecentMap(baseKeysKept),
+    });
     const remember = messageRetryManager.addRecentMessage.bind(messageRetryManager);
     messageRetryManager.addRecentMessage = (to, id, message) => {
       if (message.protocolMessage?.peerDataOperationRequestMessage) remember(to, id, message);
