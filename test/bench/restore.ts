@@ -15,7 +15,7 @@ const atOnce = 50;
 const afterPairingMs = 40_000;
 /** Milliseconds after a login that still belong to it: requests of the client and their answers. */
 const afterLoginMs = 5_000;
-const restoreMs = 300_000;
+export const restoreMs = 300_000;
 
 interface Round {
   /** Milliseconds of processor time a session: of the client, and of the database server. */
@@ -25,7 +25,8 @@ interface Round {
   readonly seconds: number;
 }
 
-const restored = async ({ address }: GatewayClient): Promise<number | null> => {
+/** Sessions of the gateway, when all of them have been brought back; null before. */
+export const restored = async ({ address }: GatewayClient): Promise<number | null> => {
   const { statusCode, body } = await request(`${address}/health/ready`);
   const { restored: done, total } = (await body.json()) as { restored: number; total: number };
   return statusCode === 200 && done === total ? total : null;
