@@ -240,6 +240,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /message/react': { body: { number: '5511999999999@s.whatsapp.net', text: '👍', id: messageId }, withoutPlatform: 409 },
   'POST /message/edit': { body: { id: messageId, text: 'Better' }, withoutPlatform: 409 },
   'POST /message/pin': { body: { id: messageId, pin: true, duration: 7 }, withoutPlatform: 409 },
+  'POST /message/star': { body: { id: messageId, star: true }, withoutPlatform: 409 },
   'POST /message/markread': { body: { id: [messageId] }, withoutPlatform: 409 },
   'POST /message/presence': { body: { number: '5511999999999', presence: 'composing', delay: 30_000 }, withoutPlatform: 409 },
   'POST /message/history-sync': {

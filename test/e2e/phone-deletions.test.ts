@@ -90,6 +90,17 @@ test('star: it is shown and reported, and keeps its message when the chat is cle
   await until(async () => (await stored(account, first))?.['starred'] === false, 'the star is gone');
 });
 
+test('star: a request takes back the star that the phone set', async () => {
+  const { account, sandbox, first } = await withMessages(scene);
+  await sandbox.change(account.number, { kind: 'star', chat: friend, messageId: first, on: true });
+  await until(async () => (await stored(account, first))?.['starred'] === true, 'the message is starred');
+  const { status, body } = await account.call('POST', '/message/star', { id: first, star: false });
+  assert.deepEqual([status, body['starred']], [200, false], JSON.stringify(body));
+  const { messages, ignored } = sandbox.settings(account.number);
+  assert.deepEqual([messages.find(({ id }) => id === first)?.starred, ignored], [false, []]);
+  assert.equal((await stored(account, first))?.['starred'], false);
+});
+
 test('deletion: a request that clears the chat on the phone removes in the gateway only the parts that it names', async () => {
   const { account, sandbox } = await withMessages(scene);
   const cleared = await account.call('POST', '/chat/delete', { number: friend, clearChatWhatsApp: true });

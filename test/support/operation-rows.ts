@@ -1,7 +1,7 @@
 /** Rows of operations, tried from the call to the phones: the answer, what the phones show afterwards, what is stored, the event. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ReceivedMessage, ShownMessage } from '#src/sandbox/face.ts';
+import type { MessageSettings, ReceivedMessage, ShownMessage } from '#src/sandbox/face.ts';
 import type { Account } from './account.ts';
 import { contact, Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -32,6 +32,8 @@ export interface Row {
   readonly phone?: (received: ReceivedMessage, messages: Messages) => void;
   /** Fields of a message that the contact's phone shows afterwards. */
   readonly shows?: readonly [which: keyof Messages, fields: Partial<ShownMessage> | ((shown: ShownMessage) => boolean)];
+  /** Fields of a message that the account's own phone shows afterwards, among the settings that it shares with its devices. */
+  readonly shared?: readonly [which: keyof Messages, fields: Partial<MessageSettings>];
   /** Fields of a message that a search finds afterwards. */
   readonly stored?: readonly [which: keyof Messages, fields: Json];
   /** The webhook event, by its type and these fields of its `message` or `event`. */
@@ -87,6 +89,11 @@ export class Operations {
     return this.scene.platform.sandbox.shown(contact, place === undefined ? this.account.number : this.chatOf(place));
   }
 
+  /** Returns the settings of a message on the account's own phone. */
+  sharedOf(id: string): MessageSettings | undefined {
+    return this.scene.platform.sandbox.settings(this.account.number).messages.find((one) => one.id === id);
+  }
+
   async found(id: string): Promise<Json | undefined> {
     const { body } = await this.account.call('POST', '/message/find', { id });
     return (body['messages'] as readonly Json[])[0];
@@ -112,7 +119,7 @@ export const tryRows = (rows: readonly Row[]): Operations => {
 
 const tryRow = async (
   bench: Operations,
-  { call, in: place, body, status = 200, answer, phone, shows, stored, event }: Row,
+  { call, in: place, body, status = 200, answer, phone, shows, shared, stored, event }: Row,
 ): Promise<void> => {
   const messages = await bench.stand(place);
   const [method = '', path = ''] = call.split(' ');
@@ -138,6 +145,10 @@ const tryRow = async (
       () => isShown(one()),
       () => `the phone shows ${JSON.stringify(one())}`,
     );
+  }
+  if (shared) {
+    const [which, fields] = shared;
+    assert.deepEqual(picked(bench.sharedOf(messages[which]), fields), fields);
   }
   if (stored) {
     const [which, fields] = stored;

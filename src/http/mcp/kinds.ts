@@ -49,7 +49,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
   ],
   [
     kind('changing', ['destroys', 'repeats']),
-    `hibernateInstance setPresence renameInstance updateDelaySettings renameProfile setProfilePicture changePrivacy pinMessage archiveChat
+    `hibernateInstance setPresence renameInstance updateDelaySettings renameProfile setProfilePicture changePrivacy pinMessage starMessage archiveChat
     pinChat muteChat editChatNote setChatTimer saveContact renameGroup describeGroup setGroupAnnounce setGroupLocked setGroupApproval setGroupAddMode
     setGroupTimer setGroupPicture editCommunityGroups changeBusinessProfile saveProduct hideProduct changeCollection muteChannel renameChannel
     describeChannel setChannelReactions setChannelPicture editLead nameLeadFields labelChat updateChatbotSettings rejectCall`,

@@ -21,6 +21,7 @@ import {
   receiptPage,
   ReceiptsAnswer,
   ReceiptsBody,
+  StarBody,
   TypingBody,
 } from '../schemas/message.ts';
 
@@ -181,6 +182,24 @@ export const messageRoutes: readonly Route[] = [
         pinned,
       }));
     },
+  }),
+  route({
+    on: ['POST /message/star'],
+    operationId: 'starMessage',
+    credential: 'instance',
+    tag,
+    summary: 'Star a message for the account, on its phone and all its devices, or take the star away',
+    body: StarBody,
+    answer: ref(Message),
+    invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
+    refusals: {
+      ...platformRefusals,
+      notSent: { example: 'history sync still in progress, try again in a moment' },
+      invalid: { example: 'only messages of chats with people and groups can be starred' },
+      notFound: { text: 'Message not found' },
+    },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.perform(id, 'message.star', { id: String(body.id), on: body.star }), shown(gateway, id)),
   }),
   route({
     on: ['POST /message/markread'],

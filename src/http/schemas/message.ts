@@ -152,6 +152,8 @@ export const PinAnswer = Type.Intersect([
   Type.Object({ targetMessageID: Type.String({ description: 'The message that is pinned' }) }),
 ]);
 
+export const StarBody = Type.Object({ id: MessageId, star: Flag('false takes the star away') });
+
 export const MarkReadBody = Type.Object({
   id: Type.Array(MessageId, { minItems: 1, maxItems: 1000, description: 'Messages of any chats, at most 1000' }),
 });

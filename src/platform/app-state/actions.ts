@@ -1,6 +1,6 @@
 /** The records of the shared state. Each action belongs to one collection and has one version there. */
 import { createHash } from 'node:crypto';
-import { proto, type WAPatchName } from '@whiskeysockets/baileys';
+import { proto, type WAMessageKey, type WAPatchName } from '@whiskeysockets/baileys';
 import type { ChatChange, ChatEnd } from '#actors/model.ts';
 import type { Directory } from '../wire/directory.ts';
 import { isGroup, isPerson } from '../wire/jid.ts';
@@ -56,6 +56,10 @@ export const removeAction = (name: ActionName, about: readonly string[], value: 
 
 /** The id under which phones index a chat. For a person, it is the LID if it is known. `directory` must hold the mapping already. */
 export const indexOfChat = (directory: Directory, chatId: string): string => (isPerson(chatId) && directory.lid(chatId)) || chatId;
+
+/** Stars a message. `jid`: of its chat, as phones index it. Phones name the author in groups alone, and never the owner. */
+export const starAction = (jid: string, { id, fromMe, participant }: WAMessageKey, starred: boolean): Mutation =>
+  setAction('star', [jid, id ?? '', fromMe === true ? '1' : '0', participant ?? '0'], { starAction: { starred } });
 
 // The records that a phone writes when its owner changes a chat.
 

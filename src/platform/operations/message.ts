@@ -1,6 +1,7 @@
 /** Operations on messages. */
 import { type Message, refuse } from '#actors/model.ts';
 import type { MessageOperations } from '#actors/ports.ts';
+import { indexOfChat, starAction } from '../app-state/actions.ts';
 import { download } from '../outbound/download.ts';
 import { answered, notSent, refused } from '../wire/outcomes.ts';
 import {
@@ -8,6 +9,7 @@ import {
   deletion,
   edit,
   editPost,
+  keyOf,
   onlyOwn,
   pin,
   reaction,
@@ -19,8 +21,11 @@ import {
 import { compose, contentOf, timed } from '../outbound/compose.ts';
 import { relayPost } from '../outbound/posts.ts';
 import { relay } from '../outbound/relay.ts';
-import { isChannel, isPerson } from '../wire/jid.ts';
+import { isChannel, isGroup, isLid, isPerson } from '../wire/jid.ts';
+import { lidOf } from './people.ts';
 import type { Handlers } from './requests.ts';
+
+const noStar = 'only messages of chats with people and groups can be starred';
 
 const noNumber = 'the number of this post in its channel is not known';
 
@@ -66,6 +71,18 @@ export const messageHandlers: Handlers<MessageOperations> = {
     if (!outcome.ok) return outcome;
     const sent = sentMessage(outcome);
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
+  },
+
+  // The entries are those of the patch, which stores the star as if the phone had set it.
+  'message.star': async (connection, { id, on }) => {
+    const target = await targetOf(connection, id);
+    if (!target.ok) return target;
+    const message = target.value;
+    const { chatId } = message;
+    if (!isGroup(chatId) && !isPerson(chatId) && !isLid(chatId)) return refuse('invalid', noStar);
+    if (isPerson(chatId)) await lidOf(connection, chatId);
+    const outcome = await connection.shared.patch([starAction(indexOfChat(connection.directory, chatId), keyOf(message), on)]);
+    return outcome.ok ? answered({ ...message, starred: on }) : outcome;
   },
 
   'message.history': async ({ sock }, { chatId, before, count }) => {

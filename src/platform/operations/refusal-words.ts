@@ -75,6 +75,7 @@ export const wishes: Readonly<Record<OperationName, string>> = {
   'message.react': 'send the reaction',
   'message.edit': 'edit the message',
   'message.pin': 'pin or unpin the message',
+  'message.star': 'star or unstar the message',
   'message.history': 'ask the phone for older messages',
   'message.delete': 'delete the message',
   'message.download': 'hand out the file of the message',

@@ -217,6 +217,10 @@ test('posts: the general calls react to, edit, delete and confirm posts', async 
   await bench.storedAs(id, { text: 'better', edited: id });
   await bench.event('newsletter_messages', { messageid: id, edited: id, text: 'better' });
   assert.match(String((await bench.call('/message/pin', { id }, 400))['error']), /not supported for newsletters/);
+  assert.match(
+    String((await bench.call('/message/star', { id, star: true }, 400))['error']),
+    /only messages of chats with people and groups/,
+  );
   await bench.call('/message/presence', { number: jid, presence: 'composing' }, 400);
   await bench.call('/message/delete', { id });
   assert.equal((await bench.onPlatform(jid, { id })).deleted, true);

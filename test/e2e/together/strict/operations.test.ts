@@ -156,6 +156,49 @@ const rows: readonly Row[] = [
     status: 404,
     answer: () => ({ error: 'Message not found' }),
   },
+  {
+    title: 'an own message',
+    call: 'POST /message/star',
+    body: ({ own }) => ({ id: own, star: true }),
+    answer: ({ own }) => ({ messageid: own, starred: true, text: 'mine' }),
+    shared: ['own', { chat: contact, starred: true }],
+    stored: ['own', { starred: true }],
+    event: ({ own }) => ['messages_update', { MessageIDs: [own], IsFromMe: true, Type: 'starred' }],
+  },
+  {
+    title: "somebody else's message",
+    call: 'POST /message/star',
+    body: ({ theirs }) => ({ id: `${bench.account.number}:${theirs}`, star: true }),
+    answer: ({ theirs }) => ({ messageid: theirs, starred: true, text: 'theirs' }),
+    shared: ['theirs', { chat: contact, starred: true }],
+    stored: ['theirs', { starred: true }],
+    event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, Type: 'starred' }],
+  },
+  {
+    title: 'an own message in a group',
+    call: 'POST /message/star',
+    in: 'joined',
+    body: ({ own }) => ({ id: own, star: true }),
+    answer: ({ own }) => ({ messageid: own, starred: true, isGroup: true }),
+    shared: ['own', { starred: true }],
+    stored: ['own', { starred: true }],
+  },
+  {
+    title: "somebody else's message in a group",
+    call: 'POST /message/star',
+    in: 'joined',
+    body: ({ theirs }) => ({ id: theirs, star: true }),
+    answer: ({ theirs }) => ({ messageid: theirs, starred: true, isGroup: true }),
+    shared: ['theirs', { starred: true }],
+    stored: ['theirs', { starred: true }],
+  },
+  {
+    title: 'a message that is not known',
+    call: 'POST /message/star',
+    body: () => ({ id: 'NOTHING', star: true }),
+    status: 404,
+    answer: () => ({ error: 'Message not found' }),
+  },
 ];
 
 const bench = tryRows(rows);
@@ -182,6 +225,14 @@ test('operations: a reaction that is taken back is gone from the phone, a pin to
   assert.equal((await call('/message/pin', { id: theirs, pin: false }))['pinned'], false);
   await until(() => shownOf(theirs)?.pinnedUntil === 0, 'no pin');
   await until(async () => (await bench.found(theirs))?.['pinned'] === false, 'no pin is stored');
+});
+
+test('operations: a star that is taken back is gone from the phone, which understands every record', async () => {
+  const { own } = await bench.stand();
+  await call('/message/star', { id: own, star: true });
+  assert.equal((await call('/message/star', { id: own, star: false }))['starred'], false);
+  assert.deepEqual([bench.sharedOf(own)?.starred, (await bench.found(own))?.['starred']], [false, false]);
+  assert.deepEqual(bench.scene.platform.sandbox.settings(bench.account.number).ignored, []);
 });
 
 test('operations: the id of an edit means the message that it edits, a short id too', async () => {
