@@ -142,7 +142,6 @@ export interface PlatformLink {
 }
 
 /**
-/**
  * Kinds of forged stanzas. `unsealed`: an unencrypted message outside channels. `phoneOnly`: a stanza that only the account's phone may send, from
  * another sender. `keys`: keys of a contact that the contact did not sign.
  */

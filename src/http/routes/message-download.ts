@@ -1,4 +1,4 @@
-/** Files of messages. */
+/** Files of messages, requests for older messages, and payment requests. */
 import { type Static, Type } from 'typebox';
 import type { DownloadWish, Gateway, KeptFile } from '#actors/gateway.ts';
 import { historyRequestView, historyStatusView } from '#src/contract/views.ts';

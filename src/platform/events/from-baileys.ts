@@ -107,8 +107,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
   }
 };
 
-/** Names of events that end in the library's buffer. Nothing in it listens to them, and the buffer merges and delays what it holds. */
-export const recorded: ReadonlySet<keyof BaileysEventMap> = new Set([
+/** Events that are kept from the library's buffer. Nothing in it listens to them, and the buffer merges and delays what it holds. */
+export const keptFromBuffer: ReadonlySet<keyof BaileysEventMap> = new Set([
   'messages.upsert',
   'messages.update',
   'message-receipt.update',

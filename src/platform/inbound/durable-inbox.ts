@@ -29,7 +29,7 @@ export interface GateLimits {
   readonly files: number;
 }
 
-export interface GateOptions {
+export interface InboxOptions {
   readonly inbound: InboundLog;
   /** The library's own. */
   readonly handlers: Handlers;
@@ -116,7 +116,7 @@ const sizeOf = ({ content }: BinaryNode): number =>
 const weightOf = (node: BinaryNode): number => perStanza + sizeOf(node);
 
 export class DurableInbox {
-  readonly #options: GateOptions;
+  readonly #options: InboxOptions;
   readonly #limits: GateLimits;
   readonly #stored: () => Promise<boolean>;
   readonly #acks: HeldAcks;
@@ -139,7 +139,7 @@ export class DurableInbox {
   /** Messages whose file could not be fetched, and the timer of the next try. */
   readonly #again = new Map<Logged, { readonly tries: number; readonly timer: NodeJS.Timeout }>();
 
-  constructor(options: GateOptions) {
+  constructor(options: InboxOptions) {
     const { inbound, stored, keysStored, acknowledge, limits = usualLimits } = options;
     this.#options = options;
     this.#limits = limits;

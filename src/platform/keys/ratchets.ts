@@ -144,6 +144,9 @@ const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise
   });
 };
 
+/** The value of a step is a plaintext, which an idle session would keep with the promise of its last step. */
+const nothing = (): undefined => undefined;
+
 /**
  * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with
  * two locks and an asynchronous context for every read of a key. That is too slow for the path of every message.
@@ -194,11 +197,7 @@ const makeSteps = (host: RatchetHost, identityReplaced: (address: string) => voi
         changes = null;
       }
     });
-    // The value of a step is a plaintext, which an idle session would keep.
-    last = result.then(
-      () => undefined,
-      () => undefined,
-    );
+    last = result.then(nothing, nothing);
     return result;
   };
   const join = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -9,7 +9,7 @@ import { type BlockedPeople, directoryOf, followPrivacy, identityOf, refuseAccou
 import { ChannelList, unlisted } from '../events/from-channels.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses, silenceOf } from '../wire/close-cause.ts';
-import { followAcks } from './device-lists.ts';
+import { followAcks } from './sent-acks.ts';
 import { confirmReceived } from '../inbound/held-acks.ts';
 import { type Directory, mappingKeysOf } from '../wire/directory.ts';
 import { originalOf } from '../events/answers.ts';
@@ -53,7 +53,7 @@ class LiveSession implements Session {
   readonly #timers: ChatTimers;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
-  readonly #gate: DurableInbox;
+  readonly #inbox: DurableInbox;
   readonly #transmissions: Transmissions;
   readonly #resends: Resends;
   readonly #files: HistoryFiles;
@@ -100,7 +100,7 @@ class LiveSession implements Session {
       fail: (close) => this.#fail(close),
       stumbled: (error) => this.#stumbled('pairing', error),
     });
-    this.#gate = this.#makeGate();
+    this.#inbox = this.#makeInbox();
     options.clock.follow(this.#sock.ws);
     this.#picture = ownPictureOf(this.#sock, this.#directory, options, (error) => this.#stumbled('picture', error));
     this.connection = {
@@ -179,7 +179,7 @@ class LiveSession implements Session {
       record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
       turn: () => this.#options.turns.messages.taken(),
-      fetched: () => this.#gate.whenFetched(),
+      fetched: () => this.#inbox.whenFetched(),
       unread: () => this.#groups.unread(),
       group: (jid) => this.#groups.get(jid),
       pair: (pairs) => this.#sock.signalRepository.lidMapping.storeLIDPNMappings(pairs),
@@ -222,13 +222,13 @@ class LiveSession implements Session {
     return sock;
   }
 
-  #makeGate(): DurableInbox {
+  #makeInbox(): DurableInbox {
     const { auth, turns, inboundBytes } = this.#options;
-    const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
+    const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#inbox.take(kind, node)));
     const handlers = withOwnReaders(diverted, this.#sock, {
       tell: (event) => this.#pipeline.push(event),
       refresh: (names) => this.connection.shared.refresh(names),
-      read: (messageId) => this.#gate.reported(messageId),
+      read: (messageId) => this.#inbox.reported(messageId),
       identities: this.#identities,
       spentKeys: new SpentKeys(this.#options),
     });
@@ -278,7 +278,7 @@ class LiveSession implements Session {
       if (event.name === 'connection.update') this.#onConnection(event.data);
       else if (event.name === 'creds.update') this.#onCredentials(event.data);
       else {
-        reportArrivals(this.#gate, event, { directory: this.#directory, files: this.#files });
+        reportArrivals(this.#inbox, event, { directory: this.#directory, files: this.#files });
         this.#picture.observe(event);
         this.#calls.observe(event);
         this.#pipeline.push(event);
@@ -334,7 +334,7 @@ class LiveSession implements Session {
     this.loggedIn = true;
     this.#profileName = this.#directory.me.name;
     emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
-    this.#gate.open();
+    this.#inbox.open();
     this.#picture.loggedIn();
     for (const part of [this.#groups, this.connection.channels, this.connection.shared]) part.opened();
   }
@@ -359,7 +359,7 @@ class LiveSession implements Session {
     if (this.#cause !== null) return;
     this.#cause = this.#options.route.judged(close);
     // Messages that reach the library from now on could not be confirmed, and would be suspected after a crash.
-    void this.#gate.close();
+    void this.#inbox.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
     // The library tells the close when the socket is gone, which takes as long as the other side likes.
@@ -382,7 +382,7 @@ class LiveSession implements Session {
     this.#options.route.close();
     const { auth, deadlines, emit } = this.#options;
     auth.giveUpReads();
-    const recorded = this.#gate.close().then(() => this.#pipeline.drain());
+    const recorded = this.#inbox.close().then(() => this.#pipeline.drain());
     await within(systemTime, deadlines.close / 2, Promise.all([recorded.then(() => auth.settled()), this.#paired]));
     this.#pipeline.close();
     emit({ type: 'platform.closed', close });

@@ -7,7 +7,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
-import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
+import { type BaileysEvent, keptFromBuffer } from '../events/from-baileys.ts';
 import { closeOf, ownCloses } from '../wire/close-cause.ts';
 import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
 import { bare, isGroup } from '../wire/jid.ts';
@@ -104,7 +104,7 @@ const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
   const withPlayed = playedReceipts(sock);
   sock.ev.emit = (name, data) => {
-    const handled = recorded.has(name) || emit(name, data);
+    const handled = keptFromBuffer.has(name) || emit(name, data);
     // The name and its data belong together by the type of `emit`.
     const event = { name, data } as unknown as BaileysEvent;
     hooks.event(event.name === 'message-receipt.update' ? { ...event, data: withPlayed(event.data) } : event);

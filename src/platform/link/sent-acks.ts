@@ -1,0 +1,87 @@
+/** The platform's acks of messages that this device sent. Some say that the message went to a wrong list of devices, or to a former account. */
+import { createHash } from 'node:crypto';
+import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
+import { createLruMap } from '#src/base/lru-map.ts';
+import type { GroupCache } from '../events/group-cache.ts';
+import { lookUpNumbers } from '../operations/people.ts';
+import type { Transmissions } from '../outbound/transmissions.ts';
+import type { Directory } from '../wire/directory.ts';
+import { isGroup, isLid, userOf } from '../wire/jid.ts';
+import { refused } from '../wire/outcomes.ts';
+
+/** One device as the library keeps it, under its user. */
+interface Device {
+  readonly user: string;
+  readonly server: string;
+  /** Absent or 0: the phone. */
+  readonly device?: number | undefined;
+}
+
+const otherAccount =
+  'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
+
+const minute = 60_000;
+/** Groups for which the time of the last question is remembered. */
+const groupsKept = 250;
+
+/**
+ * Returns the hash by which the platform compares lists: `2:` and the first six bytes of SHA-256 over the sorted addresses in base64, each with the
+ * agent 0 (tulir/whatsmeow `send.go:682`, `types/jid.go`).
+ */
+const hashOf = (devices: readonly Device[]): string => {
+  const names = [...new Set(devices.map(({ user, server, device = 0 }) => `${user}.0:${device}@${server}`))].toSorted();
+  return `2:${createHash('sha256').update(names.join('')).digest().subarray(0, 6).toString('base64')}`;
+};
+
+/** This device, by LID or by number. It is in the hash and may be missing in the own list. */
+const ownDevice = ({ creds: { me } }: WASocket['authState'], byLid: boolean): Device | undefined =>
+  jidDecode(byLid ? (me?.lid ?? me?.id) : me?.id);
+
+export interface FollowedAcks {
+  readonly sock: Pick<WASocket, 'authState' | 'generateMessageTag' | 'query' | 'signalRepository' | 'userDevicesCache' | 'ws'>;
+  readonly directory: Pick<Directory, 'lid' | 'pn'>;
+  readonly transmissions: Pick<Transmissions, 'acknowledged' | 'failed'>;
+  readonly groups: Pick<GroupCache, 'metadata' | 'fetch'>;
+  /** A request that nobody waits for failed. */
+  stumbled(error: unknown): void;
+}
+
+/**
+ * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists are
+ * deleted, so that the next message to the chat fetches them. A group is fetched again at most once a minute. An ack with `refresh_lid` says that the
+ * LID may belong to a former account of the number, which reads nothing any more (oxidezap/whatsapp-rust 1313). If the number has another LID, the
+ * message counts as refused. The message is not sent to the new account, because that account may belong to another person.
+ */
+export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
+  const refreshed = createLruMap<number>(groupsKept);
+  const check = async (jid: string, hash: string): Promise<void> => {
+    const members = isGroup(jid) ? ((await groups.metadata(jid))?.participants ?? []).map(({ id }) => id) : [jid];
+    const own = ownDevice(sock.authState, members.some(isLid));
+    const users = new Set([...members.map(userOf), own?.user ?? '']);
+    const lists = await Promise.all([...users].map(async (user) => (await sock.userDevicesCache.get(user)) as Device[] | undefined));
+    if (own && lists.every((list) => list !== undefined) && hashOf([...lists.flatMap((list) => list ?? []), own]) === hash) return;
+    for (const user of users) await sock.userDevicesCache.del(user);
+    if (!isGroup(jid) || Date.now() - (refreshed.get(jid) ?? 0) < minute) return;
+    refreshed.set(jid, Date.now());
+    await groups.fetch(jid);
+  };
+  /** Looks the number up again. Returns true if the number has another LID than the message was sent to. */
+  const isFormer = async (lid: string): Promise<boolean> => {
+    const number = directory.pn(lid);
+    if (number === '') return false;
+    await lookUpNumbers(sock, [[number]]);
+    return directory.lid(number) !== lid;
+  };
+  const settle = async (attrs: Readonly<Record<string, string>>): Promise<void> => {
+    const { from = '', id = '', error, refresh_lid: isStale } = attrs;
+    const isGone = isStale === 'true' && error === undefined && (await isFormer(from).catch(stumbled));
+    if (isGone) transmissions.failed(id, refused(null, otherAccount));
+    else transmissions.acknowledged(attrs);
+  };
+  sock.ws.on('CB:ack,class:message', ({ attrs }: { readonly attrs: Readonly<Record<string, string>> }) => {
+    const { from = '', phash, error } = attrs;
+    if (phash !== undefined && error === undefined) check(from, phash).catch(stumbled);
+    if (attrs['refresh_lid'] === 'true') void settle(attrs);
+    else transmissions.acknowledged(attrs);
+  });
+};
