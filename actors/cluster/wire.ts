@@ -72,8 +72,8 @@ export interface Addition {
 }
 
 /**
- * The additions. A new method, operation, kind of content or field that must not be dropped gets a row, one version higher than the last release. A
- * field that an older owner may leave out needs no row.
+ * The additions. A new method, kind of content or field that must not be dropped gets a row, one version higher than the last release. A field that an
+ * older owner may leave out needs no row. Neither does a new operation: an older owner answers that it does not know the operation.
  */
 export const additions: readonly Addition[] = [];
 

@@ -71,6 +71,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /send/text': 'operator',
   'POST /send/media': 'operator',
   'POST /message/react': 'operator',
+  'POST /message/star': 'operator',
   'POST /chat/read': 'operator',
   // Campaigns: an operator may write to many as well as to one.
   'POST /sender/simple': 'operator',
