@@ -24,7 +24,7 @@ const server = async (t: TestContext, options: Parameters<typeof openMailServer>
 
 test('mail: all recipients get the whole text, after a login', async (t) => {
   const { port, mails } = await server(t);
-  assert.deepEqual(await mailer().send({ ...place, port }, mail), { ok: true });
+  assert.deepEqual(await mailer().send({ ...place, port }, mail), { sent: true, error: '' });
   const [got] = mails;
   assert.deepEqual([got?.from, got?.to, got?.user, got?.isEncrypted], ['gateway@test.example', mail.to, mailLogin.user, false]);
   assert.match(got?.text ?? '', /^From: Gateway <gateway@test\.example>\r\n/m);
@@ -34,19 +34,19 @@ test('mail: all recipients get the whole text, after a login', async (t) => {
 
 test('mail: a server without a login is asked for none', async (t) => {
   const { port, mails } = await server(t, { authOptional: true });
-  assert.deepEqual(await mailer().send({ ...place, port, user: '', password: '' }, mail), { ok: true });
+  assert.deepEqual(await mailer().send({ ...place, port, user: '', password: '' }, mail), { sent: true, error: '' });
   assert.equal(mails[0]?.user, '');
 });
 
 test('mail: with startTls no password leaves before the encryption, and a server without it is refused', async (t) => {
   const plain = await server(t);
   const refused = await mailer().send({ ...place, port: plain.port, security: 'startTls' }, mail);
-  assert.ok(!refused.ok);
+  assert.ok(!refused.sent);
   assert.match(refused.error, /encryption|TLS|connection/);
   // The certificate of the stand-in is signed by nobody.
   const encrypted = await server(t, { disabledCommands: [] });
   const untrusted = await mailer().send({ ...place, port: encrypted.port, security: 'startTls' }, mail);
-  assert.ok(!untrusted.ok);
+  assert.ok(!untrusted.sent);
   assert.deepEqual([plain.mails, encrypted.mails], [[], []]);
 });
 
@@ -55,11 +55,22 @@ test('mail: a wrong password and a refused recipient are sentences without the w
     onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
   });
   assert.deepEqual(await mailer().send({ ...place, port, password: 'guessed-secret' }, mail), {
-    ok: false,
+    sent: false,
     error: 'the mail server does not take the user and the password (535)',
   });
   const refused = await mailer().send({ ...place, port }, { ...mail, to: ['ana@test.example'] });
-  assert.deepEqual(refused, { ok: false, error: 'the mail server does not take the sender or a recipient (550)' });
+  assert.deepEqual(refused, { sent: false, error: 'the mail server does not take the sender or a recipient (550)' });
+});
+
+test('mail: a server that takes one of two recipients has sent the mail, and the other one is told of', async (t) => {
+  const { port, mails } = await server(t, {
+    onRcptTo: ({ address }, _session, done) => done(address.startsWith('bea') ? null : new Error(`no ${address} here`)),
+  });
+  assert.deepEqual(await mailer().send({ ...place, port }, mail), {
+    sent: true,
+    error: 'the mail server did not take 1 of 2 recipients',
+  });
+  assert.deepEqual(mails[0]?.to, ['bea@test.example']);
 });
 
 test('mail: a server that says nothing ends the attempt in time, and one that is not there at once', async (t) => {
@@ -68,11 +79,11 @@ test('mail: a server that says nothing ends the attempt in time, and one that is
   const { port } = silent.address() as AddressInfo;
   t.after(() => silent.close());
   const began = performance.now();
-  assert.deepEqual(await mailer(500).send({ ...place, port }, mail), { ok: false, error: 'the mail server gave no answer in time' });
+  assert.deepEqual(await mailer(500).send({ ...place, port }, mail), { sent: false, error: 'the mail server gave no answer in time' });
   assert.ok(performance.now() - began < 30_000);
   await new Promise((resolve) => silent.close(resolve));
   const away = await mailer().send({ ...place, port }, mail);
-  assert.ok(!away.ok && away.error.startsWith('the connection to the mail server failed'), JSON.stringify(away));
+  assert.ok(!away.sent && away.error.startsWith('the connection to the mail server failed'), JSON.stringify(away));
 });
 
 test('mail: addresses that are not allowed are not asked', async (t) => {
@@ -80,11 +91,11 @@ test('mail: addresses that are not allowed are not asked', async (t) => {
   const strict = createMailer({ guard: createAddressGuard({ allow: [] }), timeoutMs: 2_000 });
   for (const host of ['127.0.0.1', 'localhost', '::1', '169.254.169.254']) {
     const refused = await strict.send({ ...place, host, port }, mail);
-    assert.ok(!refused.ok && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
+    assert.ok(!refused.sent && /not allowed .*ALLOW_PRIVATE_RECEIVERS/.test(refused.error), `${host}: ${JSON.stringify(refused)}`);
   }
   // A public name with a private address is looked up by the guard itself.
   const guard = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
   const hidden = await createMailer({ guard, timeoutMs: 2_000 }).send({ ...place, host: 'mail.example', port }, mail);
-  assert.ok(!hidden.ok);
+  assert.ok(!hidden.sent);
   assert.deepEqual(mails, []);
 });

@@ -4,6 +4,8 @@
  */
 import {
   type AlertMessage,
+  type AlertSecrets,
+  type AlertSettings,
   alertChannels,
   alertSecretNames,
   done,
@@ -24,6 +26,9 @@ const everyMs = 15_000;
 const heartbeatMs = 60_000;
 /** The time for which a report counts. A node that is lost reports nothing. In milliseconds. */
 const reportMs = 3 * heartbeatMs;
+/** Savings of settings that are tried again, because others stored secrets meanwhile. */
+const mostSavings = 20;
+const failedUnexpectedly = { sent: false, error: 'the channel failed unexpectedly' };
 /** Troubles that the page lists. */
 const mostShown = 100;
 
@@ -121,12 +126,12 @@ export class AlertDesk {
     const outcomes = await Promise.all(
       taken.map(async (of) => ({
         of,
-        error: await this.#send(of.channel, row, of.message).catch(() => 'the channel failed unexpectedly'),
+        ...(await this.#send(of.channel, row, of.message).catch(() => failedUnexpectedly)),
       })),
     );
-    for (const { of, error } of outcomes) {
+    for (const { of, sent, error } of outcomes) {
       const fields = { channel: of.channel, troubles: of.message.counts.troubles, well: of.message.counts.well, attempt: of.attempts };
-      if (error === '') log.info(fields, 'alert.sent');
+      if (sent) log.info({ ...fields, ...(error === '' ? {} : { error }) }, 'alert.sent');
       else log.warn({ ...fields, error }, 'alert.notSent');
     }
     // If the state is lost, the claim ends after a minute, and the message is sent again.
@@ -162,29 +167,40 @@ const isZone = (timeZone: string): boolean => {
   }
 };
 
+type Change = readonly [settings: AlertSettings, given: Partial<AlertSecrets>];
+
+/** Returns the reason why these settings cannot be stored over a row; '' if they can. */
+const objectionTo = ({ receiver, signer }: Pick<Ports, 'receiver' | 'signer'>, row: AlertRow | null, [settings, given]: Change): string => {
+  const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
+  const urls = { slackUrl: secrets.slackUrl, webhookUrl: secrets.webhookUrl, 'telegram.url': settings.telegram.url };
+  for (const [name, url] of Object.entries(urls)) {
+    const objection = url === '' ? null : receiver.objection(url);
+    if (objection !== null) return `${name}: ${objection}`;
+  }
+  const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
+  if (objection !== null) return `webhookSecret: ${objection}`;
+  // A channel that is switched on and cannot send would leave the operator unaware.
+  const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
+  if (gap !== undefined) return gap;
+  if (!isZone(settings.timeZone)) return 'timeZone is no time zone, such as America/Sao_Paulo';
+  // A password that is kept must not go to another server or bot API.
+  return row === null ? '' : movedSecret(row, settings, given);
+};
+
 const alertCommands = ({ ports }: AlertDeskInput, send: ReturnType<typeof createAlertSender>): AlertFace => {
-  const { alertRows, receiver, signer, chance, time } = ports;
+  const { alertRows, chance, time } = ports;
   return {
     alerts: async () => viewOf(await alertRows.read()),
     async saveAlerts(settings, given) {
-      const row = await alertRows.read();
-      const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
-      const urls = { slackUrl: secrets.slackUrl, webhookUrl: secrets.webhookUrl, 'telegram.url': settings.telegram.url };
-      for (const [name, url] of Object.entries(urls)) {
-        const objection = url === '' ? null : receiver.objection(url);
-        if (objection !== null) return refuse('invalid', `${name}: ${objection}`);
+      for (let saving = 0; saving < mostSavings; saving += 1) {
+        const row = await alertRows.read();
+        const objection = objectionTo(ports, row, [settings, given]);
+        if (objection !== '') return refuse('invalid', objection);
+        const secrets = { ...(row?.secrets ?? noAlertSecrets), ...given };
+        // Another person may have stored a secret since the read, which would be lost.
+        if (await alertRows.save(settings, secrets, row?.revision ?? '')) return done(viewOf(await alertRows.read()));
       }
-      const objection = secrets.webhookSecret === '' ? null : signer.objection(secrets.webhookSecret);
-      if (objection !== null) return refuse('invalid', `webhookSecret: ${objection}`);
-      // A channel that is switched on and cannot send would leave the operator unaware.
-      const gap = settings.channels.map((channel) => gapOf(channel, { settings, secrets })).find((one) => one !== '');
-      if (gap !== undefined) return refuse('invalid', gap);
-      if (!isZone(settings.timeZone)) return refuse('invalid', 'timeZone is no time zone, such as America/Sao_Paulo');
-      // A password that is kept must not go to another server or bot API.
-      const moved = row !== null && movedSecret(row, settings, given);
-      if (moved) return refuse('invalid', moved);
-      await alertRows.save(settings, secrets);
-      return done(viewOf(await alertRows.read()));
+      return refuse('conflict', 'the alerts are being changed by others: try again');
     },
     async testAlert(channel) {
       const row = await alertRows.read();

@@ -1,5 +1,5 @@
 /** Sends one alert over one channel. Errors are sentences without addresses and secrets. */
-import type { AlertChannel, AlertMessage } from '../model.ts';
+import type { AlertAttempt, AlertChannel, AlertMessage } from '../model.ts';
 import type { AlertRow, Ports } from '../ports.ts';
 import { subjectOf, textOf } from '../policy/alert-text.ts';
 
@@ -9,7 +9,7 @@ export interface AlertSenderInput {
   readonly baseUrl: string;
 }
 
-type Send = (row: AlertRow, message: AlertMessage) => Promise<string>;
+type Send = (row: AlertRow, message: AlertMessage) => Promise<AlertAttempt>;
 
 /** The longest text that Telegram takes is 4,096 characters. */
 const telegramMost = 4_000;
@@ -31,18 +31,17 @@ export const gapOf = (channel: AlertChannel, row: Pick<AlertRow, 'settings' | 's
   return what === '' ? '' : `${channel}: ${what} is missing`;
 };
 
-/** Returns the function that sends a message over a channel. It resolves with '' if the channel took the message, else with the error. */
+/** Returns the function that sends a message over a channel. */
 export const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
-  const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<AlertAttempt> => {
     const outcome = await ports.receiver.post(url, JSON.stringify(body), headers);
-    return outcome.ok ? '' : outcome.error;
+    return outcome.ok ? { sent: true, error: '' } : { sent: false, error: outcome.error };
   };
   const sends: Readonly<Record<AlertChannel, Send>> = {
     async email({ settings: { email }, secrets }, message) {
       const { from, to, ...server } = email;
       const mail = { id: message.id, from, to, subject: subjectOf(message), text: textOf(message, baseUrl) };
-      const sent = await ports.mailer.send({ ...server, password: secrets.emailPassword }, mail);
-      return sent.ok ? '' : sent.error;
+      return ports.mailer.send({ ...server, password: secrets.emailPassword }, mail);
     },
     async telegram({ settings: { telegram }, secrets: { telegramToken } }, message) {
       const text = [...textOf(message, baseUrl)].slice(0, telegramMost).join('');
@@ -59,6 +58,8 @@ export const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
       return post(webhookUrl, body, { 'webhook-id': id, 'webhook-timestamp': String(seconds), ...signature });
     },
   };
-  return async (channel: AlertChannel, row: AlertRow, message: AlertMessage): Promise<string> =>
-    gapOf(channel, row) || sends[channel](row, message);
+  return async (channel: AlertChannel, row: AlertRow, message: AlertMessage): Promise<AlertAttempt> => {
+    const gap = gapOf(channel, row);
+    return gap === '' ? sends[channel](row, message) : { sent: false, error: gap };
+  };
 };

@@ -80,3 +80,11 @@ export interface AlertMessage {
   /** The numbers before the cut. */
   readonly counts: { readonly troubles: number; readonly well: number };
 }
+
+/** The outcome of one attempt. */
+export interface AlertAttempt {
+  /** True if the channel took the message, at least for one recipient. The message is not sent again then. */
+  readonly sent: boolean;
+  /** '' if it reached everybody. A sentence without addresses and secrets. */
+  readonly error: string;
+}

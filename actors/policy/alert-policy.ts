@@ -2,7 +2,7 @@
  * Decides what an operator is told of, and when. Pure: the stored state and the troubles of the moment go in, the next state comes out. The state
  * holds the messages that channels have not taken yet.
  */
-import type { AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
+import type { AlertAttempt, AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
 import { quietFor } from './campaign-policy.ts';
 
 /** The time for which a trouble has to stand before it is told, so that troubles of one cause come in one message. In milliseconds. */
@@ -153,10 +153,8 @@ export const takeDue = (state: AlertState, now: number): { readonly state: Alert
   return { state: { ...state, pending }, taken };
 };
 
-export interface AlertOutcome {
+export interface AlertOutcome extends AlertAttempt {
   readonly of: PendingAlert;
-  /** '' if the channel took the message. */
-  readonly error: string;
 }
 
 const isSame = (one: PendingAlert, other: PendingAlert): boolean => one.channel === other.channel && one.message.id === other.message.id;
@@ -166,7 +164,7 @@ export const settled = (state: AlertState, outcomes: readonly AlertOutcome[], no
   const pending = state.pending.flatMap((one) => {
     const outcome = outcomes.find(({ of }) => isSame(of, one));
     if (outcome === undefined) return [one];
-    if (outcome.error === '' || one.attempts >= mostAttempts) return [];
+    if (outcome.sent || one.attempts >= mostAttempts) return [];
     return [{ ...one, notBefore: now + Math.min(retryMs.max, retryMs.min * 2 ** (one.attempts - 1)) }];
   });
   const last = Object.fromEntries(outcomes.map(({ of, error }) => [of.channel, { at: now, error }]));

@@ -10,9 +10,15 @@ const words: Readonly<Record<AlertKind, readonly [one: string, many: string]>> =
 
 const kinds = Object.keys(words) as readonly AlertKind[];
 
-/** A name comes from users. A line break or a long text must not change the message. */
+/**
+ * A name comes from users. A line break, a sign that turns the text around, or a long text must not change the message. An address in it is parted, so
+ * that no client makes a link of it.
+ */
 const line = (text: string, most: number): string => {
-  const flat = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const flat = text
+    .replaceAll(/[\s\p{Cc}\p{Bidi_Control}\u200B\u2060]+/gu, ' ')
+    .replaceAll('://', ': //')
+    .trim();
   return [...flat].length > most ? `${[...flat].slice(0, most).join('')}…` : flat;
 };
 

@@ -1,10 +1,12 @@
 /** The settings and the state of alerts, the troubles that each node reports, and the mail server that takes alerts. */
-import type { AlertSecrets, AlertSettings, MailServer, Trouble } from '../model.ts';
+import type { AlertAttempt, AlertSecrets, AlertSettings, MailServer, Trouble } from '../model.ts';
 
 export interface AlertRow {
   readonly settings: AlertSettings;
   /** Sealed at rest. Empty texts for secrets that do not open. */
   readonly secrets: AlertSecrets;
+  /** Changes with each stored set of secrets. */
+  readonly revision: string;
   /** The last stored state; null before the first. A damaged row may hold anything. */
   readonly state: unknown;
   /** Grows with each stored state. */
@@ -23,8 +25,11 @@ export interface TroubleReport {
 export interface AlertStore {
   /** Returns null if alerts were never set up. */
   read(): Promise<AlertRow | null>;
-  /** Stores settings and secrets. The state stays. */
-  save(settings: AlertSettings, secrets: AlertSecrets): Promise<void>;
+  /**
+   * Stores settings and secrets. The state stays. Returns false, and stores nothing, if other secrets were stored since the read of `revision`. It is ''
+   * if nothing was stored then.
+   */
+  save(settings: AlertSettings, secrets: AlertSecrets, revision: string): Promise<boolean>;
   /** Stores the state if `version` is still the stored one. Returns false if another node was first. */
   saveState(state: object, version: number): Promise<boolean>;
   /** Replaces the report of a node. */
@@ -42,9 +47,6 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Hands a mail to a server, within a time limit. Never rejects. The error is a sentence without secrets. */
-  send(
-    server: MailServer & { readonly password: string },
-    mail: Mail,
-  ): Promise<{ readonly ok: true } | { readonly ok: false; readonly error: string }>;
+  /** Hands a mail to a server, within a time limit. Never rejects. */
+  send(server: MailServer & { readonly password: string }, mail: Mail): Promise<AlertAttempt>;
 }

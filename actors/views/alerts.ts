@@ -1,5 +1,5 @@
 /** Gateway methods for alerts. */
-import type { AlertChannel, AlertSecretName, AlertSecrets, AlertSettings, Result, Trouble } from '../model.ts';
+import type { AlertAttempt, AlertChannel, AlertSecretName, AlertSecrets, AlertSettings, Result, Trouble } from '../model.ts';
 
 export interface AlertView {
   readonly settings: AlertSettings;
@@ -16,6 +16,6 @@ export interface AlertFace {
   alerts(): Promise<AlertView>;
   /** Replaces the settings. A secret that is not given stays, and '' removes one. Refuses with `invalid`, with the reason. */
   saveAlerts(settings: AlertSettings, secrets: Partial<AlertSecrets>): Promise<Result<AlertView>>;
-  /** Sends a test over one channel at once. The value is '' if the channel took the message, else the error. */
-  testAlert(channel: AlertChannel): Promise<Result<string>>;
+  /** Sends a test over one channel at once. */
+  testAlert(channel: AlertChannel): Promise<Result<AlertAttempt>>;
 }

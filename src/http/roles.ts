@@ -7,7 +7,8 @@ import type { Address } from './route.ts';
 
 /** The first address of a route stands for its aliases too. */
 export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
-  // The state of sessions and of the server. No text of a message, no address of a receiver and no code for linking is in these answers.
+  // The state of sessions and of the server. No text of a message and no code for linking is in these answers, and of a receiver only
+  // its host.
   'GET /instance/all': 'viewer',
   'GET /instance/status': 'viewer',
   'GET /admin/actors': 'viewer',

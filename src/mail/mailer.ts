@@ -49,9 +49,9 @@ export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({
       const late = new Promise<never>((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' }))),
       );
-      const sent = async (): Promise<void> => {
+      const sent = async (): Promise<number> => {
         const address = await addressOf(guard, host);
-        if (signal.aborted) return;
+        if (signal.aborted) return 0;
         const transport = createTransport({
           host: address,
           port,
@@ -68,15 +68,16 @@ export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({
           ...(user === '' ? {} : { auth: { user, pass: password } }),
         });
         close = () => transport.close();
-        await transport.sendMail({ from, to: [...to], subject, text, messageId: `<${id}@dormouse>` });
+        const { rejected } = await transport.sendMail({ from, to: [...to], subject, text, messageId: `<${id}@dormouse>` });
+        return rejected.length;
       };
       const work = sent();
       // A failure after the time limit has no listener otherwise.
       work.catch(() => undefined);
-      await Promise.race([work, late]);
-      return { ok: true };
+      const refused = await Promise.race([work, late]);
+      return { sent: true, error: refused === 0 ? '' : `the mail server did not take ${refused} of ${to.length} recipients` };
     } catch (error) {
-      return { ok: false, error: sentenceOf(error) };
+      return { sent: false, error: sentenceOf(error) };
     } finally {
       clear();
       close();

@@ -191,7 +191,7 @@ test('alert desk: Telegram, Slack and a webhook get their forms, and no error na
   await alertRows.save({ ...settings, telegram: { url: 'https://api.test/', chatId: '-7' } }, secrets);
   const { commands } = node('a');
   for (const channel of ['telegram', 'slack', 'webhook'] as const)
-    assert.deepEqual(await commands.testAlert(channel), { ok: true, value: '' });
+    assert.deepEqual(await commands.testAlert(channel), { ok: true, value: { sent: true, error: '' } });
   assert.deepEqual(
     receiver.posts.map(({ url }) => url),
     ['https://api.test/bot1:SECRET/sendMessage', secrets.slackUrl, secrets.webhookUrl],
@@ -205,8 +205,39 @@ test('alert desk: Telegram, Slack and a webhook get their forms, and no error na
   assert.partialDeepStrictEqual(hook, { type: 'alert', baseUrl: 'https://gateway.test', troubles: [], well: [] });
   receiver.answer = async () => ({ ok: false, status: 403, error: 'webhook returned non-success status: 403 Forbidden' });
   const refused = await commands.testAlert('telegram');
-  assert.ok(refused.ok && refused.value !== '' && !refused.value.includes('SECRET'));
+  assert.ok(refused.ok && !refused.value.sent && !refused.value.error.includes('SECRET'));
   assert.ok(!JSON.stringify(await commands.alerts()).includes('SECRET'));
+});
+
+test('alert desk: people who store different secrets at once lose none', async () => {
+  const { alertRows, node } = await stage();
+  const { commands } = node('a');
+  const saved = await Promise.all([
+    commands.saveAlerts(settings, { emailPassword: 'pw' }),
+    commands.saveAlerts(settings, { slackUrl: 'https://hooks.test/x' }),
+    commands.saveAlerts(settings, { telegramToken: '1:token' }),
+  ]);
+  assert.ok(saved.every(({ ok }) => ok));
+  assert.partialDeepStrictEqual(alertRows.row?.secrets, {
+    emailPassword: 'pw',
+    slackUrl: 'https://hooks.test/x',
+    telegramToken: '1:token',
+  });
+});
+
+test('alert desk: a mail that one of its recipients did not get is not sent again, and the reason is shown', async () => {
+  const { mailer, time, troubles, node } = await stage();
+  const { commands } = node('a');
+  const { send } = mailer;
+  const error = 'the mail server did not take 1 of 2 recipients';
+  mailer.send = async (server, mail) => ({ ...(await send(server, mail)), error });
+  troubles.push(session);
+  await time.pass(hour);
+  assert.equal(mailer.mails.length, 1);
+  assert.deepEqual(
+    (await commands.alerts()).outcomes.map((one) => [one.channel, one.error, one.waiting]),
+    [['email', error, 0]],
+  );
 });
 
 test('alert desk: a secret that is not given stays, an empty one goes, and a password is not handed to another server', async () => {
@@ -230,6 +261,12 @@ test('alert desk: a secret that is not given stays, an empty one goes, and a pas
     const refused = await commands.saveAlerts({ ...settings, ...change }, secrets);
     assert.match(refused.ok ? '' : refused.refusal.message, sentence);
   }
+});
+
+test('alert texts: a name cannot turn the text around, and its address is no link', () => {
+  const troubles = [{ ...session, name: 'shop \u202Eevil\u2066 http://evil.test/login', repeated: false }];
+  const text = textOf({ id: 'm', at: 1, troubles, well: [], counts: { troubles: 1, well: 0 } }, 'https://g');
+  assert.match(text, /\n- shop evil http: \/\/evil\.test\/login: 401/);
 });
 
 test('alert texts: a name cannot add lines, and a long list says how many are left', () => {

@@ -29,7 +29,7 @@ const stage = (change: Partial<AlertSettings> = {}) => {
     }
     state = settled(
       claimed,
-      taken.map((of) => ({ of, error: '' })),
+      taken.map((of) => ({ of, sent: true, error: '' })),
       world.now,
     );
   };
@@ -257,7 +257,7 @@ test('alerts: of two channels the one that fails is retried with growing pauses,
     for (const { channel } of taken) if (channel === 'email') tries.push((now - start) / minute);
     state = settled(
       claimed,
-      taken.map((of) => ({ of, error: of.channel === 'email' ? 'away' : '' })),
+      taken.map((of) => (of.channel === 'email' ? { of, sent: false, error: 'away' } : { of, sent: true, error: '' })),
       now,
     );
     if (now === start)

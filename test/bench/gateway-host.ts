@@ -77,7 +77,7 @@ const portsOf = (stores: Storage): Ports => {
     disk: { freeBytes: 0, sizeBytes: 0, warning: '' },
     loopLagMs: () => 0,
     memoryBytes: () => 0,
-    mailer: { send: async () => ({ ok: true }) },
+    mailer: { send: async () => ({ sent: true, error: '' }) },
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,

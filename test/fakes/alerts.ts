@@ -13,8 +13,10 @@ export class FakeAlerts implements AlertStore {
   beforeSave: () => void = () => undefined;
 
   read = async () => structuredClone(this.row);
-  save = async (settings: AlertSettings, secrets: AlertSecrets) => {
-    this.row = { state: null, version: 0, ...this.row, settings, secrets };
+  save = async (settings: AlertSettings, secrets: AlertSecrets, revision = this.row?.revision ?? '') => {
+    if (revision !== (this.row?.revision ?? '')) return false;
+    this.row = { state: null, version: 0, ...this.row, settings, secrets, revision: String(Number(revision) + 1) };
+    return true;
   };
   saveState = async (state: object, version: number) => {
     this.beforeSave();
@@ -32,9 +34,9 @@ export class FakeMailer implements Mailer {
   error = '';
 
   send = async (_server: unknown, mail: Mail) => {
-    if (this.error !== '') return { ok: false as const, error: this.error };
+    if (this.error !== '') return { sent: false, error: this.error };
     this.mails.push(mail);
-    return { ok: true as const };
+    return { sent: true, error: '' };
   };
 }
 
@@ -46,5 +48,5 @@ export const alertCalls = (attempt: Attempt): AlertFace & FigureFace => ({
   figureHistory: async () => ({ from: 0, step: 5, steps: 0, nodes: [] }),
   alerts: async () => view,
   saveAlerts: (settings) => attempt(() => done({ ...view, settings })),
-  testAlert: () => attempt(() => done('')),
+  testAlert: () => attempt(() => done({ sent: true, error: '' })),
 });

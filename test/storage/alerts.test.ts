@@ -12,7 +12,7 @@ const trouble = { kind: 'disk' as const, key: 'a', name: 'a', reason: 'full', si
 
 test('alert rows: settings and secrets come back, and no secret is readable in the row', async () => {
   assert.equal(await alertRows.read(), null);
-  await alertRows.save({ ...usualAlertSettings, repeatHours: 3 }, secrets);
+  assert.equal(await alertRows.save({ ...usualAlertSettings, repeatHours: 3 }, secrets, ''), true);
   const row = await alertRows.read();
   assert.deepEqual([row?.settings.repeatHours, row?.secrets, row?.state, row?.version], [3, secrets, null, 0]);
   const [stored] = await run(`select settings::text || encode(secrets, 'escape') || coalesce(state, '') as text from alert`);
@@ -23,9 +23,19 @@ test('alert rows: of two nodes one stores the state, and new settings leave the 
   const version = (await alertRows.read())?.version ?? 0;
   const both = await Promise.all([alertRows.saveState({ by: 'a' }, version), alertRows.saveState({ by: 'b' }, version)]);
   assert.deepEqual(both.toSorted(), [false, true]);
-  await alertRows.save(usualAlertSettings, secrets);
+  await alertRows.save(usualAlertSettings, secrets, (await alertRows.read())?.revision ?? '');
   const row = await alertRows.read();
   assert.deepEqual([row?.version, Object.keys(row?.state as object)], [version + 1, ['by']]);
+});
+
+test('alert rows: of two people who store secrets at once one is told that others were stored', async () => {
+  const revision = (await alertRows.read())?.revision ?? '';
+  const both = await Promise.all([
+    alertRows.save(usualAlertSettings, { ...secrets, telegramToken: 'one' }, revision),
+    alertRows.save(usualAlertSettings, { ...secrets, webhookUrl: 'https://two.test' }, revision),
+  ]);
+  assert.deepEqual(both.toSorted(), [false, true]);
+  assert.equal(await alertRows.save(usualAlertSettings, secrets, ''), false, 'they are not the first settings');
 });
 
 test('alert rows: the state comes back as it was written, with its order', async () => {
@@ -39,7 +49,7 @@ test('alert rows: secrets that do not open and a damaged state are empty, and th
   await run(`update alert set secrets = '\\x02aa', state = '{"kn'`);
   const row = await alertRows.read();
   assert.deepEqual([row?.secrets, row?.state, row?.settings], [noAlertSecrets, null, usualAlertSettings]);
-  await alertRows.save(usualAlertSettings, secrets);
+  await alertRows.save(usualAlertSettings, secrets, (await alertRows.read())?.revision ?? '');
   assert.deepEqual((await alertRows.read())?.secrets, secrets);
 });
 

@@ -1,6 +1,6 @@
 /** Alerts: their settings, what they told, and a test. */
 import type { AlertSecrets } from '#actors/gateway.ts';
-import { done, mapResult, type Route, route } from '../route.ts';
+import { done, type Route, route } from '../route.ts';
 import { AlertsAnswer, AlertsBody, AlertTestAnswer, AlertTestBody } from '../schemas/alerts.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
@@ -41,7 +41,10 @@ export const alertRoutes: readonly Route[] = [
         secrets: { emailPassword: 'the password', telegramToken: '123456:token' },
       },
     },
-    refusals: { invalid: { example: 'webhookUrl: url must start with http:// or https://' } },
+    refusals: {
+      invalid: { example: 'webhookUrl: url must start with http:// or https://' },
+      conflict: { example: 'the alerts are being changed by others: try again' },
+    },
     run: ({ gateway, body: { secrets = {}, quiet = null, ...settings } }) =>
       gateway.saveAlerts({ ...settings, quiet }, secrets as Partial<AlertSecrets>),
   }),
@@ -53,6 +56,6 @@ export const alertRoutes: readonly Route[] = [
     body: AlertTestBody,
     answer: AlertTestAnswer,
     refusals: { invalid: { example: 'alerts are not set up: save them first' } },
-    run: async ({ gateway, body: { channel } }) => mapResult(await gateway.testAlert(channel), (error) => ({ sent: error === '', error })),
+    run: ({ gateway, body: { channel } }) => gateway.testAlert(channel),
   }),
 ];

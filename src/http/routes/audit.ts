@@ -15,7 +15,7 @@ const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'inst
 
 /** Quotes a cell (RFC 4180). A spreadsheet reads a text that begins with one of these signs as a formula, so a quote goes before it. */
 const cell = (value: string | number): string => {
-  const text = typeof value === 'number' ? String(value) : value.replace(/^[=+\-@\t\r]/, "'$&");
+  const text = typeof value === 'number' ? String(value) : value.replace(/^\s*[=+\-@\t\r\n]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

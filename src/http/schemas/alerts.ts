@@ -5,19 +5,26 @@ import { Count, OneOf, optional, Text } from './common.ts';
 
 const Minute = (description: string) => Count(0, 1_439, `${description}, in minutes since midnight`);
 
+/** One address. Signs that part several, or that end a line, would make more recipients of it. */
+const mailbox = '[^\\s@,;<>"()]+@[^\\s@,;<>"()]+';
+const sender = `^(|${mailbox}|[^<>\\r\\n,;]* <${mailbox}>)$`;
+
 const Channel = OneOf(alertChannels, { description: 'A way to the operator' });
 
 const Settings = {
-  kinds: Type.Array(OneOf(alertKinds), { maxItems: alertKinds.length, description: 'The troubles that are told' }),
-  channels: Type.Array(Channel, { maxItems: alertChannels.length, description: 'The channels that are switched on' }),
+  kinds: Type.Array(OneOf(alertKinds), { uniqueItems: true, maxItems: alertKinds.length, description: 'The troubles that are told' }),
+  channels: Type.Array(Channel, { uniqueItems: true, maxItems: alertChannels.length, description: 'The channels that are switched on' }),
   email: Type.Object(
     {
       host: Text(253, 'The mail server'),
       port: Count(1, 65_535, 'Its port'),
       security: OneOf(mailSecurities, { description: 'tls: from the first byte; startTls: before the login; none: without encryption' }),
       user: Text(320, 'The user; empty without a login'),
-      from: Text(320, 'The address of the sender'),
-      to: Type.Array(Type.String({ minLength: 3, maxLength: 320 }), { maxItems: 20, description: 'The addresses of the recipients' }),
+      from: Type.String({ maxLength: 320, pattern: sender, description: 'The address of the sender, alone or as `Name <address>`' }),
+      to: Type.Array(Type.String({ maxLength: 320, pattern: `^${mailbox}$` }), {
+        maxItems: 20,
+        description: 'The addresses of the recipients',
+      }),
     },
     { description: 'The mail server, and the addresses of a mail' },
   ),
@@ -76,7 +83,7 @@ export const AlertsAnswer = Type.Object({
     Type.Object({
       channel: Channel,
       at: Moment,
-      error: Type.String({ description: 'The error of the last attempt; empty if it worked' }),
+      error: Type.String({ description: 'The error of the last attempt; empty if it reached everybody' }),
       waiting: Type.Integer({ description: 'Messages that wait for their next attempt' }),
     }),
   ),
@@ -86,5 +93,5 @@ export const AlertTestBody = Type.Object({ channel: Channel });
 
 export const AlertTestAnswer = Type.Object({
   sent: Type.Boolean(),
-  error: Type.String({ description: 'The reason if it was not sent' }),
+  error: Type.String({ description: 'The reason if it was not sent, or not to all recipients' }),
 });

@@ -7,11 +7,12 @@ import { alertPlace, type Opener } from '../vault/sealing.ts';
 const id = 'server';
 
 export const alertStatements = {
-  read: { name: 'alert-read', text: `select settings, secrets, state, version from alert where id = $1` },
+  read: { name: 'alert-read', text: `select settings, secrets, md5(secrets) as revision, state, version from alert where id = $1` },
   save: {
     name: 'alert-save',
     text: `insert into alert (id, settings, secrets) values ($1, $2::jsonb, $3::bytea)
-      on conflict (id) do update set settings = excluded.settings, secrets = excluded.secrets`,
+      on conflict (id) do update set settings = excluded.settings, secrets = excluded.secrets where md5(alert.secrets) = $4
+      returning 1`,
   },
   saveState: {
     name: 'alert-save-state',
@@ -32,6 +33,7 @@ export const alertStatements = {
 interface Stored {
   readonly settings: AlertSettings;
   readonly secrets: Buffer;
+  readonly revision: string;
   readonly state: string | null;
   readonly version: number;
 }
@@ -55,8 +57,9 @@ export const makeAlertStore = (database: Database, opener: Opener): AlertStore =
     // A setting of a newer release may be missing in an older row.
     return { ...row, settings: { ...usualAlertSettings, ...row.settings }, secrets, state: parsed(row.state) };
   },
-  async save(settings, secrets) {
-    await database.rows(alertStatements.save, [id, JSON.stringify(settings), opener.seal(alertPlace(id), JSON.stringify(secrets))]);
+  async save(settings, secrets, revision) {
+    const values = [id, JSON.stringify(settings), opener.seal(alertPlace(id), JSON.stringify(secrets)), revision];
+    return (await database.rows(alertStatements.save, values)).length === 1;
   },
   saveState: async (state, version) => (await database.rows(alertStatements.saveState, [id, JSON.stringify(state), version])).length === 1,
   async report({ node, at, startedAt, troubles }) {
