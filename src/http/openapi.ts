@@ -104,11 +104,12 @@ const bodyOf = ({ body, examples, takesBytes }: Route, shared: SharedSchemas) =>
 /** The schema of a route for the server, which checks input by it, and for the documents. Further names of a row are marked as deprecated. */
 export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => {
   const errors = errorsOf(spec);
+  const description = [spec.answerText, errors.text].filter((text) => text).join('. ');
   return {
     operationId: index === 0 ? spec.operationId : `${spec.operationId}Alias${index}`,
     tags: [spec.tag],
     summary: spec.summary,
-    ...(errors.text === '' ? {} : { description: errors.text }),
+    ...(description === '' ? {} : { description }),
     ...securityOf(spec),
     ...(index === 0 ? {} : { deprecated: true }),
     ...(spec.params === undefined ? {} : { params: spec.params }),

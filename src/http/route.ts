@@ -192,6 +192,8 @@ export interface RouteSpec<
   readonly query?: Query;
   /** Shape of the answer. Nothing is dropped from what `run` returns; the compiler compares the types. */
   readonly answer: Answer;
+  /** A sentence on the answer, for the documents. */
+  readonly answerText?: string;
   /** Status of `answer`; 200 when left out. */
   readonly status?: SuccessStatus;
   /** Other successes, by status; `run` gives one by `answered`. */

@@ -18,7 +18,7 @@ import {
 } from '../../route.ts';
 import { platformErrorFields } from '../../schemas/errors.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
-import { type SendPath, sentExample } from './examples.ts';
+import { type SendPath, storedText } from './stored.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
 
@@ -177,7 +177,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     requestHeaders: sendHeaders,
     body,
     answer,
-    examples: { answer: sentExample(label, body, answer, spec.sent) },
+    answerText: storedText(label),
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
     refusals: { ...sendRefusals, ...spec.refusals },

@@ -15,7 +15,7 @@ import { messageView } from '#src/contract/views.ts';
 import { mapResult, type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions, StatusAnswer } from '../../schemas/send.ts';
-import { sentExample } from './examples.ts';
+import { storedText } from './stored.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
 import { queued, sendRefusals, sendThrough } from './row.ts';
 
@@ -140,7 +140,7 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
     bodyLimit: bodyLimitOf(fileBytes),
     body: Body,
     answer: StatusAnswer,
-    examples: { answer: sentExample(label, Body, StatusAnswer, sent) },
+    answerText: storedText(label),
     invalidTexts: { 'font:enum': 'Invalid font', 'font:type': 'Invalid font' },
     refusals: {
       ...sendRefusals,
