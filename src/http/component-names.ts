@@ -12,6 +12,12 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'connectInstance answer jid': 'SessionJid',
   'connectInstance body': 'EmptyBody',
   'PasskeyNotice code': 'PasskeyCode',
+  'beginAdminSession answer': 'AdminSessionBegun',
+  'createUser answer': 'UserShown',
+  'offerOwnCode body': 'OwnPasswordBody',
+  'getAlerts answer': 'Alerts',
+  'getAlerts answer settings channels item': 'AlertChannel',
+  'getStorage answer messages': 'MessageStorage',
   'resetInstance 404': 'ResetError',
   'setPresence answer': 'Response',
   'getPasskey answer': 'PasskeyStage',
@@ -90,6 +96,7 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'listWebhookDeliveries limit': 'DeliveryLimitQuery',
   'listWebhookDeliveries offset': 'DeliveryOffsetQuery',
   'listWebhookDeliveries answer': 'Deliveries',
+  'getWebhookDelivery answer': 'DeliveryShown',
   'replayWebhookDeliveries body': 'ReplayBody',
   'replayWebhookDeliveries answer': 'Replayed',
   'testWebhook body': 'WebhookTest',
@@ -139,12 +146,12 @@ export const placeNames = (place: string): readonly string[] => {
 
 /** Names of the default answers by words of their descriptions. */
 const usualErrors = [
-  ['the platform:', 'UsualPlatformErrors'],
-  ['of sends:', 'UsualSendErrors'],
-  ['about groups:', 'UsualGroupErrors'],
-  ['about channels:', 'UsualChannelErrors'],
-  ['the administrator:', 'UsualAdminErrors'],
-  ['without a token:', 'UsualOpenErrors'],
+  ['the platform:', 'PlatformErrors'],
+  ['of sends:', 'SendErrors'],
+  ['about groups:', 'GroupErrors'],
+  ['about channels:', 'ChannelErrors'],
+  ['the administrator:', 'AdminErrors'],
+  ['without a token:', 'OpenErrors'],
 ] as const;
 
 /** Returns possible names for an error of a place such as `sendText 404`: the name of its status, and if that is taken, the name with the operation. */

@@ -2,21 +2,42 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Groups by name: the fields that the objects at two places have in common. A place is a named schema, or an operation with the way to the object. A third
- * text is a common field that each object keeps as its own.
- */
-export const groupPlaces: Readonly<Record<string, readonly [one: string, other: string, kept?: string]>> = {
-  SendOptions: ['sendText body', 'sendMedia body', 'number'],
-  CampaignContent: ['sendSimpleCampaign body', 'sendAdvancedCampaign body messages item'],
-  ChatSummary: ['Chat', 'findChats answer chats item'],
-  ActorSummary: ['listActors answer rows item', 'getActor answer'],
-  CallDetails: ['CallEvent 2 call', 'HistoryEvent 2 calls item'],
-  PrivacyChoices: ['changePrivacy body', 'getPrivacy answer'],
-  SessionOptions: ['connectInstance body', 'createInstance body'],
-  WebhookOptions: ['saveWebhook body', 'saveGlobalWebhook body'],
-  PostSearch: ['editPost body', 'deletePost body'],
-  GroupAct: ['GroupChangedEvent 2 event', 'GroupJoinedEvent 2 event 2'],
+/** The fields that two objects have in common. */
+interface GroupRow {
+  /**
+   * The places of both objects. A place is a named schema, a group of an earlier row, or an operation with the way to the object. A single place is a named
+   * schema, whose fields are the group.
+   */
+  readonly places: readonly [one: string, other?: string];
+  /** Common fields that each object keeps as its own, with spaces between them. */
+  readonly kept?: string;
+  /** True if the bounds of the fields hold for the other object too, which does not name them. */
+  readonly bounds?: true;
+}
+
+const content = 'CampaignContent';
+
+/** Groups by name. An object refers to a group only with fields that no earlier group of it has. */
+export const groupPlaces: Readonly<Record<string, GroupRow>> = {
+  SendOptions: { places: ['sendText body', 'sendMedia body'], kept: 'number' },
+  CampaignContent: { places: ['sendSimpleCampaign body', 'sendAdvancedCampaign body messages item'] },
+  MessageOptions: { places: ['SendOptions', content], bounds: true },
+  LinkPreview: { places: ['sendText body', content], bounds: true, kept: 'text' },
+  FileOptions: { places: ['sendMedia body', content], bounds: true },
+  ContactOptions: { places: ['sendContact body', content], bounds: true },
+  EventOptions: { places: ['sendEvent body', content], bounds: true },
+  MenuOptions: { places: ['sendMenu body', content], bounds: true },
+  PaymentOptions: { places: ['sendRequestPayment body', content], bounds: true },
+  ChatSummary: { places: ['Chat', 'findChats answer chats item'] },
+  ActorSummary: { places: ['listActors answer rows item', 'getActor answer'] },
+  CallDetails: { places: ['CallEvent 2 call', 'HistoryEvent 2 calls item'] },
+  PrivacyChoices: { places: ['changePrivacy body', 'getPrivacy answer'] },
+  SessionOptions: { places: ['connectInstance body', 'createInstance body'] },
+  WebhookOptions: { places: ['saveWebhook body', 'saveGlobalWebhook body'] },
+  PostSearch: { places: ['editPost body', 'deletePost body'] },
+  GroupAct: { places: ['GroupChangedEvent 2 event', 'GroupJoinedEvent 2 event 2'] },
+  Delivery: { places: ['Delivery'] },
+  AlertMail: { places: ['saveAlerts body email', 'getAlerts answer settings email'], bounds: true },
 };
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -56,11 +77,19 @@ const objectAt = (schemas: ReadonlyMap<string, unknown>, place: string): Json | 
 const requiredOf = (schema: Json): readonly string[] => (schema['required'] ?? []) as readonly string[];
 const fieldsOf = (schema: Json): Json => (schema['properties'] ?? {}) as Json;
 
+const boundNames = new Set(['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'pattern', 'minItems', 'maxItems']);
+
+const withoutBounds = (schema: unknown): unknown =>
+  isObject(schema) ? Object.fromEntries(Object.entries(schema).filter(([key]) => !boundNames.has(key))) : schema;
+
 /** Returns true if two objects have the same field, required in both or in none. */
-const isShared = (name: string, one: Json, other: Json): boolean =>
-  Object.hasOwn(fieldsOf(other), name) &&
-  requiredOf(one).includes(name) === requiredOf(other).includes(name) &&
-  JSON.stringify(fieldsOf(one)[name]) === JSON.stringify(fieldsOf(other)[name]);
+const isShared = (name: string, one: Json, other: Json, bounds = false): boolean => {
+  if (!Object.hasOwn(fieldsOf(other), name) || requiredOf(one).includes(name) !== requiredOf(other).includes(name)) return false;
+  const written = [one, other]
+    .map((schema) => fieldsOf(schema)[name])
+    .map((field) => JSON.stringify(bounds ? withoutBounds(field) : field));
+  return written[0] === written[1];
+};
 
 /** Returns the object with the fields that the condition holds for. */
 const withFields = (schema: Json, holds: (name: string) => boolean): Json => {
@@ -69,49 +98,79 @@ const withFields = (schema: Json, holds: (name: string) => boolean): Json => {
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties };
 };
 
-type Groups = readonly (readonly [name: string, group: Json])[];
+interface Group {
+  readonly name: string;
+  readonly schema: Json;
+  /** Objects whose fields need not name the bounds of the fields of the group. */
+  readonly loose: ReadonlySet<unknown>;
+}
 
-const hasAll = (schema: Json, group: Json): boolean => Object.keys(fieldsOf(group)).every((name) => isShared(name, group, schema));
+const hasAll = (schema: Json, { schema: group, loose }: Group): boolean =>
+  Object.keys(fieldsOf(group)).every((name) => isShared(name, group, schema, loose.has(schema)));
 
 /** Keywords of an object that mean the same in a composition. */
 const besides = new Set(['type', 'properties', 'required', 'description', 'examples']);
 
-/** Returns the first group whose fields an object has. */
-const groupOf = (schema: Json, groups: Groups): Groups[number] | undefined =>
-  schema['type'] !== 'object' || Object.keys(schema).some((key) => !besides.has(key))
-    ? undefined
-    : groups.find(([, group]) => hasAll(schema, group));
+/** Returns the groups whose fields an object has, and no field twice. */
+const groupsOf = (schema: Json, groups: readonly Group[]): readonly Group[] => {
+  if (schema['type'] !== 'object' || Object.keys(schema).some((key) => !besides.has(key))) return [];
+  const taken = new Set<string>();
+  return groups.filter((group) => {
+    const names = Object.keys(fieldsOf(group.schema));
+    if (group.schema === schema || names.some((name) => taken.has(name)) || !hasAll(schema, group)) return false;
+    for (const name of names) taken.add(name);
+    return true;
+  });
+};
 
 /** Replaces the objects in a value. Examples are data and stay as they are. */
-const replaced = (value: unknown, groups: Groups): unknown => {
+const replaced = (value: unknown, groups: readonly Group[]): unknown => {
   if (Array.isArray(value)) return value.map((one) => replaced(one, groups));
   if (!isObject(value)) return value;
   const changed: Json = Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, ['example', 'examples'].includes(key) ? one : replaced(one, groups)]),
   );
   // The fields are compared as they were given, before their own objects are replaced.
-  const [name, group] = groupOf(value, groups) ?? [];
-  if (group === undefined) return changed;
+  const order = Object.keys(fieldsOf(value));
+  const placeOf = ({ schema }: Group): number => order.findIndex((field) => Object.hasOwn(fieldsOf(schema), field));
+  const found = groupsOf(value, groups).toSorted((a, b) => placeOf(a) - placeOf(b));
+  if (found.length === 0) return changed;
   const { type: _type, properties: _properties, required: _required, ...rest } = changed;
-  const own = withFields(changed, (field) => !Object.hasOwn(fieldsOf(group), field));
-  const reference = { $ref: `#/components/schemas/${name}` };
-  const [first = ''] = Object.keys(fieldsOf(value));
-  if (Object.keys(fieldsOf(own)).length === 0) return { ...rest, allOf: [reference] };
+  const isGrouped = (field: string): boolean => found.some(({ schema }) => Object.hasOwn(fieldsOf(schema), field));
+  const own = withFields(changed, (field) => !isGrouped(field));
+  const references = found.map(({ name }) => ({ $ref: `#/components/schemas/${name}` }));
+  if (Object.keys(fieldsOf(own)).length === 0) return { ...rest, allOf: references };
   // Readers show the parts in this order, which is the order of the fields in the object.
-  return { ...rest, allOf: Object.hasOwn(fieldsOf(group), first) ? [reference, own] : [own, reference] };
+  return { ...rest, allOf: isGrouped(order[0] ?? '') ? [...references, own] : [own, ...references] };
+};
+
+/** Returns the group of a row, or undefined if the document lacks a place or the objects have no further field in common. */
+const groupOfRow = (name: string, row: GroupRow, schemas: ReadonlyMap<string, unknown>, earlier: readonly Group[]): Group | undefined => {
+  const [first, second] = row.places;
+  const one = objectAt(schemas, first);
+  if (second === undefined) return one && { name, schema: one, loose: new Set() };
+  const other = objectAt(schemas, second);
+  if (one === undefined || other === undefined) return undefined;
+  const kept = new Set(row.kept?.split(' '));
+  for (const found of [one, other].flatMap((schema) => groupsOf(schema, earlier)))
+    for (const field of Object.keys(fieldsOf(found.schema))) kept.add(field);
+  const schema = withFields(one, (field) => !kept.has(field) && isShared(field, one, other, row.bounds));
+  return Object.keys(fieldsOf(schema)).length === 0 ? undefined : { name, schema, loose: new Set(row.bounds ? [other] : []) };
 };
 
 /** Returns the same document with the groups as named schemas. A group whose places the document does not have is left out. */
 export const withFieldGroups = (document: Json): Json => {
-  const schemas = schemasByPlace(document);
-  const groups: Groups = Object.entries(groupPlaces).flatMap(([name, [first, second, kept]]) => {
-    const [one, other] = [objectAt(schemas, first), objectAt(schemas, second)];
-    if (one === undefined || other === undefined) return [];
-    const group = withFields(one, (field) => field !== kept && isShared(field, one, other));
-    return Object.keys(fieldsOf(group)).length === 0 ? [] : [[name, group] as const];
-  });
+  const schemas = new Map(schemasByPlace(document));
+  const groups: Group[] = [];
+  for (const [name, row] of Object.entries(groupPlaces)) {
+    const group = groupOfRow(name, row, schemas, groups);
+    if (group === undefined) continue;
+    groups.push(group);
+    schemas.set(name, group.schema);
+  }
   if (groups.length === 0) return document;
   const whole = replaced(document, groups) as Json;
   const components = (whole['components'] ?? {}) as Json;
-  return { ...whole, components: { ...components, schemas: { ...(components['schemas'] as Json), ...Object.fromEntries(groups) } } };
+  const named = Object.fromEntries(groups.map(({ name, schema }) => [name, replaced(schema, groups)]));
+  return { ...whole, components: { ...components, schemas: { ...(components['schemas'] as Json), ...named } } };
 };

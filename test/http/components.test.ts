@@ -125,6 +125,37 @@ test('components: an object with the fields of a group refers to it, and one tha
   assert.deepEqual(schemaOf('/lacks'), bodyOf({ number: { type: 'string' } }));
 });
 
+test('components: an object refers to several groups in the order of its fields, and one that names no bounds takes those of the group', () => {
+  const options = { delay: { type: 'integer', minimum: 0 } };
+  const preview = { linkPreview: { type: 'boolean' }, linkPreviewTitle: { type: 'string', maxLength: 9 } };
+  const loose = { linkPreview: { type: 'boolean' }, linkPreviewTitle: { type: 'string' } };
+  const text = { text: { type: 'string' } };
+  const body = (properties: Json) => ({ type: 'object', properties });
+  const operation = (operationId: string, schema: object) => ({
+    post: { operationId, requestBody: { content: { 'application/json': { schema } } } },
+  });
+  const campaign = body({ ...text, ...loose });
+  const grouped = withFieldGroups({
+    paths: {
+      '/text': operation('sendText', body({ ...text, ...preview, ...options })),
+      '/media': operation('sendMedia', body({ file: { type: 'string' }, ...options })),
+      '/simple': operation('sendSimpleCampaign', body({ ...campaign.properties, numbers: { type: 'array' } })),
+      '/advanced': operation('sendAdvancedCampaign', body({ messages: { type: 'array', items: campaign } })),
+      '/other': operation('other', body(loose)),
+    },
+  });
+  const { schemas } = grouped['components'] as { readonly schemas: Json };
+  const [previewPart, optionsPart] = ['LinkPreview', 'SendOptions'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  assert.deepEqual(schemas, {
+    SendOptions: body(options),
+    CampaignContent: { allOf: [body(text), previewPart] },
+    LinkPreview: body(preview),
+  });
+  const written = JSON.stringify(grouped['paths']);
+  assert.ok(written.includes(JSON.stringify({ allOf: [body(text), previewPart, optionsPart] })));
+  assert.ok(written.includes(JSON.stringify(body(loose))), 'bounds that no row declares are not added');
+});
+
 test('components: the usual errors of a kind of operations are errors of at least four of its rows', () => {
   const options = optionsWith({});
   const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
