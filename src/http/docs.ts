@@ -85,18 +85,21 @@ const describe = ({ serverUrl, version }: HttpOptions) => ({
 });
 
 interface Operation {
+  readonly parameters?: readonly { required?: boolean }[];
   readonly requestBody?: {
-    required: boolean;
+    required?: boolean;
     readonly content: Readonly<Record<string, { readonly schema?: { readonly required?: unknown } }>>;
   };
   readonly responses: Readonly<Record<string, { description: string }>>;
 }
 
-/** Corrects what Swagger adds: it says that every body is required, and describes each answer that has no description. */
+/** Corrects what Swagger adds: it says that every body is required, describes each answer that has no description, and marks optional parameters. */
 const corrected = (document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   for (const path of Object.values((document['paths'] ?? {}) as Readonly<Record<string, Readonly<Record<string, Operation>>>>)) {
-    for (const { requestBody, responses } of Object.values(path)) {
+    for (const { parameters = [], requestBody, responses } of Object.values(path)) {
       if (requestBody) requestBody.required = Object.values(requestBody.content).some(({ schema }) => schema?.required !== undefined);
+      // Parameters and bodies are optional in OpenAPI unless they say that they are required.
+      for (const one of [...parameters, ...(requestBody ? [requestBody] : [])]) if (one.required === false) delete one.required;
       for (const response of Object.values(responses)) if (response.description === 'Default Response') response.description = '';
     }
   }

@@ -170,7 +170,7 @@ test('document: fields that are there only sometimes are optional', () => {
 });
 
 test('document: a body that may be left out is not required', () => {
-  assert.equal(operations.get('POST /chat/find')?.requestBody?.required, false);
+  assert.notEqual(operations.get('POST /chat/find')?.requestBody?.required, true);
   assert.equal(operations.get('POST /send/text')?.requestBody?.required, true);
 });
 

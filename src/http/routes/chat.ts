@@ -133,6 +133,7 @@ export const chatRoutes: readonly Route[] = [
     tag: 'chat',
     summary: 'Find chats; any field of a chat is a filter',
     body: FindChatsBody,
+    examples: { body: { compact: true, sort: '-wa_lastMsgTimestamp', limit: 20 } },
     answer: ChatsAnswer,
     run: async ({ gateway, answerBytes, id, body }) => {
       const query = chatQueryOf(body);

@@ -11,7 +11,7 @@ export const Name = (description: string, example = 'shop') =>
 
 /** Phone numbers and ids that clients of dynamic languages send as numbers too. */
 export const LooseText = (maxLength: number, description: string, minLength = 0) =>
-  Type.Unsafe<string | number>({ type: ['string', 'number'], minLength, maxLength, description });
+  Type.Unsafe<string | number>({ type: ['string', 'number'], ...(minLength === 0 ? {} : { minLength }), maxLength, description });
 
 /** The schema with what the documents show in its place. */
 export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] });
