@@ -37,6 +37,9 @@ export const groupPlaces: Readonly<Record<string, GroupRow>> = {
   PostSearch: { places: ['editPost body', 'deletePost body'] },
   GroupAct: { places: ['GroupChangedEvent 2 event', 'GroupJoinedEvent 2 event 2'] },
   Delivery: { places: ['Delivery'] },
+  EventPerson: { places: ['MessagesUpdateEvent 2 event', 'PresenceEvent 2 event'] },
+  PasskeyStep: { places: ['followPasskey answer', 'confirmPasskeyByCode answer'] },
+  AlertChat: { places: ['saveAlerts body telegram', 'getAlerts answer settings telegram'], bounds: true },
   AlertMail: { places: ['saveAlerts body email', 'getAlerts answer settings email'], bounds: true },
 };
 
