@@ -48,7 +48,7 @@ for (const generator of Object.keys(generators) as Generator[]) {
 }
 
 /** Lines of the types, which editors and reviewers read. */
-const mostLines = 14_900;
+const mostLines = 14_850;
 
 test('clients: the types of openapi-typescript are short', () => {
   const lines = readFileSync(join(folder, 'openapi-fetch/client/schema.ts'), 'utf8').split('\n').length;
