@@ -42,19 +42,24 @@ export const uncertainFields = {
 
 /** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
 export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
-  Type.Intersect([
-    ref(Message),
-    Type.Object({
-      response: Type.Object({
-        status: Type.String({ examples: ['success'] }),
-        message: Type.String({ examples: ['Message sent successfully'] }),
-        ...further,
+  Type.Intersect(
+    [
+      ref(Message),
+      Type.Object({
+        response: Type.Object({
+          status: Type.String({ examples: ['success'] }),
+          message: Type.String({ examples: ['Message sent successfully'] }),
+          ...further,
+        }),
+        warning: optional(
+          Type.String({ description: 'What some apps of recipients do not show of the message, which was sent all the same' }),
+        ),
       }),
-      warning: optional(
-        Type.String({ description: 'What some apps of recipients do not show of the message, which was sent all the same' }),
-      ),
-    }),
-  ]);
+    ],
+    {
+      description: 'The message as it is stored. The example is a text: the description of each send names its `messageType` and `content`',
+    },
+  );
 
 // Shapes of status posts.
 

@@ -33,8 +33,8 @@ const stored = {
 
 export type SendPath = keyof typeof stored;
 
-/** Returns the sentence on the message that the example body of this send makes. */
+/** Returns the sentence on the answer to the example body of this send. */
 export const storedText = (path: SendPath): string => {
   const { messageType, content } = stored[path];
-  return `The message of the example has the \`messageType\` \`${messageType}\` and the \`content\` \`${content}\``;
+  return `The answer to the example has the \`messageType\` \`${messageType}\` and the \`content\` \`${content}\``;
 };
