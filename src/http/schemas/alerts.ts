@@ -21,7 +21,7 @@ const Settings = {
       security: OneOf(mailSecurities, { description: 'tls: from the first byte; startTls: before the login; none: without encryption' }),
       user: Text(320, 'The user; empty without a login'),
       from: Type.String({ maxLength: 320, pattern: sender, description: 'The address of the sender, alone or as `Name <address>`' }),
-      to: Type.Array(Type.String({ maxLength: 320, pattern: `^${mailbox}$` }), {
+      to: Type.Array(Type.String({ maxLength: 320, pattern: `^${mailbox}$`, examples: ['ana@example.com'] }), {
         maxItems: 20,
         description: 'The addresses of the recipients',
       }),
