@@ -11,7 +11,7 @@ export interface Cells {
 
 /** Wakes hibernated sessions. */
 export interface Waker {
-  /** Returns the instance with a live session. Wakes a hibernated session and waits. */
+  /** Returns the instance. Wakes a hibernated session and waits for it. The session may still be unconnected. */
   awake(id: InstanceId): Promise<Result<Cell>>;
 }
 

@@ -232,6 +232,7 @@ export const clientRequests: Readonly<Record<string, Form>> = {
   'w:profile:picture/set/': shallow('zapo profile.ts', server, { 'target?': /@/ }),
   'w:sync:app:state/set/sync': shallow('whatsmeow appstate.go'),
   'w:p/get/': shallow('whatsmeow keepalive.go'),
+  'w:p/get/ping': asks('the library socket.js', { ping: empty }),
 };
 
 /** The forms of a client's answers to requests of the platform. */

@@ -145,6 +145,7 @@ export const platformAnswers: Readonly<Record<string, Form>> = {
       'w:profile:picture/set/',
       'w:sync:app:state/set/sync',
       'w:p/get/',
+      'w:p/get/ping',
     ].map((name) => [name, shallow(name)]),
   ),
 };

@@ -1,4 +1,4 @@
-/** The one way in which a message of any kind leaves: written in the order of the calls, answered by the platform's ack. */
+/** The one way in which a message to a chat leaves: written in the order of the calls, answered by the platform's ack. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Audience, refuse, type Refusal } from '#actors/model.ts';
 import { closeOf } from '../wire/close-cause.ts';

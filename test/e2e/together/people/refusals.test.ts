@@ -5,6 +5,7 @@ import { wishes } from '#src/platform/operations/refusal-words.ts';
 import type { OperationName } from '#actors/ports.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
 
 let scene: Scene;
 let account: Account;
@@ -14,6 +15,9 @@ before(async () => {
   account = await scene.paired();
   const { sandbox } = scene.platform;
   await sandbox.putPerson({ number: contact, name: 'Contact' });
+  // The phone shares the keys of its settings after the pairing.
+  const rename = () => account.call('POST', '/profile/name', { name: 'Shop' });
+  await until(async () => (await rename()).status === 200, 'settings can be changed');
   group = (await sandbox.createGroup({ subject: 'Led', creator: account.number, participants: [contact] })).jid;
 });
 after(() => scene.close());
