@@ -5,6 +5,8 @@ import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands } from './commands/chats.ts';
 import { chatwootCommands, chatwootNews } from './commands/chatwoot.ts';
 import { ChatbotDesk } from './chatbot/desk.ts';
+import { Replies, type RepliesHost } from './chatwoot/replies.ts';
+import { deleteMessage } from './commands/deletions.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
 import { contactCommands, peopleCommands } from './commands/people.ts';
 import { connectionCommands } from './commands/connection.ts';
@@ -166,6 +168,23 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
   return owned;
 };
 
+/** Creates the part that sends messages of Chatwoot's agents. `send` is the same as for HTTP. */
+const repliesOf = (supervisor: Supervisor, send: RepliesHost['send']): Replies => {
+  const { ports, policy, workers, connector, deliveries, registry, dispatcher } = supervisor;
+  return new Replies({
+    ports,
+    policy: policy.chatwoot,
+    workers,
+    connector,
+    underWay: deliveries,
+    webhook: (id) => (registry.owns(id) ? dispatcher.webhooks.chatwoot(id) : null),
+    connected: () => dispatcher.webhooks.connected().filter((id) => registry.owns(id)),
+    send,
+    account: (id) => registry.record(id) ?? { owner: '', lid: '' },
+    remove: (id, messageId) => deleteMessage(supervisor, id, messageId),
+  });
+};
+
 const startNumbersLog = (supervisor: Supervisor): NumbersLog => {
   const { ports, policy } = supervisor;
   const numbersLog = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
@@ -242,7 +261,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   supervisor.attach(chatbot);
   if (supervisor.cluster?.streams) supervisor.attach(supervisor.cluster.streams.reader);
   await supervisor.load();
-  const replies = supervisor.makeReplies(commands.send);
+  const replies = repliesOf(supervisor, commands.send);
   const numbersLog = startNumbersLog(supervisor);
   const watch = startWatch(supervisor, baseUrl);
   replies.wake();

@@ -3,7 +3,6 @@
  * gateway start in this class.
  */
 import { Connector } from './chatwoot/connector.ts';
-import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { Dispatcher } from './supervisor/dispatcher.ts';
 import { batchedOutbox, trackedConnector, trackedOutbox, trackedReceiver } from './delivery/tracked-ports.ts';
 import type { Figures, InstanceView, Numbers, Unlinked } from './views.ts';
@@ -11,7 +10,6 @@ import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { StepLog } from './inspection/step-log.ts';
 import { Watchers } from './inspection/watchers.ts';
-import { deleteMessage } from './commands/deletions.ts';
 import { perform } from './commands/perform.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
 import { done, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
@@ -66,7 +64,7 @@ export class Supervisor {
   /** Workers of the whole process. */
   readonly workers: SupervisedWorkers;
   /** Posts to receivers, and the removal of their rows from the outbox. */
-  readonly #deliveries: UnderWay;
+  readonly deliveries: UnderWay;
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
@@ -113,16 +111,16 @@ export class Supervisor {
     this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.workers, open, during, held });
     // In a cluster, a takeover checks the unfinished work of earlier owners.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
-    this.#deliveries = new UnderWay(time);
-    const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.#deliveries);
-    const receiver = trackedReceiver(ports.receiver, this.#deliveries);
+    this.deliveries = new UnderWay(time);
+    const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.deliveries);
+    const receiver = trackedReceiver(ports.receiver, this.deliveries);
     this.connector = this.#makeConnector();
     this.dispatcher = new Dispatcher({
       ports: { ...ports, outbox, receiver },
       policy,
       baseUrl,
       workers: this.workers,
-      connector: trackedConnector(this.connector, this.#deliveries),
+      connector: trackedConnector(this.connector, this.deliveries),
       cells: registry.cells,
       record: (id) => registry.record(id),
       open,
@@ -208,7 +206,7 @@ export class Supervisor {
     this.chores.stop();
     await this.cluster?.stop();
     const cells = [...this.registry.cells.values()];
-    const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
+    const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
     for (const cell of cells) cell.end();
     await this.stepLog.stop();
@@ -316,22 +314,6 @@ export class Supervisor {
       fileBytes: this.policy.chatwoot.fileBytes,
       claim: (id) => ({ instanceId: id, epoch: this.registry.record(id)?.epoch ?? 0 }),
       file: (id, messageId) => this.#fileOf(id, messageId),
-    });
-  }
-
-  /** Creates the part that sends messages of Chatwoot's agents. `send` is the same as for HTTP. */
-  makeReplies(send: RepliesHost['send']): Replies {
-    return new Replies({
-      ports: this.ports,
-      policy: this.policy.chatwoot,
-      workers: this.workers,
-      connector: this.connector,
-      underWay: this.#deliveries,
-      webhook: (id) => (this.registry.owns(id) ? this.dispatcher.webhooks.chatwoot(id) : null),
-      connected: () => this.dispatcher.webhooks.connected().filter((id) => this.registry.owns(id)),
-      send,
-      account: (id) => this.registry.record(id) ?? { owner: '', lid: '' },
-      remove: (id, messageId) => deleteMessage(this, id, messageId),
     });
   }
 
