@@ -1,5 +1,5 @@
 /** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
-import { createAdmin, serverCommands } from './commands/server.ts';
+import { type Admin, createAdmin, serverCommands } from './commands/server.ts';
 import { businessCommands, channelCommands, groupCommands } from './commands/groups.ts';
 import { campaignCommands } from './commands/campaigns.ts';
 import { chatChangeCommands, chatCommands } from './commands/chats.ts';
@@ -22,7 +22,7 @@ import { userCommands } from './commands/users.ts';
 import { deliveryCommands, webhookCommands } from './commands/webhooks.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import { ownedGateway } from './cluster/owned-gateway.ts';
-import { signInsOf } from './cluster/sign-ins.ts';
+import { SharedSignIns } from './cluster/sign-ins.ts';
 import type { AuditFace, Gateway } from './views.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
@@ -124,24 +124,10 @@ export interface RunningGateway extends Gateway {
   stop(): Promise<void>;
 }
 
-/** Callbacks of a node in addition to its gateway. */
-interface NodeHooks {
-  /** Reports that this node owns more instances than before. */
-  onTaken(): void;
-  /** Reloads the admin token. Returns true if it changed. */
-  refresh(): Promise<boolean>;
-}
-
 /** Routes commands to the node that owns the instance, in a cluster. */
-const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, refresh }: NodeHooks): RunningGateway => {
-  const { cluster, registry, dispatcher, ports, watchers, inspection } = supervisor;
+const amongNodes = (gateway: RunningGateway, { cluster, registry, dispatcher, ports }: Supervisor): RunningGateway => {
   if (cluster === null) return gateway;
-  cluster.onTaken = onTaken;
-  cluster.refreshAdmin = async () => {
-    if (await refresh()) watchers.end();
-    await cluster.signIns.look();
-  };
-  const owned = ownedGateway(
+  return ownedGateway(
     gateway,
     cluster,
     {
@@ -160,12 +146,6 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
       },
     },
   );
-  cluster.show({
-    row: (id) => inspection.rowOf(id),
-    actor: (id) => owned.actor(id),
-    watchHere: (id, watcher) => watchers.steps(id, watcher),
-  });
-  return owned;
 };
 
 /** Creates the part that sends messages of Chatwoot's agents. `send` is the same as for HTTP. */
@@ -228,6 +208,21 @@ const startWatch = (supervisor: Supervisor, baseUrl: string) => {
   };
 };
 
+/** Commands on the admin token. Watchers of the inspector end with the token under which they began. */
+const adminCommands = (
+  { isAdmin, rotateAdminToken, version }: Admin,
+  { watchers }: Supervisor,
+): Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> => ({
+  isAdmin,
+  async rotateAdminToken() {
+    const before = version();
+    const rotated = await rotateAdminToken();
+    // The version also changes if another node rotated the token first.
+    if (version() !== before) watchers.end();
+    return rotated;
+  },
+});
+
 /** Commands that need the supervisor alone. */
 const accountCommands = (supervisor: Supervisor) => ({
   ...contactCommands(supervisor),
@@ -250,8 +245,11 @@ const auditing = (ports: Ports): { readonly commands: AuditFace; stop(): Promise
 
 /** Reads what is registered and answers with a gateway that takes commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
-  const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
-  const { made, refresh, version, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
+  const admin = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
+  const store = cluster?.signIns ?? kept;
+  const signIns = store ? new SharedSignIns(store, admin.version, !cluster) : null;
+  const access = signIns && { refresh: admin.refresh, signIns };
+  const supervisor = new Supervisor({ ports, policy, baseUrl, cluster: cluster && access ? { ...cluster, access } : undefined });
   // The chatbot uses the same commands as HTTP: a key of a send counts for both. A send is done before its instance goes to another node.
   const once = new SendOnce(ports);
   const sends = sendCommands(supervisor, once);
@@ -264,17 +262,11 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
   const replies = repliesOf(supervisor, commands.send);
   const numbersLog = startNumbersLog(supervisor);
   const watch = startWatch(supervisor, baseUrl);
+  supervisor.attach({ begun: () => replies.wake() });
   replies.wake();
   const audit = auditing(ports);
   const gateway: RunningGateway = {
-    ...admin,
-    async rotateAdminToken() {
-      const before = version();
-      const rotated = await admin.rotateAdminToken();
-      // The version also changes if another node rotated the token first.
-      if (version() !== before) supervisor.watchers.end();
-      return rotated;
-    },
+    ...adminCommands(admin, supervisor),
     ...instanceCommands(supervisor, (id) => chatbot.changed(id)),
     ...inspectorCommands(supervisor),
     ...connectionCommands(supervisor),
@@ -293,11 +285,11 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...userCommands(ports),
     ...audit.commands,
     ...watch.commands,
-    ...serverCommands(supervisor, signInsOf(supervisor.cluster, kept, version)),
+    ...serverCommands(supervisor, signIns),
     get accepting() {
       return supervisor.accepting;
     },
-    madeAdminToken: made,
+    madeAdminToken: admin.made,
     restore: () => supervisor.restore(),
     drain: (ms) => supervisor.drain(ms),
     async stop() {
@@ -307,5 +299,5 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
       await Promise.all([audit.stop(), watch.stop()]);
     },
   };
-  return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh });
+  return amongNodes(gateway, supervisor);
 }

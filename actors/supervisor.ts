@@ -12,15 +12,18 @@ import { StepLog } from './inspection/step-log.ts';
 import { Watchers } from './inspection/watchers.ts';
 import { perform } from './commands/perform.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
+import { nodeGate } from './cluster/cluster-gate.ts';
+import type { ClusterHost, OperatorAccess } from './cluster/host.ts';
+import { Ownership } from './cluster/ownership.ts';
 import { done, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
-import { createGate, type Gate } from './policy/gate.ts';
+import type { Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy } from './policy/policy.ts';
 import { anotherProxy } from './policy/proxy-choice.ts';
 import type { KeptFile, Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
-import { Hibernation } from './session/hibernation.ts';
+import { Hibernation, hibernationSweeps } from './session/hibernation.ts';
 import { restingView } from './session/status.ts';
-import { supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
+import { type PeriodicWorker, supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
 import { Capacity, Waking } from './supervisor/waking.ts';
@@ -38,7 +41,7 @@ export interface SupervisorInput {
   readonly policy: Policy;
   readonly baseUrl: string;
   /** The options of a cluster. If absent, this process owns every instance. */
-  readonly cluster?: ClusterOptions | undefined;
+  readonly cluster?: (ClusterOptions & { readonly access: OperatorAccess }) | undefined;
 }
 
 export class Supervisor {
@@ -66,6 +69,7 @@ export class Supervisor {
   /** Posts to receivers, and the removal of their rows from the outbox. */
   readonly deliveries: UnderWay;
   readonly #hibernation: Hibernation;
+  readonly #sweeps: PeriodicWorker;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
   readonly #tokens: TokenLookup;
@@ -74,81 +78,105 @@ export class Supervisor {
   readonly clock: ClockWatch;
   readonly stepLog: StepLog;
   /** Null without a cluster. This process then owns every instance. */
+  readonly #ownership: Ownership | null;
   readonly cluster: Cluster | null;
 
   constructor({ ports, policy, baseUrl, cluster }: SupervisorInput) {
-    const { time, chance } = ports;
+    const { time } = ports;
     this.ports = ports;
     this.policy = policy;
     this.since = time.now();
-    this.cluster = cluster ? new Cluster(cluster, ports) : null;
-    const owns = (id: InstanceId): boolean => this.cluster?.owns(id) ?? true;
+    const ownership = cluster ? new Ownership(time, cluster.policy) : null;
+    this.#ownership = ownership;
     this.workers = supervisedWorkers(ports, policy, {});
     this.#tokens = new TokenLookup(ports);
     this.stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.workers });
     this.clock = new ClockWatch(ports);
-    this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: this.cluster });
-    this.downloads = new Downloads({
-      ports,
-      fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
-      tell: (id, message, file) => this.#tellFile(id, message, file),
-      apiKey: (id) => registry.record(id)?.aiApikey ?? '',
-    });
-    const gate = createGate(policy.handshakes, time, () => chance.random());
-    this.#gate = this.cluster?.gate(gate) ?? gate;
-    const registry = new Registry((record) => this.#makeCell(record), owns);
+    this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.workers, cluster: cluster ?? null });
+    this.#gate = nodeGate(ports, policy, cluster);
+    const registry = new Registry(
+      (record) => this.#makeCell(record),
+      (id) => ownership?.owns(id) ?? true,
+    );
     this.registry = registry;
+    this.downloads = this.#makeDownloads();
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
-    this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restoring: () => this.#restore.restoring });
-    const wake = (cell: Cell): void => this.#hibernation.wake(cell);
-    const sleepers = this.cluster?.sleepers(registry, wake) ?? registry;
-    const room = (): number => this.capacity.room;
-    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, workers: this.workers, room });
+    // In a cluster, a takeover checks the unfinished work of earlier owners.
+    this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open });
+    this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restore: this.#restore });
+    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, room: () => this.capacity.room });
     this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
     const during: Supervisor['during'] = (id, work) => this.during(id, work);
     const held = (): string => this.clock.hold;
     this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.workers, open, during, held });
-    // In a cluster, a takeover checks the unfinished work of earlier owners.
-    this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
     this.deliveries = new UnderWay(time);
-    const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.deliveries);
-    const receiver = trackedReceiver(ports.receiver, this.deliveries);
     this.connector = this.#makeConnector();
-    this.dispatcher = new Dispatcher({
-      ports: { ...ports, outbox, receiver },
-      policy,
-      baseUrl,
-      workers: this.workers,
-      connector: trackedConnector(this.connector, this.deliveries),
-      cells: registry.cells,
-      record: (id) => registry.record(id),
-      open,
-      owns,
-      onDuty: () => this.cluster?.onDuty ?? true,
-      agesCount: () => this.clock.trouble === '',
-      troubled: (id) => this.watchers.changed(id),
-    });
-    this.#attachCluster(wake);
+    this.dispatcher = this.#makeDispatcher(baseUrl, () => cluster?.onDuty() ?? true);
     const inspection = this.#makeInspection();
     this.inspection = inspection;
     this.watchers = new Watchers({ time, log: ports.log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
+    this.cluster = cluster && ownership ? new Cluster(cluster, ownership, this.#clusterHost(cluster.access)) : null;
+    const sleepers = this.cluster?.sleepers ?? registry;
+    this.#sweeps = hibernationSweeps({
+      ports,
+      policy: policy.hibernation,
+      workers: this.workers,
+      hibernation: this.#hibernation,
+      sleepers,
+    });
   }
 
-  #attachCluster(wake: (cell: Cell) => void): void {
-    const { ports, policy, registry, dispatcher, since, campaigns } = this;
-    this.cluster?.attach({
+  #makeDownloads(): Downloads {
+    return new Downloads({
+      ports: this.ports,
+      fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
+      tell: (id, message, file) => this.#tellFile(id, message, file),
+      apiKey: (id) => this.registry.record(id)?.aiApikey ?? '',
+    });
+  }
+
+  #makeDispatcher(baseUrl: string, onDuty: () => boolean): Dispatcher {
+    const { ports, policy, registry, workers } = this;
+    const outbox = trackedOutbox(batchedOutbox(ports.outbox, ports.time), this.deliveries);
+    const receiver = trackedReceiver(ports.receiver, this.deliveries);
+    return new Dispatcher({
+      ports: { ...ports, outbox, receiver },
+      policy,
+      baseUrl,
+      workers,
+      connector: trackedConnector(this.connector, this.deliveries),
+      cells: registry.cells,
+      record: (id) => registry.record(id),
+      open: () => this.accepting,
+      owns: registry.owns,
+      onDuty,
+      agesCount: () => this.clock.trouble === '',
+      troubled: (id) => this.watchers.changed(id),
+    });
+  }
+
+  #clusterHost({ refresh, signIns }: OperatorAccess): ClusterHost {
+    const { ports, policy, registry, dispatcher, since, campaigns, workers, watchers, inspection } = this;
+    return {
       ports,
       policy,
-      workers: this.workers,
+      workers,
       registry,
       dispatcher,
       since,
       campaigns,
-      wake,
+      wake: (cell) => this.#hibernation.wake(cell),
       forget: (id) => this.forget(id),
-      forgetBeside: (id) => this.#tellReaders((reader) => reader.forget(id)),
-    });
+      forgetBeside: (id) => this.#tellReaders((reader) => reader.forget?.(id)),
+      begun: () => this.#tellReaders((reader) => reader.begun?.()),
+      async refreshAdmin() {
+        if (await refresh()) watchers.end();
+        await signIns.look();
+      },
+      row: (id) => inspection.rowOf(id),
+      watchHere: (id, watcher) => watchers.steps(id, watcher),
+    };
   }
 
   #makeInspection(): Inspection {
@@ -176,7 +204,7 @@ export class Supervisor {
     if (this.cluster) await this.cluster.join();
     else this.#restore.begin();
     this.accepting = true;
-    this.#hibernation.start();
+    this.#sweeps.start();
     this.dispatcher.sweeper.start();
     this.chores.start();
     this.stepLog.start();
@@ -185,7 +213,7 @@ export class Supervisor {
   /** Restores the sessions. In a cluster, starts to take instances, including those that have to be online. */
   async restore(): Promise<void> {
     if (this.cluster) return this.cluster.begin();
-    await this.#restore.run();
+    await this.#restore.run((cell) => this.#hibernation.wake(cell));
     await this.campaigns.restore();
   }
 
@@ -197,9 +225,9 @@ export class Supervisor {
   /** Closes every session. Accepted work is stored, and delivered rows are removed from the outbox. Bounded in time, even if a part does not answer. */
   async stop(): Promise<void> {
     this.accepting = false;
-    this.#tellReaders((reader) => reader.stop());
+    this.#tellReaders((reader) => reader.stop?.());
     this.watchers.end();
-    this.#hibernation.stop();
+    this.#sweeps.stop();
     this.campaigns.stop();
     this.workers.stop();
     this.dispatcher.sweeper.stop();
@@ -231,7 +259,7 @@ export class Supervisor {
   async lookUp(token: string): Promise<InstanceId | null> {
     const record = this.cluster === null ? null : await this.#tokens.find(token);
     if (record === null) return null;
-    if (!this.cluster?.mayAct(record.id)) this.registry.register(record);
+    if (!this.#ownership?.mayAct(record.id)) this.registry.register(record);
     return record.id;
   }
 
@@ -239,7 +267,7 @@ export class Supervisor {
   async exists(id: InstanceId): Promise<boolean> {
     if (this.registry.record(id) !== undefined || this.cluster === null) return this.registry.record(id) !== undefined;
     const [record] = await this.ports.instances.some([id]);
-    if (record !== undefined && !this.cluster.mayAct(id)) this.registry.register(record);
+    if (record !== undefined && this.#ownership?.mayAct(id) !== true) this.registry.register(record);
     return record !== undefined;
   }
 
@@ -250,7 +278,7 @@ export class Supervisor {
 
   /** Runs work on an instance. The instance moves to another node only after the work. */
   during<T>(id: InstanceId, work: () => Promise<T>): Promise<T> {
-    return this.cluster === null ? work() : this.cluster.uses.during(id, work);
+    return this.#ownership?.uses.during(id, work) ?? work();
   }
 
   /** Removes an instance from memory after its removal from storage. */
@@ -260,7 +288,7 @@ export class Supervisor {
     this.#restore.forget(id);
     this.campaigns.forget(id);
     this.dispatcher.forget(id);
-    this.#tellReaders((reader) => reader.forget(id));
+    this.#tellReaders((reader) => reader.forget?.(id));
   }
 
   /** Attaches a reader of instances. */
@@ -323,9 +351,9 @@ export class Supervisor {
   }
 
   get #accountChange(): AccountChangeHost {
-    const { ports, campaigns, cluster } = this;
-    const forgetBeside = (id: InstanceId): void => this.#tellReaders((reader) => reader.forget(id));
-    return { ports, campaigns, mayAct: (id) => cluster?.mayAct(id) ?? true, forgetBeside };
+    const { ports, campaigns } = this;
+    const forgetBeside = (id: InstanceId): void => this.#tellReaders((reader) => reader.forget?.(id));
+    return { ports, campaigns, mayAct: (id) => this.#ownership?.mayAct(id) ?? true, forgetBeside };
   }
 
   #makeCell(record: InstanceRecord): Cell {
@@ -340,8 +368,8 @@ export class Supervisor {
       held: () => this.clock.hold,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
       beginAnew: (cell, identity) => beginAnew(this.#accountChange, cell, identity),
-      published: (event) => this.#tellReaders((reader) => reader.note(event, record.epoch)),
-      mayAct: () => this.cluster?.mayAct(record.id) ?? true,
+      published: (event) => this.#tellReaders((reader) => reader.note?.(event, record.epoch)),
+      mayAct: () => this.#ownership?.mayAct(record.id) ?? true,
       hasRoom: () => this.capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
       downloaded: (message, file) => void this.#tellFile(record.id, message, file),
@@ -350,7 +378,7 @@ export class Supervisor {
         void Promise.resolve()
           .then(() => this.#restore.live(cell))
           .then(() => this.campaigns.resume(record.id));
-        this.#tellReaders((reader) => reader.live(cell));
+        this.#tellReaders((reader) => reader.live?.(cell));
       },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
       moved: ({ steps }) => {

@@ -2,9 +2,11 @@
  * A gate that limits the handshakes of the whole cluster. A session passes the gate of its node first, then waits for a place of the cluster. Waiting
  * sessions of a node share one query. A restart of all nodes therefore costs a few statements a second, and not one per session.
  */
-import type { Gate } from '../policy/gate.ts';
+import { createGate, type Gate } from '../policy/gate.ts';
 import { backOff } from '../policy/pacing.ts';
-import { StorageFailure, type AdmissionRate, type LeaseStore, type Log, type Time } from '../ports.ts';
+import type { Policy } from '../policy/policy.ts';
+import { StorageFailure, type AdmissionRate, type LeaseStore, type Log, type Ports, type Time } from '../ports.ts';
+import type { ClusterPolicy } from './policy.ts';
 
 export interface ClusterGateInput {
   readonly own: Gate;
@@ -104,3 +106,14 @@ export class ClusterGate implements Gate {
     }
   }
 }
+
+/** Returns the gate of this process. In a cluster the gate of the node stands behind the gate of the cluster. */
+export const nodeGate = (
+  ports: Pick<Ports, 'time' | 'log' | 'chance'>,
+  policy: Pick<Policy, 'handshakes'>,
+  cluster?: { readonly leases: ClusterGateInput['store']; readonly policy: Pick<ClusterPolicy, 'admission'> },
+): Gate => {
+  const random = (): number => ports.chance.random();
+  const own = createGate(policy.handshakes, ports.time, random);
+  return cluster ? new ClusterGate({ ...ports, own, store: cluster.leases, rate: cluster.policy.admission, random }) : own;
+};

@@ -7,6 +7,7 @@ import { type Departure, Departures, planOf } from './plan.ts';
 import { Placement, ReservedSlots } from './placement.ts';
 import { LeaseCheck, NodeWatch } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
+import type { LeaseTerm, Ownership } from './ownership.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {
@@ -14,6 +15,7 @@ export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newInca
   readonly time: Time;
   readonly log: Log;
   readonly policy: ClusterPolicy;
+  readonly ownership: Ownership;
   readonly workers: SupervisedWorkers;
   readonly sessions: OwnedSessions;
   readonly meter: Pick<Meter, 'leases'>;
@@ -29,13 +31,9 @@ const restLookMs = 10_000;
 const lateLooks = 3;
 
 export class ClusterNode {
-  readonly lease: NodeLease;
   readonly #input: ClusterNodeInput;
-  /** Epochs of the instances that this node owns. */
-  readonly #owned = new Map<InstanceId, number>();
-  /** The last epoch of each instance that this node ever owned. */
-  readonly #epochs = new Map<InstanceId, number>();
-  readonly #leaving = new Map<InstanceId, Promise<void>>();
+  readonly #ownership: Ownership;
+  readonly #lease: NodeLease;
   readonly #departures: Departures;
   readonly #watch: NodeWatch;
   readonly #looks: PeriodicWorker;
@@ -60,16 +58,19 @@ export class ClusterNode {
 
   constructor(input: ClusterNodeInput) {
     this.#input = input;
+    this.#ownership = input.ownership;
     this.#reserved = new ReservedSlots(input.time);
-    const { store, time, log, policy, workers } = input;
-    this.lease = new NodeLease({
+    const { store, time, log, policy, workers, ownership } = input;
+    const check = this.#makeCheck();
+    this.#check = check;
+    this.#lease = new NodeLease({
       ...input,
-      load: () => this.#owned.size,
-      astray: () => this.#check.found,
-      renewed: () => this.#check.renewed(),
+      term: ownership.lease,
+      load: () => ownership.owned.size,
+      astray: () => check.found,
+      renewed: () => check.renewed(),
       ended: () => this.#closeAll(true),
     });
-    this.#check = this.#makeCheck();
     this.#watch = new NodeWatch({ store, time, log, lease: policy.lease, me: input.node.name });
     this.#departures = new Departures({ time, atOnce: policy.leavingAtOnce, leave: (departure) => this.#moveAway(departure) });
     this.#looks = new PeriodicWorker({
@@ -80,7 +81,7 @@ export class ClusterNode {
       everyMs: policy.lookEvery,
       unanswered: 'node.notLooked',
       run: async () => {
-        if (this.lease.incarnation === null) return;
+        if (this.#term.incarnation === null) return;
         const look = await this.#watch.look(this.#reserved.countBeside(null) > 0);
         this.#lookedAt = time.monotonic();
         await this.#act(look);
@@ -91,10 +92,9 @@ export class ClusterNode {
   #makeCheck(): LeaseCheck {
     return new LeaseCheck({
       ...this.#input,
-      incarnation: () => this.lease.incarnation,
-      held: () =>
-        [...this.#owned].map(([instanceId, epoch]) => ({ instanceId, epoch })).filter(({ instanceId }) => !this.#leaving.has(instanceId)),
-      leaving: () => new Set(this.#leaving.keys()),
+      incarnation: () => this.#term.incarnation,
+      held: () => this.#ownership.held,
+      leaving: () => new Set(this.#ownership.leaving.keys()),
       serially: (work) => this.#serially(work),
       giveBack: (incarnation, claims) => this.#giveBack(incarnation, claims),
       drop: (id) => this.#drop(id),
@@ -103,9 +103,13 @@ export class ClusterNode {
     });
   }
 
+  get #term(): LeaseTerm {
+    return this.#ownership.lease;
+  }
+
   /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
-    await this.lease.start();
+    await this.#lease.start();
     // Reads the live nodes before the first request, which may concern another node. Later looks report a failure of this look.
     this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
@@ -124,24 +128,9 @@ export class ClusterNode {
     this.#looks.wake();
   }
 
-  /** Returns true if this node may write for the instance now. The result stays true while its session is closed to be opened on another node. */
-  mayAct(id: InstanceId): boolean {
-    return this.#owned.has(id) && this.lease.good;
-  }
-
-  /** Returns the last epoch under which this node owned the instance, or null if it never did. */
-  lastEpochOf(id: InstanceId): number | null {
-    return this.#epochs.get(id) ?? null;
-  }
-
-  /** Returns true if this node accepts commands for the instance now. */
-  owns(id: InstanceId): boolean {
-    return this.#owned.has(id) && !this.#leaving.has(id) && this.lease.good;
-  }
-
   /** Starts to move the sessions to other nodes, a few at a time, as far as other nodes have room. */
   async drain(): Promise<void> {
-    await this.lease.drain();
+    await this.#lease.drain();
     this.look();
   }
 
@@ -152,12 +141,12 @@ export class ClusterNode {
 
   /** True if this node owns an instance that another node would take. */
   get canGiveAway(): boolean {
-    return this.#owned.size > 0 && this.lease.incarnation !== null && this.#placement.hasRoom;
+    return this.#ownership.owned.size > 0 && this.#term.incarnation !== null && this.#placement.hasRoom;
   }
 
   /** Returns the name of the node that takes an unowned instance. Returns null if no node does, or if this node knows of none. */
   nodeFor(id: InstanceId): string | null {
-    return this.lease.incarnation === null ? null : this.#placement.of(id);
+    return this.#term.incarnation === null ? null : this.#placement.of(id);
   }
 
   /** Number of differences between the leases in the database and in memory at the last comparison. */
@@ -165,47 +154,39 @@ export class ClusterNode {
     return this.#check.found;
   }
 
-  /** Instances that this node owns, with their epochs. */
-  get owned(): ReadonlyMap<InstanceId, number> {
-    return this.#owned;
-  }
-
   /** True if no node had room for more instances at the last look. */
   get isClusterFull(): boolean {
-    return this.lease.incarnation !== null && !this.#placement.hasRoom;
+    return this.#term.incarnation !== null && !this.#placement.hasRoom;
   }
 
   /** Reserves a slot for a session of another node. Returns false without a free slot, or without the database, which a take needs. */
   reserveSlot(id: InstanceId): boolean {
     const { time, policy } = this.#input;
     if (time.monotonic() - this.#lookedAt > lateLooks * policy.lookEvery) return false;
-    if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
+    if (this.#term.draining || this.#term.incarnation === null || this.#roomFor(id) <= 0) return false;
     this.#reserved.keep(id);
     return true;
   }
 
   /** Takes an instance for a request. Returns false if another node owns the instance, or this node may take none. */
   async take(id: InstanceId, cause: TakeCause = 'asked'): Promise<boolean> {
-    if (this.owns(id)) return true;
-    await this.#leaving.get(id);
+    if (this.#ownership.owns(id)) return true;
+    await this.#ownership.leaving.get(id);
     // A request that arrives during the move must not take the instance back, because the session would have to close again.
     if (this.#promised.has(id)) return false;
-    if (this.lease.draining || this.#roomFor(id) <= 0) return false;
+    if (this.#term.draining || this.#roomFor(id) <= 0) return false;
     await this.#asked.take(id, cause);
-    return this.owns(id);
+    return this.#ownership.owns(id);
   }
 
   /** Closes the session and ends its lease, for example because the session hibernated. Never rejects. */
   release(id: InstanceId, cause: EndCause): Promise<void> {
-    const known = this.#leaving.get(id);
+    const { owned, leaving } = this.#ownership;
+    const known = leaving.get(id);
     if (known) return known;
-    if (!this.#owned.has(id)) return Promise.resolve();
+    if (!owned.has(id)) return Promise.resolve();
     this.#input.sessions.serve(id, false);
-    const leaving: Promise<void> = this.#leave(id, cause).finally(() => {
-      if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
-    });
-    this.#leaving.set(id, leaving);
-    return leaving;
+    return this.#ownership.leave(id, this.#leave(id, cause));
   }
 
   /** Closes every session, then leaves the cluster. Never rejects. */
@@ -214,17 +195,17 @@ export class ClusterNode {
     this.#departures.plan([], 1);
     await this.#taking;
     await this.#closeAll(false);
-    await this.lease.stop();
+    await this.#lease.stop();
   }
 
   async #act(look: Look): Promise<void> {
     const { node, policy } = this.#input;
-    const { draining } = this.lease;
+    const { draining } = this.#term;
     const perSecond = draining ? policy.drainsPerSecond : policy.movesPerSecond;
     this.#nodes = look.nodes;
     const placement = (this.#placement = new Placement(look.nodes, policy.settled));
     const moves = Math.max(1, Math.floor((perSecond * policy.lookEvery) / 1000));
-    const here = [...this.#owned.keys()].filter((id) => !this.#leaving.has(id));
+    const here = [...this.#ownership.owned.keys()].filter((id) => !this.#ownership.leaving.has(id));
     const owned = here.filter((id) => !this.#isBeingPaired(id));
     const { take, giveAway } = planOf({
       me: node.name,
@@ -249,12 +230,12 @@ export class ClusterNode {
 
   /** Returns the free slots, without the owned instances and the reserved slots. A slot that is reserved for the given instance counts as free. */
   #roomFor(id: InstanceId | null): number {
-    return this.#input.node.capacity - this.#owned.size - this.#reserved.countBeside(id);
+    return this.#input.node.capacity - this.#ownership.owned.size - this.#reserved.countBeside(id);
   }
 
   /** Returns true if a move would end a pairing. Balance is not worth that, but a draining node has no choice. */
   #isBeingPaired(id: InstanceId): boolean {
-    return !this.lease.draining && this.#input.sessions.isPairing(id);
+    return !this.#term.draining && this.#input.sessions.isPairing(id);
   }
 
   #refusingNow(): ReadonlySet<string> {
@@ -270,11 +251,11 @@ export class ClusterNode {
     this.#lookedAtRestAt = time.monotonic();
     if (!this.#watch.restShare.isDue(this.#nodes)) return;
     const unsent = await sessions.unsent();
-    const isIdle = (id: InstanceId): boolean => !this.#leaving.has(id) && !unsent.has(id) && sessions.isIdle(id);
-    for (const id of [...this.#owned.keys()].filter(isIdle)) void this.release(id, 'idle');
+    const isIdle = (id: InstanceId): boolean => !this.#ownership.leaving.has(id) && !unsent.has(id) && sessions.isIdle(id);
+    for (const id of [...this.#ownership.owned.keys()].filter(isIdle)) void this.release(id, 'idle');
     const room = Math.min(this.#roomFor(null), policy.takenAtOnce);
-    if (this.lease.draining || room <= 0) return;
-    const mine = [...unsent].filter((id) => !this.#owned.has(id) && this.#placement.of(id) === node.name).slice(0, room);
+    if (this.#term.draining || room <= 0) return;
+    const mine = [...unsent].filter((id) => !this.#ownership.owned.has(id) && this.#placement.of(id) === node.name).slice(0, room);
     const free = mine.length === 0 ? [] : await store.unowned(mine);
     if (free.length > 0) await this.#take(free, 'placed');
   }
@@ -282,24 +263,23 @@ export class ClusterNode {
   /** Takes instances, one batch at a time, so that a stop can wait for the batch. */
   #take(ids: readonly InstanceId[], cause: TakeCause): Promise<void> {
     return this.#serially(async () => {
-      const { store, sessions } = this.#input;
-      const { incarnation } = this.lease;
+      const { store, sessions, ownership } = this.#input;
+      const { incarnation } = this.#term;
       if (incarnation === null) return;
       // A session that is open or still closing on this node keeps its epoch. If its lease is gone from the database, the lease check ends the
       // session first.
-      const absent = ids.filter((id) => !this.#owned.has(id) && !this.#leaving.has(id));
+      const absent = ids.filter((id) => !ownership.owned.has(id) && !ownership.leaving.has(id));
       if (absent.length === 0) return;
       const claims = await store.take(incarnation, absent, cause);
       // The lease of the node, and the new leases with it, may have been lost during the statement.
-      if (claims.length === 0 || this.lease.incarnation !== incarnation) return;
+      if (claims.length === 0 || this.#term.incarnation !== incarnation) return;
       const begin = await sessions.prepare(claims).catch(async (error: unknown) => {
         await this.#giveBack(incarnation, claims);
         throw error;
       });
-      if (this.lease.incarnation !== incarnation) return;
+      if (this.#term.incarnation !== incarnation) return;
       for (const { instanceId, epoch, cause: why } of claims) {
-        this.#owned.set(instanceId, epoch);
-        this.#epochs.set(instanceId, epoch);
+        ownership.begin(instanceId, epoch);
         this.#reserved.end(instanceId);
         this.#given.delete(instanceId);
         this.#input.meter.leases('taken', why, 1);
@@ -307,7 +287,7 @@ export class ClusterNode {
       this.#balanced = '';
       begin();
       for (const { instanceId } of claims) this.#serve(instanceId);
-      if (this.#roomFor(null) <= 0) void this.lease.announce();
+      if (this.#roomFor(null) <= 0) void this.#lease.announce();
     });
   }
 
@@ -329,14 +309,11 @@ export class ClusterNode {
 
   /** Stops all writes and sends for the instance at once, because another node may own it. */
   #drop(id: InstanceId): void {
-    if (!this.#owned.delete(id)) return;
+    if (!this.#ownership.end(id)) return;
     const { sessions, meter } = this.#input;
     meter.leases('ended', 'lost', 1);
     sessions.serve(id, false);
-    const closing = sessions.close(id, true).then(() => {
-      if (this.#leaving.get(id) === closing) this.#leaving.delete(id);
-    });
-    this.#leaving.set(id, closing);
+    void this.#ownership.leave(id, sessions.close(id, true));
   }
 
   /** Closes the session if its next owner reserves a slot for it. Otherwise the session stays, and the next look decides again. */
@@ -344,12 +321,12 @@ export class ClusterNode {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;
     // Since the plan was made, the session may have been lost or released, or a person may have begun to pair it.
-    const isVoid = (): boolean => !this.#owned.has(id) || this.#leaving.has(id) || this.#isBeingPaired(id);
+    const isVoid = (): boolean => !this.#ownership.owned.has(id) || this.#ownership.leaving.has(id) || this.#isBeingPaired(id);
     if (isVoid() || this.#refusing.has(to)) return;
     const agreed = await sessions.offer(departure);
     if (!agreed) this.#refusing.set(to, time.monotonic() + policy.renewEvery);
     if (!agreed || isVoid()) return;
-    const cause = this.lease.draining ? 'drained' : 'moved';
+    const cause = this.#term.draining ? 'drained' : 'moved';
     if (cause === 'drained') this.#given.add(id);
     this.#promised.add(id);
     await this.release(id, cause);
@@ -358,11 +335,11 @@ export class ClusterNode {
   }
 
   async #leave(id: InstanceId, cause: EndCause): Promise<void> {
-    const [{ incarnation }, epoch] = [this.lease, this.#owned.get(id)];
+    const [{ incarnation }, epoch] = [this.#term, this.#ownership.owned.get(id)];
     await this.#input.sessions.close(id, false);
     // The lease may have been lost with the lease of the node, and may even have been taken again.
-    if (epoch === undefined || incarnation === null || this.#owned.get(id) !== epoch) return;
-    this.#owned.delete(id);
+    if (epoch === undefined || incarnation === null || this.#ownership.owned.get(id) !== epoch) return;
+    this.#ownership.end(id);
     this.#input.meter.leases('ended', cause, 1);
     await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
   }
@@ -376,23 +353,22 @@ export class ClusterNode {
   }
 
   async #closeAll(hurry: boolean): Promise<void> {
-    const ids = [...this.#owned.keys()];
+    const { owned, leaving } = this.#ownership;
+    const ids = [...owned.keys()];
     for (const id of ids) this.#input.sessions.serve(id, false);
-    await Promise.all(ids.map((id) => (hurry ? undefined : this.#leaving.get(id)) ?? this.#closeOne(id, hurry)));
-    this.#owned.clear();
+    await Promise.all(ids.map((id) => (hurry ? undefined : leaving.get(id)) ?? this.#closeOne(id, hurry)));
+    this.#ownership.clear();
   }
 
   /** Closes one session during a stop or after a loss. The session counts as leaving, so that no command opens it again under a lost lease. */
   #closeOne(id: InstanceId, hurry: boolean): Promise<void> {
-    const epoch = this.#owned.get(id);
-    const closing = this.#input.sessions.close(id, hurry).then(() => {
-      if (epoch !== undefined && this.#owned.get(id) === epoch) {
-        this.#owned.delete(id);
-        this.#input.meter.leases('ended', hurry ? 'lost' : 'stopped', 1);
-      }
-      if (this.#leaving.get(id) === closing) this.#leaving.delete(id);
+    const ownership = this.#ownership;
+    const epoch = ownership.owned.get(id);
+    const closed = this.#input.sessions.close(id, hurry).then(() => {
+      if (epoch === undefined || ownership.owned.get(id) !== epoch) return;
+      ownership.end(id);
+      this.#input.meter.leases('ended', hurry ? 'lost' : 'stopped', 1);
     });
-    this.#leaving.set(id, closing);
-    return closing;
+    return ownership.leave(id, closed);
   }
 }

@@ -2,7 +2,8 @@
 import { type InstanceId, refuse, type Result } from '../model.ts';
 import { type Lease, type LeaseStore, StorageFailure, type Time } from '../ports.ts';
 import { within } from '../waiting.ts';
-import type { Command, Uses } from './host.ts';
+import type { Command } from './host.ts';
+import type { Ownership } from './ownership.ts';
 import type { ClusterPolicy } from './policy.ts';
 import type { Moved, Remote, RemoteAnswer } from './remote.ts';
 
@@ -94,11 +95,9 @@ export interface ClusterCommandsInput {
   readonly time: Time;
   readonly policy: Pick<ClusterPolicy, 'ownerWait' | 'answer' | 'question' | 'lease' | 'renewEvery' | 'retryEvery'>;
   readonly leases: Pick<LeaseStore, 'leaseOf' | 'epochOf'>;
-  readonly uses: Uses;
+  readonly ownership: Ownership;
   /** Null without a bus. */
   readonly remote: Remote | null;
-  /** Returns true if this node owns the instance now. */
-  owns(id: InstanceId): boolean;
   /** Returns the name of the node to which the instance belongs, or null. */
   nodeFor(id: InstanceId): string | null;
   /** Returns true if no node has room for more instances. */
@@ -125,12 +124,6 @@ const isResult = (value: unknown): boolean => {
   return ok === true || (ok === false && typeof refusal?.message === 'string');
 };
 
-/** Returns true if nothing left the process, so that a retry is safe. */
-const wasNotSent = (value: unknown): boolean => {
-  const { ok, refusal } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Extract<Result<never>, { ok: false }>>;
-  return ok === false && refusal?.reason === 'notSent';
-};
-
 const late: RemoteAnswer = { kind: 'late' };
 
 export class ClusterCommands {
@@ -148,7 +141,7 @@ export class ClusterCommands {
     let until = time.monotonic() + policy.ownerWait;
     for (let tries = 1; ; tries += 1) {
       const began = time.monotonic();
-      const here = await this.hereIfOwned(command);
+      const here = await this.#input.ownership.run(command);
       if (here) return here.value;
       const there = await this.#there(command, policy.answer);
       if (there.kind === 'answered') return isResult(there.value) ? (there.value as Result<T>) : lateRefusal;
@@ -167,24 +160,10 @@ export class ClusterCommands {
 
   /** Asks the owner, whose memory is newer than the database. Without an answer of the owner, this node answers. */
   async question<T>(question: Command<T>): Promise<T> {
-    const { owns, remote, policy } = this.#input;
-    if (owns(question.id) || remote === null) return question.here();
+    const { ownership, remote, policy } = this.#input;
+    if (ownership.owns(question.id) || remote === null) return question.here();
     const there = await this.#there(question, policy.question);
     return there.kind === 'answered' && there.value !== undefined ? (there.value as T) : question.here();
-  }
-
-  /**
-   * Runs the work if this node owns the instance. Returns null if another node must be asked. This node does not own the instance, or closed its
-   * session for the next owner before anything was written.
-   */
-  async hereIfOwned<T>({ id, here }: Pick<Command<T>, 'id' | 'here'>): Promise<{ readonly value: T } | null> {
-    const { uses, owns } = this.#input;
-    // The use counts before the check of ownership, so that the instance is not given away in between.
-    return uses.during(id, async () => {
-      if (!owns(id)) return null;
-      const value = await here();
-      return wasNotSent(value) && !owns(id) ? null : { value };
-    });
   }
 
   async #there<T>({ id, method, args }: Command<T>, ms: number): Promise<RemoteAnswer> {

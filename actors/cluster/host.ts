@@ -2,11 +2,14 @@
 import type { InstanceId, Result } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
-import type { Ports, Time } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
+import type { ActorRow } from '../views/inspector.ts';
+import type { ClusterStepsInput } from './inspector.ts';
+import type { SharedSignIns } from './sign-ins.ts';
 
 export interface ClusterHost {
   readonly ports: Ports;
@@ -17,11 +20,20 @@ export interface ClusterHost {
   /** Start of the process. In Unix milliseconds. */
   readonly since: number;
   readonly campaigns: Pick<Campaigns, 'look' | 'forget'>;
-  wake(cell: Cell): void;
+  /** Wakes a hibernated session that has messages in its queue. */
+  readonly wake: (cell: Cell) => void;
   /** Forgets an instance that is gone. */
-  forget(id: InstanceId): void;
+  readonly forget: (id: InstanceId) => void;
   /** Ends the work for an instance outside its cell and clears its caches, because another node becomes its owner. May be called more than once. */
-  forgetBeside(id: InstanceId): void;
+  readonly forgetBeside: (id: InstanceId) => void;
+  /** Called after this node took instances and began their sessions. */
+  readonly begun: () => void;
+  /** Reads the admin token and the sign-ins again, because another node may have changed them. */
+  readonly refreshAdmin: () => Promise<void>;
+  /** Returns the row of the inspector for an instance of this node. Returns null if the instance is gone. */
+  readonly row: (id: InstanceId) => ActorRow | null;
+  /** Watches the steps that this node takes. */
+  readonly watchHere: ClusterStepsInput['watchHere'];
 }
 
 /** A command on an instance, as the receiving node holds it. */
@@ -34,68 +46,9 @@ export interface Command<T> {
   here(): Promise<T>;
 }
 
-/** Runs commands of other nodes. */
-export interface Performer {
-  knows(method: string): boolean;
-  /** Runs a method. The caller must check `knows` first. */
-  run(method: string, args: readonly unknown[]): Promise<unknown>;
-}
-
-// Counts the commands that use each instance, with the time of the last use. A session is not closed during a command or right after one.
-
-interface Use {
-  readonly count: number;
-  readonly at: number;
-  readonly waiting: readonly (() => void)[];
-}
-
-const none: Use = { count: 0, at: -Infinity, waiting: [] };
-
-export class Uses {
-  readonly #time: Time;
-  readonly #uses = new Map<InstanceId, Use>();
-
-  constructor(time: Time) {
-    this.#time = time;
-  }
-
-  async during<T>(id: InstanceId, work: () => Promise<T>): Promise<T> {
-    this.#change(id, 1);
-    try {
-      return await work();
-    } finally {
-      this.#change(id, -1);
-    }
-  }
-
-  note(id: InstanceId): void {
-    this.#change(id, 0);
-  }
-
-  count(id: InstanceId): number {
-    return this.#uses.get(id)?.count ?? 0;
-  }
-
-  /** Returns the time of the last use. In Unix milliseconds. */
-  lastAt(id: InstanceId): number {
-    return this.#uses.get(id)?.at ?? none.at;
-  }
-
-  /** Resolves when no command uses the instance. */
-  ended(id: InstanceId): Promise<void> {
-    const use = this.#uses.get(id);
-    if (!use || use.count === 0) return Promise.resolve();
-    return new Promise((resolve) => void this.#uses.set(id, { ...use, waiting: [...use.waiting, resolve] }));
-  }
-
-  forget(id: InstanceId): void {
-    if (this.count(id) === 0) this.#uses.delete(id);
-  }
-
-  #change(id: InstanceId, by: number): void {
-    const { count, waiting } = this.#uses.get(id) ?? none;
-    const left = count + by;
-    this.#uses.set(id, { count: left, at: this.#time.now(), waiting: left === 0 ? [] : waiting });
-    if (left === 0) for (const resolve of waiting) resolve();
-  }
+/** The credentials of operators. In a cluster each node reads them again periodically, because another node may have changed them. */
+export interface OperatorAccess {
+  /** Reads the admin token again. Returns true if it changed. */
+  refresh(): Promise<boolean>;
+  readonly signIns: Pick<SharedSignIns, 'look'>;
 }

@@ -95,7 +95,7 @@ export interface ClusterStepsInput {
   readonly time: Time;
   readonly log: Log;
   owns(id: InstanceId): boolean;
-  /** Asks the owner for the state of an instance. */
+  /** Asks the owner for the state of an instance. Answers of other nodes have no effect. */
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
   /** Watches the steps that this node takes, and the end of the watch. */
   watchHere(id: InstanceId, watcher: StepWatcher): () => void;

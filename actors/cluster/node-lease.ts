@@ -1,14 +1,10 @@
 /**
- * The lease of this node, under which it owns its instances. The node joins, renews, and treats the lease as ended before the database lets another
- * node in.
- *
- * The end is counted on the monotonic clock from the time at which the renewal was sent. A slow answer, or different clocks of two machines,
- * therefore cannot make this end later than in the database. The process may be suspended at any time, so `good` compares times at each call and does
- * not rely on a timer.
+ * Holds the lease of this node, under which it owns its instances. The node joins, renews, and treats the lease as ended before the database lets
+ * another node in. `LeaseTerm` says whether the lease is valid now.
  */
 import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
-import { Pause } from '../waiting.ts';
 import { Renewals } from './lease-check.ts';
+import type { LeaseTerm } from './ownership.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface NodeLeaseInput {
@@ -16,6 +12,7 @@ export interface NodeLeaseInput {
   readonly time: Time;
   readonly log: Log;
   readonly policy: ClusterPolicy;
+  readonly term: LeaseTerm;
   readonly node: Pick<NodeState, 'name' | 'capacity' | 'version'>;
   /** Returns a new UUID. */
   newIncarnation(): string;
@@ -36,53 +33,23 @@ const taken = (name: string): Error =>
 
 export class NodeLease {
   readonly #input: NodeLeaseInput;
-  readonly #pause: Pause;
+  /** The incarnation under which the node is in the cluster, or joins next. */
   #incarnation: string;
-  #joined = false;
-  /** End of the lease for this node, by the monotonic clock. */
-  #goodUntil = -Infinity;
-  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
-  #sentAt = 0;
-  /** Value of `#sentAt` that the system clock shows as too old. */
-  #doubted = NaN;
   #expiry: unknown = null;
   #running: Promise<void> = Promise.resolve();
   /** Resolves when the sessions of the lost incarnation are closed. */
   #closing: Promise<void> = Promise.resolve();
   /** The incarnation that was lost. */
   #former: string | null = null;
-  draining = false;
 
   constructor(input: NodeLeaseInput) {
     this.#input = input;
-    this.#pause = new Pause(input.time);
     this.#incarnation = input.newIncarnation();
   }
 
-  /** True if this node may act for its instances now. */
-  get good(): boolean {
-    const { time, policy } = this.#input;
-    if (time.monotonic() >= this.#goodUntil) return false;
-    if (time.now() - this.#sentAt < policy.lease) return true;
-    // The machine slept, or its clock was set. An immediate renewal tells which.
-    if (this.#doubted !== this.#sentAt) this.#pause.cut();
-    this.#doubted = this.#sentAt;
-    return false;
-  }
-
-  /** Time for which the lease is still valid for this node; 0 if it is not valid. In milliseconds. */
-  get leftMs(): number {
-    return this.good ? this.#goodUntil - this.#input.time.monotonic() : 0;
-  }
-
-  /** The incarnation under which leases are taken; null while the node is not live. */
-  get incarnation(): string | null {
-    return this.#joined && this.good ? this.#incarnation : null;
-  }
-
   get state(): NodeState {
-    const { node, load, astray, bus } = this.#input;
-    return { ...node, incarnation: this.#incarnation, load: load(), astray: astray(), bus: bus?.() ?? null, draining: this.draining };
+    const { node, load, astray, bus, term } = this.#input;
+    return { ...node, incarnation: this.#incarnation, load: load(), astray: astray(), bus: bus?.() ?? null, draining: term.draining };
   }
 
   /**
@@ -90,7 +57,7 @@ export class NodeLease {
    * killed node. That lease ends by the clock of the database, or after a full lease without renewal by the clock of this node.
    */
   async start(): Promise<void> {
-    const { store, time, policy, node } = this.#input;
+    const { store, time, policy, node, term } = this.#input;
     const renewals = new Renewals(time, policy.lease);
     for (let before: NameHolder | null = null; ;) {
       const asked = time.monotonic();
@@ -99,50 +66,51 @@ export class NodeLease {
       if (before !== null && holder.incarnation === before.incarnation && holder.until !== before.until) throw taken(node.name);
       before = holder;
       for (const dead of renewals.note([holder], asked)) await store.end(dead);
-      await this.#pause.wait(policy.retryEvery);
-      if (this.#pause.ended) throw new Error('the start was cancelled');
+      await term.pause.wait(policy.retryEvery);
+      if (term.pause.ended) throw new Error('the start was cancelled');
     }
     this.#running = this.#run();
   }
 
   /** Marks the node as draining and announces this at once. */
   async drain(): Promise<void> {
-    this.draining = true;
+    this.#input.term.draining = true;
     await this.#renew();
   }
 
   /** Announces the load of this node to other nodes at once. Never rejects. */
   async announce(): Promise<void> {
-    if (this.#joined && !this.#pause.ended) await this.#renew();
+    const { term } = this.#input;
+    if (term.isJoined && !term.pause.ended) await this.#renew();
   }
 
   /** Leaves the cluster. The caller closes every session first. Idempotent. Never rejects. */
   async stop(): Promise<void> {
-    const { store, time, log } = this.#input;
-    this.#pause.end();
+    const { store, time, log, term } = this.#input;
+    term.pause.end();
     time.clearTimeout(this.#expiry);
     await this.#running;
-    if (!this.#joined) return;
+    if (!term.isJoined) return;
     this.#forget();
     // The next process of this name is live from the moment at which the row goes.
-    this.#goodUntil = -Infinity;
+    term.end();
     await store.leave(this.#incarnation).catch((error: unknown) => log.warn({ error }, 'node.notLeft'));
   }
 
   async #run(): Promise<void> {
-    const { policy } = this.#input;
-    while (!this.#pause.ended) {
-      const renewed = this.#joined ? await this.#renew() : await this.#rejoin();
-      await this.#pause.wait(renewed ? policy.renewEvery : policy.retryEvery);
+    const { policy, term } = this.#input;
+    while (!term.pause.ended) {
+      const renewed = term.isJoined ? await this.#renew() : await this.#rejoin();
+      await term.pause.wait(renewed ? policy.renewEvery : policy.retryEvery);
     }
   }
 
   async #join(): ReturnType<LeaseStore['join']> {
-    const { store, time, policy, log, node } = this.#input;
+    const { store, time, policy, log, node, term } = this.#input;
     const sent = time.monotonic();
     const holder = await store.join(this.state, policy.lease, this.#former);
     if (holder === null) {
-      this.#joined = true;
+      term.joined(this.#incarnation);
       this.#renewed(sent);
       log.info({ node: node.name, incarnation: this.#incarnation }, 'node.joined');
     }
@@ -160,12 +128,12 @@ export class NodeLease {
   }
 
   async #renew(): Promise<boolean> {
-    const { store, time, policy } = this.#input;
+    const { store, time, policy, term } = this.#input;
     const [sent, incarnation] = [time.monotonic(), this.#incarnation];
     try {
       const renewed = await store.renew(this.state, policy.lease);
       // The node may have given up the lease during the request, because the database did not answer in time.
-      if (!this.#joined || incarnation !== this.#incarnation) return false;
+      if (!term.isJoined || incarnation !== this.#incarnation) return false;
       if (renewed) {
         this.#renewed(sent);
         this.#input.renewed();
@@ -184,27 +152,27 @@ export class NodeLease {
   }
 
   #renewed(sent: number): void {
-    const { time, policy } = this.#input;
-    this.#goodUntil = sent + policy.lease - policy.margin;
-    this.#sentAt = time.now() - (time.monotonic() - sent);
+    const { time, policy, term } = this.#input;
+    const goodUntil = term.renewed(sent);
     time.clearTimeout(this.#expiry);
-    if (this.#pause.ended) return;
-    const left = this.#goodUntil - policy.closing - time.monotonic();
+    if (term.pause.ended) return;
+    const left = goodUntil - policy.closing - time.monotonic();
     this.#expiry = time.setTimeout(() => void this.#lose('the database did not answer in time', false), left);
   }
 
   #forget(): void {
-    this.#joined = false;
-    this.#input.time.clearTimeout(this.#expiry);
+    const { term, time } = this.#input;
+    term.lost();
+    time.clearTimeout(this.#expiry);
   }
 
   /** Stops takes and renewals under this lease. If the database did not answer, the lease counts until its end, so that sessions close in order. */
   async #lose(reason: string, ended: boolean): Promise<void> {
-    if (!this.#joined) return;
-    const { log, node, newIncarnation } = this.#input;
+    const { log, node, newIncarnation, term } = this.#input;
+    if (!term.isJoined) return;
     log.warn({ node: node.name, incarnation: this.#incarnation, reason }, 'node.lost');
     this.#forget();
-    if (ended) this.#goodUntil = -Infinity;
+    if (ended) term.end();
     this.#former = this.#incarnation;
     // All attempts to join again use one incarnation. If the reply to an attempt was lost, the database may or may not have applied it.
     this.#incarnation = newIncarnation();

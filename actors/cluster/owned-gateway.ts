@@ -200,17 +200,11 @@ export const ownedGateway = <G extends Gateway>(gateway: G, cluster: Cluster, su
       if (answerer === 'reader') return cluster.question(command);
       const result = await cluster.command({ ...command, here: command.here as () => Promise<Result<unknown>> });
       // A client that reads its own change from this node must see the change.
-      if (remembered.has(method) && !cluster.owns(id)) await cluster.refreshed();
+      if (remembered.has(method) && !cluster.ownership.owns(id)) await cluster.refreshed();
       return result;
     };
+    cluster.handle(method, (_id, args) => local(...(args as [string, ...Args])));
   }
-  cluster.performer = {
-    knows: (method) => Object.hasOwn(owned, method),
-    async run(method, args) {
-      const local = gateway[method as keyof Gateway] as unknown as (...given: Args) => Promise<unknown>;
-      return local(...args);
-    },
-  };
   // All other members, including getters, are inherited.
   return Object.setPrototypeOf(owned, gateway) as G;
 };

@@ -4,6 +4,7 @@
  */
 import type { InstanceId } from '../model.ts';
 import { EpochLost, StorageFailure, StorageUnavailable, type Bus, type Log, type TakeCause } from '../ports.ts';
+import type { Ownership } from './ownership.ts';
 import { decode, encode, versionFor, wireVersion } from './wire.ts';
 
 export interface RemoteInput {
@@ -11,17 +12,13 @@ export interface RemoteInput {
   /** First part of all subjects. Each cluster on a shared bus has its own prefix. */
   readonly prefix: string;
   readonly log: Log;
-  /** Returns true if this version of the program has the method. */
-  knows(method: string): boolean;
-  /** Runs a command from the bus. Resolves with null if this node does not own the instance, and nothing was begun. */
-  perform(id: InstanceId, method: string, args: readonly unknown[]): Promise<{ readonly value: unknown } | null>;
-  /** Returns the last epoch under which this node owned the instance; null if it never did. `isGood` is true if the node may act for the instance now. */
-  epochOf(id: InstanceId): { readonly epoch: number | null; readonly isGood: boolean };
+  readonly ownership: Ownership;
   /** Unique name of this run of the process. */
   readonly origin: string;
-  /** Answers a question of another node. */
-  answer(question: NodeQuestion): Promise<unknown>;
 }
+
+/** Runs a command of another node on an instance that this node owns. */
+export type CommandHandler = (id: InstanceId, args: readonly unknown[]) => Promise<unknown>;
 
 export type NodeQuestion =
   /**
@@ -124,14 +121,21 @@ const answerIn = (reply: Reply | null): RemoteAnswer => {
 
 export class Remote {
   readonly #input: RemoteInput;
+  readonly #handlers = new Map<string, CommandHandler>();
   readonly #served = new Map<InstanceId, () => void>();
   /** Replies by the key of their command; null if the command has been answered. Oldest first, and the oldest are dropped. */
   readonly #commands = new Map<string, Promise<Reply> | null>();
+  /** Ends of the subscriptions to questions. */
+  readonly #asking: (() => void)[] = [];
   #asked = 0;
-  #nodeEnd: () => void = () => undefined;
 
   constructor(input: RemoteInput) {
     this.#input = input;
+  }
+
+  /** Adds a command that other nodes may send. Other commands are answered with `otherVersion`. */
+  handle(method: string, handler: CommandHandler): void {
+    this.#handlers.set(method, handler);
   }
 
   /** Starts or stops to take commands for the instance from the bus. */
@@ -150,9 +154,10 @@ export class Remote {
     return this.#served.has(id);
   }
 
-  serveNode(name: string): void {
-    const { bus, prefix, answer, log } = this.#input;
-    this.#nodeEnd = bus.subscribe(`${prefix}.node.${name}`, async (body) => {
+  /** Starts to take questions to the node of this name from the bus. */
+  serveNode(name: string, answer: (question: NodeQuestion) => Promise<unknown>): void {
+    const { bus, prefix, log } = this.#input;
+    const end = bus.subscribe(`${prefix}.node.${name}`, async (body) => {
       try {
         return encode({ answer: await answer(decode(body) as NodeQuestion) });
       } catch (error) {
@@ -160,6 +165,7 @@ export class Remote {
         return encode({ answer: null });
       }
     });
+    this.#asking.push(end);
   }
 
   /**
@@ -219,7 +225,7 @@ export class Remote {
   }
 
   stop(): void {
-    this.#nodeEnd();
+    for (const end of this.#asking) end();
     for (const id of this.#served.keys()) this.serve(id, false);
   }
 
@@ -229,16 +235,17 @@ export class Remote {
 
   /** Returns the reply to a command. Never rejects. */
   async #replyTo(id: InstanceId, body: Uint8Array): Promise<Reply> {
-    const { knows, log } = this.#input;
+    const { log } = this.#input;
     const command = commandIn(body);
-    if (command === null || command.version > wireVersion || !knows(command.method)) {
+    const handler = command === null ? undefined : this.#handlers.get(command.method);
+    if (command === null || command.version > wireVersion || handler === undefined) {
       log.warn({ instance: id, method: command?.method ?? '', needs: command?.version ?? 0, has: wireVersion }, 'node.otherVersion');
       return { kind: 'otherVersion' };
     }
     const { key = '' } = command;
     const known = this.#commands.get(key);
     if (known !== undefined) return known ?? { kind: 'repeated' };
-    const reply = this.#run(id, command);
+    const reply = this.#run(id, () => handler(id, command.args));
     if (key !== '') {
       this.#remember(key, reply);
       void reply.then(() => this.#commands.has(key) && this.#commands.set(key, null));
@@ -253,12 +260,12 @@ export class Remote {
   }
 
   /** Runs a command. Never rejects. */
-  async #run(id: InstanceId, { method, args }: Command): Promise<Reply> {
-    const { perform, epochOf, log } = this.#input;
-    const { epoch, isGood } = epochOf(id);
+  async #run(id: InstanceId, here: () => Promise<unknown>): Promise<Reply> {
+    const { ownership, log } = this.#input;
+    const [epoch, alone] = [ownership.lastEpochOf(id), ownership.mayAct(id)];
     try {
-      const done = await perform(id, method, args);
-      return done === null ? { kind: 'moved', epoch, alone: isGood } : { kind: 'done', value: done.value };
+      const done = await ownership.run({ id, here });
+      return done === null ? { kind: 'moved', epoch, alone } : { kind: 'done', value: done.value };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof StorageFailure) return { kind: 'storage', message };

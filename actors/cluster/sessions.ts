@@ -11,7 +11,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { within } from '../waiting.ts';
 import type { Departure } from './plan.ts';
-import type { Uses } from './host.ts';
+import type { Uses } from './uses.ts';
 
 /** Operations of a node on the sessions of its leases. */
 export interface OwnedSessions {

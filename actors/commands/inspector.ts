@@ -69,7 +69,7 @@ const leaseOf = async ({ cluster }: Host, id: InstanceId): Promise<Pick<ActorDet
   const lease = await cluster.overview.leaseOf(id).catch(nullWhenAway);
   if (lease === null) return { node: '', lease };
   const { node, since, cause } = lease;
-  return { node, lease: { node, since, cause, answers: cluster.owns(id) } };
+  return { node, lease: { node, since, cause, answers: cluster.ownership.owns(id) } };
 };
 
 const nullWhenAway = (error: unknown): null => {
@@ -104,7 +104,7 @@ export const inspectorCommands = (host: Host): InspectorCommands => {
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
     actors: async (query) => {
-      const page = await inspection.page(query, await host.cluster?.rows?.elsewhere());
+      const page = await inspection.page(query, await host.cluster?.rows.elsewhere());
       const { warnings } = host;
       return warnings.length === 0 || !page.ok ? page : done({ ...page.value, warnings });
     },
@@ -112,7 +112,7 @@ export const inspectorCommands = (host: Host): InspectorCommands => {
     actorPicture: async (id) => (registry.record(id) === undefined ? null : host.ports.platform.picture(id)),
     watchSteps(id, watcher) {
       if (registry.record(id) === undefined) return unknownInstance;
-      return done(host.cluster?.steps?.watch(id, watcher) ?? watchers.steps(id, watcher));
+      return done(host.cluster?.steps.watch(id, watcher) ?? watchers.steps(id, watcher));
     },
     watchActors: (watcher) => watchers.list(watcher),
     act: (id, event, by) => act(host, id, event, by),

@@ -161,7 +161,7 @@ const proxyOf = (record: InstanceRecord): ProxyView => {
 
 /** Returns all instances as their owners see them, on any node. */
 export const viewsEverywhere = async ({ cluster, registry }: ProxyHost): Promise<readonly InstanceView[]> => {
-  const elsewhere = new Map((await cluster?.others?.views())?.map((view) => [view.record.id, view]));
+  const elsewhere = new Map((await cluster?.others.views())?.map((view) => [view.record.id, view]));
   return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
 };
 

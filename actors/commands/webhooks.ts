@@ -149,7 +149,7 @@ export function webhookCommands(host: Host): WebhookCommands {
     webhookErrors: async (id) => history(host.cell(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
     saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(host, writer, input)),
-    globalWebhookErrors: async () => (await host.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
+    globalWebhookErrors: async () => (await host.cluster?.others.globalErrors()) ?? history(dispatcher.globalHistory.errors),
     past: async (id) => (await host.cluster?.streams?.past(id)) ?? null,
     subscribe(id, onEvent, onEnd, onGap) {
       const streams = host.cluster?.streams;
@@ -197,7 +197,7 @@ const viewOf = ({ dispatcher }: Host, record: DeliveryRecord): DeliveryView => {
 
 /** Returns the dropped events of each webhook, counted over all nodes. */
 const droppedOf = async ({ cluster, dispatcher }: Host, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
-  (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
+  (await cluster?.others.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
 async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
   const { webhook: _webhook, state = null, ...rest } = filter;
@@ -253,7 +253,7 @@ async function lookAt(host: Host, webhooks: readonly Webhook[], eventId: string)
 
 /** Tells the couriers to read the outbox of the webhook again, on the nodes that own the instances. */
 async function nudge({ cluster, registry }: Host, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
-  if (cluster?.others) return cluster.others.nudge(webhookId, ids);
+  if (cluster) return cluster.others.nudge(webhookId, ids);
   for (const id of ids) registry.cell(id)?.nudge(webhookId);
 }
 

@@ -10,15 +10,13 @@ export interface Sleepers {
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[];
-  /** Makes the cell of such an instance. */
-  cell(id: InstanceId): Cell | null;
+  /** Makes the cell of such an instance. Returns null if the instance is on its way to this process, which wakes it if it is still due. */
+  cell(id: InstanceId, before: number): Cell | null;
 }
 
 export interface HibernationInput {
   readonly ports: Ports;
   readonly policy: Policy['hibernation'];
-  readonly registry: Sleepers;
-  readonly workers: SupervisedWorkers;
   /** Returns the number of further sessions that may connect now. */
   readonly room: () => number;
 }
@@ -32,28 +30,9 @@ export class Hibernation {
   readonly #input: HibernationInput;
   /** Sessions that are awake only to receive waiting messages. Weak, so that removed cells are freed. */
   readonly #draining = new WeakSet<Cell>();
-  readonly #worker: PeriodicWorker;
 
   constructor(input: HibernationInput) {
     this.#input = input;
-    const { ports, policy, workers } = input;
-    const { after, wakeEvery } = policy;
-    this.#worker = new PeriodicWorker({
-      ...ports,
-      workers,
-      name: 'hibernation',
-      everyMs: Math.min(longestSweep, Math.max(50, Math.min(after === 0 ? longestSweep : after, wakeEvery) / 4)),
-      unanswered: 'hibernation.unanswered',
-      run: async () => this.#sweep(),
-    });
-  }
-
-  start(): void {
-    this.#worker.start();
-  }
-
-  stop(): void {
-    this.#worker.stop();
   }
 
   /** Keeps a session awake for a caller, after its drain and after a restart of the gateway. */
@@ -62,12 +41,13 @@ export class Hibernation {
     if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });
   }
 
-  #sweep(): void {
-    const { ports, policy, registry } = this.#input;
+  /** Hibernates the sessions that are idle, and wakes those that are due. */
+  sweep(sleepers: Sleepers): void {
+    const { ports, policy } = this.#input;
     const { after, wakeEvery, drain } = policy;
     const now = ports.time.now();
     const due: Cell[] = [];
-    for (const cell of registry.cells.values()) {
+    for (const cell of sleepers.cells.values()) {
       const { status } = cell;
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
@@ -78,10 +58,11 @@ export class Hibernation {
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }
     const places = Math.min(wakesPerSweep, this.#input.room());
-    const more = places > due.length ? registry.resting(now - wakeEvery).slice(0, places - due.length) : [];
+    const before = now - wakeEvery;
+    const more = places > due.length ? sleepers.resting(before).slice(0, places - due.length) : [];
     for (const cell of due.slice(0, Math.max(0, places))) this.#wakeNow(cell);
     for (const id of more) {
-      const cell = registry.cell(id);
+      const cell = sleepers.cell(id, before);
       if (cell) this.#wakeNow(cell);
     }
   }
@@ -102,3 +83,24 @@ export class Hibernation {
     cell.send({ type: 'instance.hibernate', by: 'schedule' });
   }
 }
+
+export interface HibernationSweepsInput {
+  readonly hibernation: Hibernation;
+  readonly sleepers: Sleepers;
+  readonly ports: Ports;
+  readonly policy: Policy['hibernation'];
+  readonly workers: SupervisedWorkers;
+}
+
+/** Makes the worker that sweeps over the instances periodically. */
+export const hibernationSweeps = ({ hibernation, sleepers, ports, policy, workers }: HibernationSweepsInput): PeriodicWorker => {
+  const { after, wakeEvery } = policy;
+  return new PeriodicWorker({
+    ...ports,
+    workers,
+    name: 'hibernation',
+    everyMs: Math.min(longestSweep, Math.max(50, Math.min(after === 0 ? longestSweep : after, wakeEvery) / 4)),
+    unanswered: 'hibernation.unanswered',
+    run: async () => hibernation.sweep(sleepers),
+  });
+};

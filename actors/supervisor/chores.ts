@@ -125,8 +125,8 @@ export interface ChoresInput {
   readonly workers: SupervisedWorkers;
   /** Null if this process is not part of a cluster. */
   readonly cluster: {
-    /** True if this node does the work that one node does for the cluster. */
-    readonly onDuty: boolean;
+    /** Returns true if this node does the work that one node does for the cluster. */
+    onDuty(): boolean;
     readonly sharesFiles: boolean;
   } | null;
 }
@@ -168,7 +168,7 @@ export class Chores {
   readonly #remover: RowRemover;
 
   constructor({ ports, policy, workers, cluster, clock }: ChoresInput) {
-    const onDuty = (): boolean => cluster?.onDuty ?? true;
+    const onDuty = (): boolean => cluster?.onDuty() ?? true;
     // Each node cleans its own folder if the nodes do not share their files.
     const keepsFiles = (): boolean => onDuty() || cluster?.sharesFiles === false;
     const { time, log } = ports;

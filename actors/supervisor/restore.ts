@@ -14,8 +14,6 @@ export interface RestoreInput {
   readonly since: number;
   /** False during a stop. Nothing more is restored then. */
   readonly open: () => boolean;
-  /** Wakes a hibernated session that has messages in its queue. */
-  readonly wake: (cell: Cell) => void;
 }
 
 /** Cells made in one turn of the event loop. Making one and asking for admission takes some 100 µs. */
@@ -40,10 +38,10 @@ export class Restore {
   /**
    * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each session asks
    * the gate before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in
-   * the outbox.
+   * the outbox. `wake` wakes a hibernated session that has messages in its queue.
    */
-  async run(): Promise<void> {
-    const { ports, registry, open, wake } = this.#input;
+  async run(wake: (cell: Cell) => void): Promise<void> {
+    const { ports, registry, open } = this.#input;
     const activeAt = (id: InstanceId): number => registry.record(id)?.lastActiveAt ?? 0;
     const order = this.#wanted('online').toSorted((a, b) => activeAt(b) - activeAt(a));
     this.#setAsideDamaged();

@@ -5,6 +5,7 @@ import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
 import { damageOf } from '../session/status.ts';
 import type { Registry } from './registry.ts';
+import type { Restore } from './restore.ts';
 
 // The limit of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
 
@@ -13,8 +14,8 @@ export interface CapacityInput {
   readonly registry: Registry;
   /** False during a stop. */
   readonly open: () => boolean;
-  /** Sessions that the start of the process is still restoring. Such sessions count before they have a cell. */
-  readonly restoring: () => ReadonlySet<InstanceId>;
+  /** The sessions that the start of the process is still restoring count before they have a cell. */
+  readonly restore: Pick<Restore, 'restoring'>;
 }
 
 export class Capacity {
@@ -39,10 +40,10 @@ export class Capacity {
   }
 
   #count(except: InstanceId | null): number {
-    const { registry, restoring } = this.#input;
+    const { registry, restore } = this.#input;
     let count = 0;
     for (const [id, { status }] of registry.cells) if (id !== except && (status === 'connected' || status === 'connecting')) count += 1;
-    for (const id of restoring()) if (id !== except && !registry.cells.has(id)) count += 1;
+    for (const id of restore.restoring) if (id !== except && !registry.cells.has(id)) count += 1;
     return count;
   }
 }

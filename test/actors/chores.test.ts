@@ -18,7 +18,7 @@ for (const [sharesFiles, onDuty, looks] of [
     const { ports } = world;
     const policy = { ...testPolicy, retention: { ...testPolicy.retention, fileBytes: 1 } };
     const workers = supervisedWorkers(ports, policy, {});
-    const chores = new Chores({ ports, policy, workers, clock: new ClockWatch(ports), cluster: { onDuty, sharesFiles } });
+    const chores = new Chores({ ports, policy, workers, clock: new ClockWatch(ports), cluster: { onDuty: () => onDuty, sharesFiles } });
     chores.start();
     await world.time.pass(120_000);
     assert.equal(world.files.files.bytes, looks ? 0 : null);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ClusterCommands } from '#actors/cluster/commands.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { Remote } from '#actors/cluster/remote.ts';
-import { Uses } from '#actors/cluster/host.ts';
+import { Ownership } from '#actors/cluster/ownership.ts';
 import { encode } from '#actors/cluster/wire.ts';
 import { done, refuse, type Result } from '#actors/model.ts';
 import type { BusAnswer, Lease } from '#actors/ports.ts';
@@ -43,15 +43,13 @@ const outcomeOf = async (
     return never;
   };
   const bus = { request: answered, subscribe: () => () => undefined } as never;
+  const ownership = new Ownership(time, usualClusterPolicy);
   const remote = new Remote({
     bus,
     prefix: 'p',
     log: quietLog,
-    knows: () => true,
-    perform: async () => null,
-    answer: async () => null,
+    ownership,
     origin: 'a',
-    epochOf: () => ({ epoch: null, isGood: false }),
   });
   const commands = new ClusterCommands({
     me: 'a',
@@ -68,9 +66,8 @@ const outcomeOf = async (
         return epoch;
       },
     },
-    uses: new Uses(time),
+    ownership,
     remote,
-    owns: () => false,
     nodeFor: () => 'b',
     isFull: () => false,
     take: async () => false,

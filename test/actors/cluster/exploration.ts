@@ -258,7 +258,7 @@ export class Exploration implements World {
   #compare(): void {
     const running = [...this.nodes.values()].filter((node) => node.process.runs);
     for (const id of this.instances) {
-      const owners = running.filter((node) => node.cluster.mayAct(id));
+      const owners = running.filter((node) => node.ownership.mayAct(id));
       if (owners.length > 1) this.violated(`${id} is owned by ${owners.map(({ name }) => name).join(' and ')}`);
     }
     if (this.#violation !== null) throw new Violation(this.#violation);
@@ -277,7 +277,7 @@ export class Exploration implements World {
   }
 
   async finish(): Promise<void> {
-    const isUnserved = (id: InstanceId): boolean => !this.#logins.get(id)?.cluster.owns(id);
+    const isUnserved = (id: InstanceId): boolean => !this.#logins.get(id)?.ownership.owns(id);
     const unserved = this.instances.filter(isUnserved);
     // A session that moves for balance at this moment waits for its commands first.
     if (unserved.length > 0) await this.time.pass(movedMs);

@@ -1,9 +1,11 @@
 /** A node of a simulated cluster: the real parts of `actors/cluster`, with a simulated database, bus and platform around them. */
-import { Cluster } from '#actors/cluster/cluster.ts';
+import { nodeGate } from '#actors/cluster/cluster-gate.ts';
+import { Cluster, type ClusterOptions } from '#actors/cluster/cluster.ts';
 import type { ClusterHost } from '#actors/cluster/host.ts';
+import { Ownership } from '#actors/cluster/ownership.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { refuse, type InstanceId, type InstanceRecord, type Result } from '#actors/model.ts';
-import { createGate, type Gate } from '#actors/policy/gate.ts';
+import type { Gate } from '#actors/policy/gate.ts';
 import type { Ports } from '#actors/ports.ts';
 import type { Cell } from '#actors/session/cell.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
@@ -33,6 +35,7 @@ export class ExploredNode implements SessionHost {
   readonly process: SimulatedProcess;
   readonly bus: SimulatedClient;
   readonly cluster: Cluster;
+  readonly ownership: Ownership;
   readonly gate: Gate;
   readonly connection: Connection;
   readonly registry: Registry;
@@ -47,32 +50,33 @@ export class ExploredNode implements SessionHost {
     this.bus = new SimulatedClient(world.server, this.process);
     this.connection = { process: this.process, reachable: () => this.reachable };
     const ports = this.#ports();
-    const { database, random } = world;
-    this.cluster = new Cluster(
-      {
-        node: { name, capacity: 100, version: '1.0.0' },
-        policy: { ...usualClusterPolicy, answer: 20_000 },
-        leases: database.over(this.connection, database.leases.store()),
-        leftWork: database.over(this.connection, { of: nothing }),
-        changes: null as never,
-        signIns: null as never,
-        newIncarnation: () => `${name}/${Math.floor(random() * 1e9)}`,
-        onDuty: () => false,
-        sharesFiles: false,
-        bus: { bus: this.bus, prefix: 'p', keptFor: 60_000 },
-      },
-      ports,
-    );
-    this.gate = this.cluster.gate(createGate({ atOnce: 20, perSecond: 20 }, this.process));
+    const options = this.#options();
+    const { policy } = options;
+    this.ownership = new Ownership(this.process, policy);
+    this.gate = nodeGate(ports, { handshakes: { atOnce: 20, perSecond: 20 } }, options);
     this.registry = new Registry(
       (record) => new SimulatedSession(this, record) as unknown as Cell,
-      (id) => this.cluster.owns(id),
+      (id) => this.ownership.owns(id),
     );
     for (const id of world.instances) this.registry.register(recordOf(id, 0));
-    this.cluster.attach(this.#host(ports));
-    this.cluster.performer = {
-      knows: (method) => method === 'work',
-      run: (_method, args) => this.#work(...(args as readonly [InstanceId, string, number])),
+    this.cluster = new Cluster(options, this.ownership, this.#host(ports));
+    this.cluster.handle('work', (_id, args) => this.#work(...(args as readonly [InstanceId, string, number])));
+  }
+
+  #options(): ClusterOptions {
+    const { world, name } = this;
+    const { database, random } = world;
+    return {
+      node: { name, capacity: 100, version: '1.0.0' },
+      policy: { ...usualClusterPolicy, answer: 20_000 },
+      leases: database.over(this.connection, database.leases.store()),
+      leftWork: database.over(this.connection, { of: nothing }),
+      changes: null as never,
+      signIns: null as never,
+      newIncarnation: () => `${name}/${Math.floor(random() * 1e9)}`,
+      onDuty: () => false,
+      sharesFiles: false,
+      bus: { bus: this.bus, prefix: 'p', keptFor: 60_000 },
     };
   }
 
@@ -131,6 +135,10 @@ export class ExploredNode implements SessionHost {
       wake: () => undefined,
       forget: () => undefined,
       // The supervisor tells its readers, and the streams are one of them.
+      begun: () => undefined,
+      refreshAdmin: async () => undefined,
+      row: () => null,
+      watchHere: () => () => undefined,
       forgetBeside: (id) => this.cluster.streams?.reader.forget(id),
     };
   }

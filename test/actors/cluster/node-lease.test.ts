@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeLease } from '#actors/cluster/node-lease.ts';
+import { LeaseTerm } from '#actors/cluster/ownership.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { FakeLeases } from '#test/fakes/leases.ts';
 import { FakeLog, FakeTime } from '#test/fakes/time.ts';
@@ -11,7 +12,9 @@ test('node lease: a node that lost its lease joins again, and its log has a warn
   const leases = new FakeLeases(() => time.now());
   let reachable = true;
   let made = 0;
+  const term = new LeaseTerm(time, usualClusterPolicy);
   const lease = new NodeLease({
+    term,
     store: leases.store(() => reachable),
     time,
     log,
@@ -26,10 +29,10 @@ test('node lease: a node that lost its lease joins again, and its log has a warn
   await lease.start();
   reachable = false;
   await time.pass(20_000);
-  assert.equal(lease.incarnation, null);
+  assert.equal(term.incarnation, null);
   reachable = true;
   await time.pass(5_000);
-  assert.notEqual(lease.incarnation, null);
+  assert.notEqual(term.incarnation, null);
   assert.deepEqual(
     log.of('node.lost').map(({ level }) => level),
     ['warn'],
@@ -41,15 +44,17 @@ test('node lease: a second process of the name does not start while the first re
   const time = new FakeTime();
   let steps = 0;
   const leases = new FakeLeases(() => time.now() + steps);
-  const [first, second] = ['first', 'second'].map(
-    (incarnation) =>
+  const terms = [new LeaseTerm(time, usualClusterPolicy), new LeaseTerm(time, usualClusterPolicy)];
+  const [first, second] = terms.map(
+    (term, at) =>
       new NodeLease({
+        term,
         store: leases.store(),
         time,
         log: new FakeLog(),
         policy: usualClusterPolicy,
         node: { name: 'a', capacity: 1, version: '1.0.0' },
-        newIncarnation: () => incarnation,
+        newIncarnation: () => ['first', 'second'][at] ?? '',
         load: () => 0,
         astray: () => 0,
         renewed: () => undefined,
@@ -62,7 +67,10 @@ test('node lease: a second process of the name does not start while the first re
   const rejected = assert.rejects(second.start(), /Another node named a is running/);
   await time.pass(2 * usualClusterPolicy.lease);
   await rejected;
-  assert.deepEqual([first.incarnation, second.incarnation], ['first', null]);
+  assert.deepEqual(
+    terms.map(({ incarnation }) => incarnation),
+    ['first', null],
+  );
   await first.stop();
 });
 
@@ -71,7 +79,9 @@ test('node lease: a node that was killed is replaced after the length of its lea
   const leases = new FakeLeases(() => time.now());
   const node = { name: 'a', incarnation: 'killed', capacity: 1, load: 0, astray: 0, draining: false, version: '1.0.0' };
   await leases.store().join(node, usualClusterPolicy.lease, null);
+  const term = new LeaseTerm(time, usualClusterPolicy);
   const lease = new NodeLease({
+    term,
     store: leases.store(),
     time,
     log: new FakeLog(),
@@ -87,7 +97,7 @@ test('node lease: a node that was killed is replaced after the length of its lea
   const started = lease.start();
   await time.pass(2 * usualClusterPolicy.lease);
   await started;
-  assert.equal(lease.incarnation, 'next');
+  assert.equal(term.incarnation, 'next');
   assert.ok(time.now() - began >= usualClusterPolicy.lease);
   await lease.stop();
 });

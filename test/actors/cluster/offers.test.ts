@@ -1,9 +1,12 @@
 /** Sessions that are offered to another node: which answers count as its consent. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Ownership } from '#actors/cluster/ownership.ts';
+import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { Remote } from '#actors/cluster/remote.ts';
 import { encode } from '#actors/cluster/wire.ts';
 import type { BusAnswer } from '#actors/ports.ts';
+import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 
 const answered = (answer: unknown): BusAnswer => ({ kind: 'answered', body: encode({ answer }) });
@@ -25,11 +28,8 @@ for (const [title, answer, isYes] of rows)
       bus,
       prefix: 'p',
       log: quietLog,
-      knows: () => true,
-      perform: async () => null,
-      answer: async () => null,
+      ownership: new Ownership(new FakeTime(), usualClusterPolicy),
       origin: 'a',
-      epochOf: () => ({ epoch: null, isGood: true }),
     });
     assert.equal(await remote.offer('b', 'r1', false), isYes);
     if (answer.kind === 'away') assert.equal(await remote.offer('b', 'r1', true), true, 'but leaves a node that drains');

@@ -27,8 +27,7 @@ const table = () => {
 
 const nodeOf = ({ store, state }: ReturnType<typeof table>) => {
   const keys = new Set<string>();
-  const signIns = new SharedSignIns(store);
-  signIns.admin = () => state.admin;
+  const signIns = new SharedSignIns(store, () => state.admin);
   signIns.remembers({ keys: () => keys, end: (key) => void keys.delete(key) });
   return { signIns, keys };
 };
@@ -74,13 +73,13 @@ test('sign-ins: while nobody is signed in here, nothing is asked', async () => {
 test('sign-ins: a gateway without other nodes begins one while storage is away; a node does not', async () => {
   const { store } = table();
   const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
-  await new SharedSignIns(away, true).add('k1', 1_000, administrator);
-  await assert.rejects(new SharedSignIns(away).add('k1', 1_000, administrator), StorageUnavailable);
+  await new SharedSignIns(away, () => '', true).add('k1', 1_000, administrator);
+  await assert.rejects(new SharedSignIns(away, () => '').add('k1', 1_000, administrator), StorageUnavailable);
 });
 
 test('sign-ins: a user cannot begin one while storage is away, also without other nodes', async () => {
   const { store } = table();
   const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
   const user = { id: 'u1', name: 'ana', role: 'viewer', hasCode: false, version: 'v1' } as const;
-  await assert.rejects(new SharedSignIns(away, true).add('k1', 1_000, { user, address: '' }), StorageUnavailable);
+  await assert.rejects(new SharedSignIns(away, () => '', true).add('k1', 1_000, { user, address: '' }), StorageUnavailable);
 });

@@ -70,7 +70,7 @@ export class SimulatedSession {
     const { world, process } = this.#node;
     for (let waited = 0; waited < 3_000 && this.status === 'connecting' && !this.#abort.signal.aborted; waited += againMs)
       await this.#node.pause(againMs);
-    if (this.status !== 'connected' || this.#abort.signal.aborted || !this.#node.cluster.mayAct(this.record.id))
+    if (this.status !== 'connected' || this.#abort.signal.aborted || !this.#node.ownership.mayAct(this.record.id))
       return refuse('notSent', 'the session is not connected');
     world.executed(command, this.#node.name);
     if (ms > 0) await this.#node.pause(ms);
@@ -79,7 +79,7 @@ export class SimulatedSession {
   }
 
   async #open(): Promise<void> {
-    const { gate, cluster, world } = this.#node;
+    const { gate, ownership, world } = this.#node;
     const { id } = this.record;
     while (!this.#abort.signal.aborted) {
       try {
@@ -90,7 +90,7 @@ export class SimulatedSession {
       gate.release(id);
       if (this.#abort.signal.aborted) return;
       // No frame leaves without a valid lease, not even a login.
-      if (cluster.mayAct(id)) {
+      if (ownership.mayAct(id)) {
         gate.passed(id);
         this.status = 'connected';
         return world.login(id, this.#node);

@@ -1,5 +1,6 @@
 /** The state that the parts of a simulated cluster share. */
 import type { Cluster } from '#actors/cluster/cluster.ts';
+import type { Ownership } from '#actors/cluster/ownership.ts';
 import type { InstanceId } from '#actors/model.ts';
 import type { Gate } from '#actors/policy/gate.ts';
 import type { Log } from '#actors/ports.ts';
@@ -33,6 +34,7 @@ export interface SessionHost {
   readonly process: SimulatedProcess;
   readonly gate: Gate;
   readonly cluster: Cluster;
+  readonly ownership: Ownership;
   readonly connection: Connection;
   readonly bus: { readonly keeps: boolean };
   pause(ms: number): Promise<void>;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { ClusterGate } from '#actors/cluster/cluster-gate.ts';
 import { ClusterNode } from '#actors/cluster/cluster-node.ts';
+import { Ownership } from '#actors/cluster/ownership.ts';
 import { usualClusterPolicy, type ClusterPolicy } from '#actors/cluster/policy.ts';
 import type { Claim, InstanceId } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
@@ -98,6 +99,7 @@ const slowMs = 2_000;
 
 export class SimulatedNode {
   readonly cluster: ClusterNode;
+  readonly ownership: Ownership;
   readonly clock: SimulatedProcess;
   readonly name: string;
   reachable = true;
@@ -119,8 +121,10 @@ export class SimulatedNode {
     this.#gate = new ClusterGate({ ...common, own, rate: policy.admission, random });
     const crash = { limit: 5, window: 60_000, cooldown: 900_000 };
     const reconnect = { min: 1_000, max: 60_000, stable: 60_000, cutEvery: 1_000 };
+    this.ownership = new Ownership(this.clock, policy);
     this.cluster = new ClusterNode({
       ...common,
+      ownership: this.ownership,
       policy,
       node: { name, capacity, version: '1.0.0' },
       newIncarnation: () => `${name}/${Math.floor(random() * 1e9)}`,
@@ -154,7 +158,7 @@ export class SimulatedNode {
 
   /** Every session of this process writes a frame; answers how many left. */
   write(): number {
-    return [...this.#sessions.keys()].filter((id) => this.cluster.owns(id)).length;
+    return [...this.#sessions.keys()].filter((id) => this.ownership.owns(id)).length;
   }
 
   get size(): number {
@@ -179,7 +183,7 @@ export class SimulatedNode {
   #open(id: InstanceId, session: AbortController): void {
     this.#gate.passed(id);
     // No frame leaves without a valid lease, not even a login.
-    if (session.signal.aborted || !this.cluster.owns(id)) return;
+    if (session.signal.aborted || !this.ownership.owns(id)) return;
     this.#simulation.login(id, this);
   }
 

@@ -94,7 +94,7 @@ for (const bus of [true, false])
     for (let tenths = 0; tenths < 400; tenths += 1) {
       await simulation.time.pass(100);
       assert.ok(simulation.logins.size >= 30 - away, `${simulation.logins.size} after ${tenths}`);
-      assert.ok(little.cluster.owned.size <= 4, 'no more than it has room for');
+      assert.ok(little.ownership.owned.size <= 4, 'no more than it has room for');
     }
     assert.equal(simulation.logins.size, 30);
     assert.equal(simulation.leases.leases.size, 30);
@@ -122,7 +122,7 @@ test('cluster: a node that cannot renew has closed everything before others take
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
-  const epochs = new Map(cutOff.cluster.owned);
+  const epochs = new Map(cutOff.ownership.owned);
   assert.ok(epochs.size > 0);
   cutOff.reachable = false;
   await simulation.time.pass(12_500);
@@ -135,39 +135,39 @@ test('cluster: a node that cannot renew has closed everything before others take
   await simulation.time.pass(60_000);
   assert.equal(simulation.logins.size, 300);
   assert.ok(cutOff.size > 0);
-  for (const [id, epoch] of cutOff.cluster.owned) assert.ok(epoch > (epochs.get(id) ?? 0));
+  for (const [id, epoch] of cutOff.ownership.owned) assert.ok(epoch > (epochs.get(id) ?? 0));
 });
 
 test('cluster: while sessions close because the lease ends, what waits is stored under it, and no command opens one again', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
-  const ids = [...cutOff.cluster.owned.keys()];
+  const ids = [...cutOff.ownership.owned.keys()];
   cutOff.reachable = false;
-  while (cutOff.cluster.lease.incarnation !== null) await simulation.time.pass(100);
+  while (cutOff.ownership.lease.incarnation !== null) await simulation.time.pass(100);
   assert.equal(cutOff.size, ids.length, 'they are still closing');
   assert.deepEqual(
-    ids.filter((id) => cutOff.cluster.owns(id)),
+    ids.filter((id) => cutOff.ownership.owns(id)),
     [],
   );
-  assert.ok(ids.every((id) => cutOff.cluster.mayAct(id)));
+  assert.ok(ids.every((id) => cutOff.ownership.mayAct(id)));
   await simulation.time.pass(500);
-  assert.equal(cutOff.cluster.owned.size, 0);
+  assert.equal(cutOff.ownership.owned.size, 0);
 });
 
 test('cluster: a session that closed while others still close, because the lease ends, is not opened again', async () => {
   const simulation = await started(small);
   await untilAll(simulation, 300, 60);
   const cutOff = simulation.node(0);
-  const [slow] = [...cutOff.cluster.owned.keys()];
+  const [slow] = [...cutOff.ownership.owned.keys()];
   assert.ok(slow);
   cutOff.slow = slow;
   cutOff.reachable = false;
-  while (cutOff.cluster.lease.incarnation !== null) await simulation.time.pass(100);
+  while (cutOff.ownership.lease.incarnation !== null) await simulation.time.pass(100);
   await simulation.time.pass(500);
   assert.equal(cutOff.size, 1);
   assert.equal(cutOff.write(), 0);
-  assert.deepEqual([...cutOff.cluster.owned.keys()], [slow]);
+  assert.deepEqual([...cutOff.ownership.owned.keys()], [slow]);
 });
 
 test('cluster: a database that is away for all closes every session, and every one comes back', async () => {

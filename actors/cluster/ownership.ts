@@ -1,0 +1,174 @@
+/**
+ * The instances that this node owns, and the validity of the lease under which it owns them. Both are made before all other parts of a node, so that
+ * every part can ask them. The lease (`node-lease.ts`) and the node (`cluster-node.ts`) change them.
+ */
+import type { Claim, InstanceId, Result } from '../model.ts';
+import type { Time } from '../ports.ts';
+import { Pause } from '../waiting.ts';
+import type { ClusterPolicy } from './policy.ts';
+import { Uses } from './uses.ts';
+
+/**
+ * The validity of the lease of a node. The end is counted on the monotonic clock from the time at which the renewal was sent. A slow answer, or
+ * different clocks of two machines, therefore cannot make this end later than in the database. The process may be suspended at any time, so `good`
+ * compares times at each call and does not rely on a timer.
+ */
+export class LeaseTerm {
+  readonly #time: Time;
+  readonly #policy: Pick<ClusterPolicy, 'lease' | 'margin'>;
+  /** The pause between two renewals. A doubt about the clocks cuts it. */
+  readonly pause: Pause;
+  /** The incarnation that joined; null before a join and after a loss. */
+  #joined: string | null = null;
+  /** End of the lease for this node, by the monotonic clock. */
+  #goodUntil = -Infinity;
+  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
+  #sentAt = 0;
+  /** Value of `#sentAt` that the system clock shows as too old. */
+  #doubted = NaN;
+  draining = false;
+
+  constructor(time: Time, policy: Pick<ClusterPolicy, 'lease' | 'margin'>) {
+    this.#time = time;
+    this.#policy = policy;
+    this.pause = new Pause(time);
+  }
+
+  /** True if this node may act for its instances now. */
+  get good(): boolean {
+    if (this.#time.monotonic() >= this.#goodUntil) return false;
+    if (this.#time.now() - this.#sentAt < this.#policy.lease) return true;
+    // The machine slept, or its clock was set. An immediate renewal tells which.
+    if (this.#doubted !== this.#sentAt) this.pause.cut();
+    this.#doubted = this.#sentAt;
+    return false;
+  }
+
+  /** Time for which the lease is still valid for this node; 0 if it is not valid. In milliseconds. */
+  get leftMs(): number {
+    return this.good ? this.#goodUntil - this.#time.monotonic() : 0;
+  }
+
+  /** The incarnation under which leases are taken; null while the node is not live. */
+  get incarnation(): string | null {
+    return this.#joined !== null && this.good ? this.#joined : null;
+  }
+
+  /** True between a join and the loss of the lease. The lease may have run out meanwhile. */
+  get isJoined(): boolean {
+    return this.#joined !== null;
+  }
+
+  joined(incarnation: string): void {
+    this.#joined = incarnation;
+  }
+
+  /** Stops takes under this lease. The lease itself stays valid until its end, so that sessions close in order. */
+  lost(): void {
+    this.#joined = null;
+  }
+
+  /** Counts the lease from the sending of a renewal, by the monotonic clock. Returns its end by that clock. */
+  renewed(sent: number): number {
+    const { lease, margin } = this.#policy;
+    this.#goodUntil = sent + lease - margin;
+    this.#sentAt = this.#time.now() - (this.#time.monotonic() - sent);
+    return this.#goodUntil;
+  }
+
+  /** Ends the lease at once, because the database ended it or the node leaves. */
+  end(): void {
+    this.#goodUntil = -Infinity;
+  }
+}
+
+/** Returns true if nothing left the process, so that a retry is safe. */
+const wasNotSent = (value: unknown): boolean => {
+  const { ok, refusal } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Extract<Result<never>, { ok: false }>>;
+  return ok === false && refusal?.reason === 'notSent';
+};
+
+export class Ownership {
+  readonly lease: LeaseTerm;
+  /** Commands under way, by instance. */
+  readonly uses: Uses;
+  /** Epochs of the instances that this node owns. */
+  readonly #owned = new Map<InstanceId, number>();
+  /** The last epoch of each instance that this node ever owned. */
+  readonly #epochs = new Map<InstanceId, number>();
+  /** Closes of sessions that are under way. */
+  readonly #leaving = new Map<InstanceId, Promise<void>>();
+
+  constructor(time: Time, policy: Pick<ClusterPolicy, 'lease' | 'margin'>) {
+    this.lease = new LeaseTerm(time, policy);
+    this.uses = new Uses(time);
+  }
+
+  /** Returns true if this node may write for the instance now. The result stays true while its session is closed to be opened on another node. */
+  mayAct(id: InstanceId): boolean {
+    return this.#owned.has(id) && this.lease.good;
+  }
+
+  /** Returns true if this node accepts commands for the instance now. */
+  owns(id: InstanceId): boolean {
+    return this.#owned.has(id) && !this.#leaving.has(id) && this.lease.good;
+  }
+
+  /** Returns the last epoch under which this node owned the instance, or null if it never did. */
+  lastEpochOf(id: InstanceId): number | null {
+    return this.#epochs.get(id) ?? null;
+  }
+
+  /** Instances that this node owns, with their epochs. */
+  get owned(): ReadonlyMap<InstanceId, number> {
+    return this.#owned;
+  }
+
+  /** Instances whose sessions are closing, with the ends of their closes. */
+  get leaving(): ReadonlyMap<InstanceId, Promise<void>> {
+    return this.#leaving;
+  }
+
+  /** Leases that this node holds and is not giving back. */
+  get held(): readonly Claim[] {
+    return [...this.#owned].flatMap(([instanceId, epoch]) => (this.#leaving.has(instanceId) ? [] : [{ instanceId, epoch }]));
+  }
+
+  /**
+   * Runs a command if this node owns the instance. Returns null if another node must be asked. This node does not own the instance, or closed its
+   * session for the next owner before anything was written.
+   */
+  async run<T>({ id, here }: { readonly id: InstanceId; here(): Promise<T> }): Promise<{ readonly value: T } | null> {
+    // The use counts before the check of ownership, so that the instance is not given away in between.
+    return this.uses.during(id, async () => {
+      if (!this.owns(id)) return null;
+      const value = await here();
+      return wasNotSent(value) && !this.owns(id) ? null : { value };
+    });
+  }
+
+  /** Adds an instance that this node has taken. */
+  begin(id: InstanceId, epoch: number): void {
+    this.#owned.set(id, epoch);
+    this.#epochs.set(id, epoch);
+  }
+
+  /** Removes an instance. Returns false if this node did not own the instance. */
+  end(id: InstanceId): boolean {
+    return this.#owned.delete(id);
+  }
+
+  /** Marks the session as leaving while it closes. No command opens the session again meanwhile. */
+  leave(id: InstanceId, close: Promise<void>): Promise<void> {
+    const leaving: Promise<void> = close.finally(() => {
+      if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
+    });
+    this.#leaving.set(id, leaving);
+    return leaving;
+  }
+
+  /** Removes all instances, when the lease of the node has ended. */
+  clear(): void {
+    this.#owned.clear();
+  }
+}
