@@ -60,7 +60,7 @@ class LiveSession implements Session {
   readonly #forgedKeys = new ForgedKeyNotes(() => this.#options.host.forged('keys'));
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
-  #blocked: BlockedPeople | null = null;
+  readonly #blocked: BlockedPeople;
   readonly #calls = new RingingCalls(() => this.#options.now());
   readonly offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
@@ -92,7 +92,7 @@ class LiveSession implements Session {
     const group: LiveConnection['group'] = (jid) => this.#groups.get(jid);
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, loadMappings, group });
     this.#files = new HistoryFiles(options.route.fetchDispatcher, (error) => this.#stumbled('history', error));
-    this.#sock = this.#makeSocket();
+    ({ sock: this.#sock, blocked: this.#blocked } = this.#makeSocket());
     this.#uploads = new Uploads(this.#sock, options.uploads);
     this.offer = new PairingOffer(this.#sock, {
       ...options,
@@ -187,7 +187,7 @@ class LiveSession implements Session {
     });
   }
 
-  #makeSocket(): WASocket {
+  #makeSocket(): { readonly sock: WASocket; readonly blocked: BlockedPeople } {
     const { host, log, deadlines, turns } = this.#options;
     const config = socketConfig({
       ...this.#options,
@@ -215,11 +215,11 @@ class LiveSession implements Session {
     this.#resends.takeOver(sock);
     const isRefused = (number: string): boolean => host.accountOf(number) === 'refused';
     refuseAccounts(sock, isRefused, () => this.#fail(ownCloses.otherAccount));
-    this.#blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
+    const blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
-    return sock;
+    return { sock, blocked };
   }
 
   #makeInbox(): DurableInbox {
@@ -282,7 +282,7 @@ class LiveSession implements Session {
         this.#picture.observe(event);
         this.#calls.observe(event);
         this.#pipeline.push(event);
-        this.#blocked?.observe(event);
+        this.#blocked.observe(event);
       }
     } catch (error) {
       this.#surprise(error);
