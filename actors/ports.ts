@@ -33,7 +33,7 @@ export type * from './ports/sign-in-store.ts';
 export type * from './ports/user-store.ts';
 export type * from './ports/chatwoot.ts';
 export type * from './ports/delivery.ts';
-export type * from './ports/instance-stores.ts';
+export * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export * from './ports/cluster.ts';
 export type * from './ports/message-store.ts';

@@ -172,8 +172,8 @@ export class Supervisor {
       begun: () => this.#tellReaders((reader) => reader.begun?.()),
       async refreshAdmin() {
         if (await refresh()) watchers.end();
-        await signIns.look();
       },
+      refreshSignIns: () => signIns.look(),
       row: (id) => inspection.rowOf(id),
       watchHere: (id, watcher) => watchers.steps(id, watcher),
     };

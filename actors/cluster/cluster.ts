@@ -283,7 +283,7 @@ export class Cluster {
   }
 
   #memoryHost(): MemoryHost {
-    const { registry, dispatcher, forget, refreshAdmin } = this.#host;
+    const { registry, dispatcher, forget, refreshAdmin, refreshSignIns } = this.#host;
     return {
       owns: (id) => this.ownership.mayAct(id),
       instanceIds: () => registry.ids,
@@ -293,6 +293,7 @@ export class Cluster {
       setWebhook: (webhook) => dispatcher.set(webhook),
       forgetWebhook: (id) => dispatcher.remove(id),
       refreshAdmin,
+      refreshSignIns,
     };
   }
 

@@ -28,8 +28,10 @@ export interface ClusterHost {
   readonly forgetBeside: (id: InstanceId) => void;
   /** Called after this node took instances and began their sessions. */
   readonly begun: () => void;
-  /** Reads the admin token and the sign-ins again, because another node may have changed them. */
+  /** Implements the method of `MemoryHost`. */
   readonly refreshAdmin: () => Promise<void>;
+  /** Implements the method of `MemoryHost`. */
+  readonly refreshSignIns: () => Promise<void>;
   /** Returns the row of the inspector for an instance of this node. Returns null if the instance is gone. */
   readonly row: (id: InstanceId) => ActorRow | null;
   /** Watches the steps that this node takes. */

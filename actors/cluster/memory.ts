@@ -28,8 +28,10 @@ export interface MemoryHost {
   forgetInstance(id: InstanceId): void;
   setWebhook(webhook: Webhook): void;
   forgetWebhook(id: string): void;
-  /** Reads the admin token again. */
+  /** Reads the admin token again, because the stored value changed. */
   refreshAdmin(): Promise<void>;
+  /** Ends sign-ins on this node that another node ended, or that a new admin token made void. */
+  refreshSignIns(): Promise<void>;
 }
 
 /** The next watermark. The watermark becomes valid when all transactions with a number below `next` have ended. */
@@ -38,8 +40,13 @@ interface Mark {
   readonly next: number;
 }
 
-/** Looks between two full comparisons. A row that is removed completely has no version, so only a comparison finds it. */
+/**
+ * Looks between two comparisons. A row that is removed completely has no version, so only a comparison finds it. A comparison counts the rows, and
+ * reads their ids if the counts differ. Equal counts may hide a removed row and one that this node does not know yet, so every twentieth comparison
+ * reads the ids in any case.
+ */
 const looksPerComparison = 60;
+const looksPerFullComparison = 20 * looksPerComparison;
 
 const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;
 
@@ -54,6 +61,8 @@ export class ClusterMemory {
   /** Versions above the watermark that are known to this node. */
   #seen: ReadonlyMap<string, number> = new Map();
   #looks = 0;
+  /** The stored admin token at the last look that succeeded; undefined before the first one. */
+  #admin: string | null | undefined;
   /** Callbacks that the next look calls at its end. */
   #waiting: readonly (() => void)[] = [];
   #stopped = false;
@@ -108,9 +117,11 @@ export class ClusterMemory {
     const look = await changes.since(this.#watermark);
     await this.#apply(look.changes.filter((change) => this.#seen.get(keyOf(change)) !== change.version));
     this.#note(look);
-    await host.refreshAdmin();
+    if (look.admin !== this.#admin) await host.refreshAdmin();
+    this.#admin = look.admin;
+    await host.refreshSignIns();
     this.#looks += 1;
-    if (this.#looks % looksPerComparison === 0) await this.#compare();
+    if (this.#looks % looksPerComparison === 0) await this.#compare(this.#looks % looksPerFullComparison === 0);
   }
 
   /**
@@ -142,10 +153,15 @@ export class ClusterMemory {
     else if (!host.owns(id)) host.forgetInstance(id);
   }
 
-  async #compare(): Promise<void> {
+  /** Forgets rows that are not stored any more. With `always` the ids are read even if the counts are equal. */
+  async #compare(always: boolean): Promise<void> {
     const { changes, host } = this.#input;
     // The known ids are read first, so that later additions do not count as missing.
     const known = { instance: [...host.instanceIds()], webhook: [...host.webhookIds()] };
+    if (!always) {
+      const counts = await changes.counts();
+      if (counts.instances === known.instance.length && counts.webhooks === known.webhook.length) return;
+    }
     const { instances, webhooks } = await changes.ids();
     const stored = { instance: new Set(instances), webhook: new Set(webhooks) };
     for (const kind of ['instance', 'webhook'] as const) for (const id of known[kind]) if (!stored[kind].has(id)) this.#forget(kind, id);

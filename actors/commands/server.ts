@@ -2,7 +2,7 @@
 import { refusalNameOf } from '../delivery/recorder.ts';
 import { createMutex } from '../keyed-mutex.ts';
 import { done, type InstanceId, refuse, type Result, unknownInstance } from '../model.ts';
-import { EpochLost, type KnownNode, type Ports, StorageFailure } from '../ports.ts';
+import { adminTokenSetting, EpochLost, type KnownNode, type Ports, StorageFailure } from '../ports.ts';
 import type { WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -125,7 +125,6 @@ interface Stored {
   readonly rotatedAt: number;
 }
 
-const key = 'admin.token';
 const length = 50;
 
 export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
@@ -152,7 +151,7 @@ const parse = (text: string | null): Stored | null => {
   } catch {
     // The error below names the row, which a parser error would not do.
   }
-  throw new Error(`The row "${key}" of the table "setting" is damaged: delete the row, and start with ADMIN_TOKEN set.`);
+  throw new Error(`The row "${adminTokenSetting}" of the table "setting" is damaged: delete the row, and start with ADMIN_TOKEN set.`);
 };
 
 /** Loads the stored token, or stores one. If several nodes start at once, one of them stores its token and the others read it. */
@@ -160,12 +159,12 @@ const begin = async (ports: Ports, configured: string | null): Promise<{ readonl
   const { settings, digest, chance } = ports;
   const wanted = configured === null ? '' : digest(configured);
   for (;;) {
-    const text = await settings.get(key);
+    const text = await settings.get(adminTokenSetting);
     const stored = parse(text);
     if (stored && (wanted === '' || stored.replaces === wanted)) return { current: stored, made: null };
     const made = configured === null ? chance.token(length) : null;
     const current = { hash: made === null ? wanted : digest(made), replaces: wanted, rotatedAt: 0 };
-    if (await settings.swap(key, text, JSON.stringify(current))) return { current, made };
+    if (await settings.swap(adminTokenSetting, text, JSON.stringify(current))) return { current, made };
   }
 };
 
@@ -176,7 +175,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
   let { current } = begun;
   const serially = createMutex();
   const reread = async (): Promise<void> => {
-    current = parse(await settings.get(key)) ?? current;
+    current = parse(await settings.get(adminTokenSetting)) ?? current;
   };
   const tooEarly = (): Result<never> => {
     const pause = { from: current.rotatedAt, to: current.rotatedAt + cooldown };
@@ -187,7 +186,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
     if (current.rotatedAt + cooldown > time.now()) return tooEarly();
     const token = chance.token(length);
     const next: Stored = { ...current, hash: digest(token), rotatedAt: time.now() };
-    if (await settings.swap(key, JSON.stringify(current), JSON.stringify(next))) {
+    if (await settings.swap(adminTokenSetting, JSON.stringify(current), JSON.stringify(next))) {
       current = next;
       return done(token);
     }

@@ -50,6 +50,9 @@ export interface RemovalStore {
 }
 
 /** A few small server-wide values. */
+/** Name of the setting that holds the admin token as a hash. */
+export const adminTokenSetting = 'admin.token';
+
 export interface SettingStore {
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
@@ -77,11 +80,15 @@ export interface ChangeLook {
   readonly oldest: number;
   /** Transactions with this number or a higher one had not begun to write. */
   readonly next: number;
+  /** The setting `adminTokenSetting`; null if the setting is absent. */
+  readonly admin: string | null;
 }
 
 export interface ChangeStore {
   /** Returns committed changes with a higher version. */
   since(version: number): Promise<ChangeLook>;
+  /** Returns the numbers of instances and webhooks that are not removed. */
+  counts(): Promise<{ readonly instances: number; readonly webhooks: number }>;
   /** Returns the ids of all instances and webhooks that are not removed. */
   ids(): Promise<{ readonly instances: readonly InstanceId[]; readonly webhooks: readonly string[] }>;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterMemory } from '#actors/cluster/memory.ts';
+import { adminTokenSetting } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
@@ -95,6 +96,7 @@ test('changes: a transaction that commits behind more than 200 later versions is
       setWebhook: () => undefined,
       forgetWebhook: () => undefined,
       refreshAdmin: async () => undefined,
+      refreshSignIns: async () => undefined,
     },
   });
   await memory.begin();
@@ -111,4 +113,16 @@ test('changes: a transaction that commits behind more than 200 later versions is
   await memory.refreshed();
   assert.equal(remembered.get(record.id), 'slow');
   memory.stop();
+});
+
+test('changes: a look has the stored admin token, and the counts are those of the rows that are not removed', async () => {
+  assert.equal((await changes.since(0)).admin, null);
+  await storage.settings.set(adminTokenSetting, 'stored');
+  assert.equal((await changes.since(0)).admin, 'stored');
+  const { instances: ids, webhooks: hooks } = await changes.ids();
+  assert.deepEqual(await changes.counts(), { instances: ids.length, webhooks: hooks.length });
+  const record = await register();
+  assert.equal((await changes.counts()).instances, ids.length + 1);
+  await instances.remove(record.id, 1);
+  assert.equal((await changes.counts()).instances, ids.length);
 });

@@ -210,6 +210,7 @@ test('unreadable rows: a node learns what changed beside a damaged row, and the 
       setWebhook: ({ id, unreadable }) => void learned.set(id, unreadable),
       forgetWebhook: () => undefined,
       refreshAdmin: async () => undefined,
+      refreshSignIns: async () => undefined,
     },
   });
   await memory.begin();

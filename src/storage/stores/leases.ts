@@ -3,18 +3,19 @@
  * another node ends it. The clock of the database may step, so it decides only the age of a row whose name is asked for.
  */
 import type { Claim } from '#actors/model.ts';
-import type {
-  Change,
-  ChangeLook,
-  ChangeStore,
-  KnownNode,
-  Lease,
-  LeaseStore,
-  LeftWork,
-  LeftWorkStore,
-  LiveNode,
-  NameHolder,
-  TakenLease,
+import {
+  adminTokenSetting,
+  type Change,
+  type ChangeLook,
+  type ChangeStore,
+  type KnownNode,
+  type Lease,
+  type LeaseStore,
+  type LeftWork,
+  type LeftWorkStore,
+  type LiveNode,
+  type NameHolder,
+  type TakenLease,
 } from '#actors/ports.ts';
 import { nextEpoch } from '../postgres/epoch.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -205,17 +206,22 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
 // Changes of what every node remembers, found by their versions.
 
 export const changeStatements = {
-  /** A sequence that nobody has used has a last value all the same. */
+  /** A sequence that nobody has used has a last value all the same. $2: name of the setting of the admin token. */
   since: {
     name: 'change-since',
     text: `with look as materialized (
         select (last_value - case when is_called then 0 else 1 end)::float8 as latest,
-          pg_snapshot_xmin(pg_current_snapshot())::text::float8 as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next
+          pg_snapshot_xmin(pg_current_snapshot())::text::float8 as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next,
+          (select value from setting where name = $2) as admin
         from change_version),
       found as (
         select 'instance' as kind, id, changed::float8 as version, removed from instance where changed > $1
         union all select 'webhook', id, changed::float8, removed from webhook where changed > $1)
       select look.*, found.* from look left join found on true order by version`,
+  },
+  counts: {
+    name: 'change-counts',
+    text: `select (select count(*)::int from instance where not removed) as instances, (select count(*)::int from webhook where not removed) as webhooks`,
   },
   ids: {
     name: 'change-ids',
@@ -227,12 +233,16 @@ type LookRow = Omit<ChangeLook, 'changes'> & (Change | { readonly kind: null });
 
 export const makeChangeStore = (database: Database): ChangeStore => ({
   async since(version) {
-    const rows = await database.rows<LookRow>(changeStatements.since, [version]);
-    const { latest = 0, oldest = 0, next = 0 } = rows[0] ?? {};
+    const rows = await database.rows<LookRow>(changeStatements.since, [version, adminTokenSetting]);
+    const { latest = 0, oldest = 0, next = 0, admin = null } = rows[0] ?? {};
     const changes = rows.flatMap((row) =>
       row.kind === null ? [] : [{ kind: row.kind, id: row.id, version: row.version, removed: row.removed }],
     );
-    return { changes, latest, oldest, next };
+    return { changes, latest, oldest, next, admin };
+  },
+  async counts() {
+    const [row] = await database.rows<Awaited<ReturnType<ChangeStore['counts']>>>(changeStatements.counts, []);
+    return row ?? { instances: 0, webhooks: 0 };
   },
   async ids() {
     const rows = await database.rows<Pick<Change, 'kind' | 'id'>>(changeStatements.ids, []);

@@ -137,6 +137,7 @@ export class ExploredNode implements SessionHost {
       // The supervisor tells its readers, and the streams are one of them.
       begun: () => undefined,
       refreshAdmin: async () => undefined,
+      refreshSignIns: async () => undefined,
       row: () => null,
       watchHere: () => () => undefined,
       forgetBeside: (id) => this.cluster.streams?.reader.forget(id),

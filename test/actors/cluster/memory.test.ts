@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ClusterMemory, type MemoryHost } from '#actors/cluster/memory.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import type { InstanceRecord, Webhook } from '#actors/model.ts';
-import type { Change } from '#actors/ports.ts';
+import { type Change, type ChangeStore, StorageUnavailable } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { FakeTime } from '#test/fakes/time.ts';
@@ -13,6 +13,39 @@ import { quietLog } from '#test/support/database.ts';
 
 const every = usualClusterPolicy.memoryEvery;
 
+/** `open`: the number of the oldest transaction that is not over. */
+interface State {
+  refreshed: number;
+  signIns: number;
+  /** Number of reads of all ids. */
+  listed: number;
+  versions: number;
+  transactions: number;
+  open: number;
+  admin: string | null;
+}
+
+const changesOf = (stored: ReadonlyMap<string, Change>, state: State): ChangeStore => {
+  const of = (kind: Change['kind']) => [...stored.values()].filter((one) => one.kind === kind && !one.removed).map(({ id }) => id);
+  return {
+    since: async (version) => {
+      state.transactions += 1;
+      return {
+        changes: [...stored.values()].filter((one) => one.version > version).toSorted((a, b) => a.version - b.version),
+        latest: Math.max(state.versions, ...[...stored.values()].map((one) => one.version)),
+        oldest: Math.min(state.open, state.transactions),
+        next: state.transactions,
+        admin: state.admin,
+      };
+    },
+    counts: async () => ({ instances: of('instance').length, webhooks: of('webhook').length }),
+    ids: async () => {
+      state.listed += 1;
+      return { instances: of('instance'), webhooks: of('webhook') };
+    },
+  };
+};
+
 const room = async () => {
   const time = new FakeTime();
   /** In the database, by kind and id, with the versions that are committed. */
@@ -20,8 +53,7 @@ const room = async () => {
   const remembered = { instance: new Map<string, string>(), webhook: new Map<string, string>() };
   const own = new Set<string>();
   const asked: string[] = [];
-  /** `open`: the number of the oldest transaction that is not over. */
-  const state = { refreshed: 0, versions: 0, transactions: 0, open: Infinity };
+  const state = { refreshed: 0, signIns: 0, listed: 0, versions: 0, transactions: 0, open: Infinity, admin: 'first' };
   const host: MemoryHost = {
     owns: (id) => own.has(id),
     instanceIds: () => remembered.instance.keys(),
@@ -31,27 +63,14 @@ const room = async () => {
     setWebhook: ({ id, url }: Webhook) => void remembered.webhook.set(id, url),
     forgetWebhook: (id) => void remembered.webhook.delete(id),
     refreshAdmin: async () => void (state.refreshed += 1),
+    refreshSignIns: async () => void (state.signIns += 1),
   };
   const kept = (kind: Change['kind'], ids: readonly string[]): readonly string[] => {
     asked.push(...ids.map((id) => `${kind} ${id}`));
     return ids.filter((id) => stored.get(`${kind} ${id}`)?.removed === false);
   };
   const memory = new ClusterMemory({
-    changes: {
-      since: async (version) => {
-        state.transactions += 1;
-        return {
-          changes: [...stored.values()].filter((one) => one.version > version).toSorted((a, b) => a.version - b.version),
-          latest: Math.max(state.versions, ...[...stored.values()].map((one) => one.version)),
-          oldest: Math.min(state.open, state.transactions),
-          next: state.transactions,
-        };
-      },
-      ids: async () => {
-        const of = (kind: Change['kind']) => [...stored.values()].filter((one) => one.kind === kind && !one.removed).map(({ id }) => id);
-        return { instances: of('instance'), webhooks: of('webhook') };
-      },
-    },
+    changes: changesOf(stored, state),
     instances: {
       some: async (ids) =>
         kept('instance', ids).map((id) => ({ ...instance.record, id, name: `v${stored.get(`instance ${id}`)?.version}` })),
@@ -70,7 +89,7 @@ const room = async () => {
     stored.set(`${kind} ${id}`, { kind, id, version: state.versions, removed: false, ...change });
   };
   const drop = (kind: Change['kind'], id: string): void => void stored.delete(`${kind} ${id}`);
-  return { time, memory, write, drop, remembered, own, asked, state };
+  return { time, memory, host, write, drop, remembered, own, asked, state };
 };
 
 test('memory: what changed elsewhere is known here with the next look, and read once', async () => {
@@ -87,7 +106,7 @@ test('memory: what changed elsewhere is known here with the next look, and read 
   assert.equal(remembered.instance.get('a'), 'v4');
   await time.pass(10 * every);
   assert.deepEqual(asked, ['instance a', 'webhook w', 'instance a']);
-  assert.equal(state.refreshed, 12);
+  assert.equal(state.signIns, 12);
 });
 
 test('memory: an instance that another node changes or removes, such as by a new token, is known here within a second', async () => {
@@ -165,4 +184,45 @@ test('memory: who asks for what was just made waits for a look that begins at on
   memory.stop();
   await last;
   await memory.refreshed();
+});
+
+test('memory: the admin token is read again at the first look and when its stored value changed, also after a failure', async () => {
+  const { time, memory, state, host } = await room();
+  await memory.begin();
+  await time.pass(10 * every);
+  assert.equal(state.refreshed, 1);
+  const { refreshAdmin } = host;
+  host.refreshAdmin = async () => {
+    host.refreshAdmin = refreshAdmin;
+    throw new StorageUnavailable('away');
+  };
+  state.admin = 'second';
+  await time.pass(every);
+  assert.equal(state.refreshed, 1);
+  await time.pass(10 * every);
+  assert.equal(state.refreshed, 2);
+  memory.stop();
+});
+
+test('memory: ids are read if the counts differ, and every ten minutes', async () => {
+  const { time, memory, write, drop, remembered, state } = await room();
+  write('instance', 'before');
+  await memory.begin();
+  write('instance', 'gone');
+  remembered.instance.set('before', '');
+  await time.pass(10 * 60 * every);
+  assert.equal(state.listed, 0, 'equal counts');
+  drop('instance', 'gone');
+  await time.pass(60 * every);
+  assert.equal(state.listed, 1);
+  assert.deepEqual([...remembered.instance.keys()], ['before']);
+  // A row that this node never learned of hides one that is gone.
+  drop('instance', 'before');
+  write('instance', 'never learned', { version: 0 });
+  await time.pass((20 - 10 - 2) * 60 * every);
+  assert.deepEqual([state.listed, ...remembered.instance.keys()], [1, 'before']);
+  await time.pass(60 * every);
+  assert.equal(state.listed, 2);
+  assert.deepEqual([...remembered.instance.keys()], []);
+  memory.stop();
 });
