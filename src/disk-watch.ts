@@ -5,12 +5,6 @@ import type { Disk, Log } from '#actors/ports.ts';
 /** In milliseconds. A disk of 100 GB that takes 100 MB/s needs longer for a tenth of it. */
 const everyMs = 60_000;
 
-export interface DiskWatch extends Disk {
-  /** Looks now. Never rejects. */
-  look(): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface DiskWatchInput {
   readonly folder: string;
   /** Percent of the disk below which it warns; 0: never. */
@@ -27,34 +21,48 @@ const measureDisk = async (folder: string) => {
 
 const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
 
-export const watchDisk = ({ folder, leastFree, log, measure = measureDisk }: DiskWatchInput): DiskWatch => {
-  let disk = { free: 0, size: 0 };
-  let isLow = false;
-  const look = async (): Promise<void> => {
+export class DiskWatch implements Disk {
+  readonly #input: DiskWatchInput;
+  readonly #timer: NodeJS.Timeout;
+  #disk = { free: 0, size: 0 };
+  #isLow = false;
+
+  constructor(input: DiskWatchInput) {
+    this.#input = input;
+    this.#timer = setInterval(() => void this.look(), everyMs).unref();
+  }
+
+  get freeBytes(): number {
+    return this.#disk.free;
+  }
+
+  get sizeBytes(): number {
+    return this.#disk.size;
+  }
+
+  get warning(): string {
+    if (!this.#isLow) return '';
+    const { free, size } = this.#disk;
+    return `the disk of the data folder is nearly full: ${gigabytes(free)} of ${gigabytes(size)} GB are free`;
+  }
+
+  /** Looks now. Never rejects. */
+  async look(): Promise<void> {
+    const { folder, leastFree, log, measure = measureDisk } = this.#input;
     try {
-      disk = await measure(folder);
+      this.#disk = await measure(folder);
     } catch {
       // The next look tells; a folder that cannot be read has other signs.
       return;
     }
-    const wasLow = isLow;
-    isLow = disk.size > 0 && disk.free < (disk.size * leastFree) / 100;
-    if (isLow && !wasLow) log.warn({ freeBytes: disk.free, sizeBytes: disk.size }, 'disk.low');
-    if (!isLow && wasLow) log.info({ freeBytes: disk.free, sizeBytes: disk.size }, 'disk.hasRoom');
-  };
-  const timer = setInterval(() => void look(), everyMs).unref();
-  return {
-    get freeBytes() {
-      return disk.free;
-    },
-    get sizeBytes() {
-      return disk.size;
-    },
-    get warning() {
-      if (!isLow) return '';
-      return `the disk of the data folder is nearly full: ${gigabytes(disk.free)} of ${gigabytes(disk.size)} GB are free`;
-    },
-    look,
-    close: async () => clearInterval(timer),
-  };
-};
+    const { free, size } = this.#disk;
+    const wasLow = this.#isLow;
+    this.#isLow = size > 0 && free < (size * leastFree) / 100;
+    if (this.#isLow && !wasLow) log.warn({ freeBytes: free, sizeBytes: size }, 'disk.low');
+    if (!this.#isLow && wasLow) log.info({ freeBytes: free, sizeBytes: size }, 'disk.hasRoom');
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

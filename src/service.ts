@@ -27,7 +27,7 @@ import { createSources } from '#src/moving/sources.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf, stopGraceOf } from '#src/policy.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
-import { watchDisk, type DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
+import { DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
 import { followDatabaseTime, nodeTime, type NodeTime } from '#src/node-time.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
@@ -164,8 +164,8 @@ const followTime = async (settings: Settings, time: NodeTime, storage: Storage, 
 };
 
 const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWatch> => {
-  const disk = watchDisk(input);
-  closers.add('disk', () => disk.close());
+  const disk = new DiskWatch(input);
+  closers.add('disk', async () => disk.close());
   await disk.look();
   return disk;
 };

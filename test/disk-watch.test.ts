@@ -1,13 +1,13 @@
 /** A disk that fills up is told before it is full. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchDisk } from '#src/disk-watch.ts';
+import { DiskWatch } from '#src/disk-watch.ts';
 import { World } from '#test/fakes/world.ts';
 
 test('disk: less than a tenth of free room is a warning, and room ends it', async () => {
   const { log } = new World();
   const disk = { free: 20e9, size: 100e9 };
-  const watch = watchDisk({ folder: '/', leastFree: 10, log, measure: async () => ({ ...disk }) });
+  const watch = new DiskWatch({ folder: '/', leastFree: 10, log, measure: async () => ({ ...disk }) });
   await watch.look();
   assert.equal(watch.warning, '');
   disk.free = 9.94e9;
@@ -22,7 +22,7 @@ test('disk: less than a tenth of free room is a warning, and room ends it', asyn
 });
 
 test('disk: the folder of the process is on a disk with a size, and 0 percent never warns', async () => {
-  const watch = watchDisk({ folder: '.', leastFree: 0, log: new World().log });
+  const watch = new DiskWatch({ folder: '.', leastFree: 0, log: new World().log });
   await watch.look();
   assert.ok(watch.sizeBytes > 0 && watch.freeBytes <= watch.sizeBytes);
   assert.equal(watch.warning, '');

@@ -9,7 +9,7 @@ import type { CampaignInput } from '#actors/gateway.ts';
 import { refuse } from '#actors/model.ts';
 import type { FakeTime } from '#test/fakes/time.ts';
 import { LastFrame } from '#src/platform/wire/frames.ts';
-import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
+import { Transmissions } from '#src/platform/outbound/transmissions.ts';
 import { Bench } from '#test/actors/chatbot/setup.ts';
 import { options, refusalOf, staged, text } from '#test/actors/stage.ts';
 import { CourierDesk, no } from '#test/fakes/courier-desk.ts';
@@ -208,7 +208,7 @@ test('wall clock: a delivery that was parked while the clock was ten days ahead 
 
 test('wall clock: the wait for an acknowledgement ends in time after the clock was put back an hour', async () => {
   const wall = { now: 1e12 };
-  const transmissions = createTransmissions({ timeoutMs: 50, now: () => wall.now });
+  const transmissions = new Transmissions({ timeoutMs: 50, now: () => wall.now });
   const waiting = transmissions.wait('a');
   wall.now -= 3_600_000;
   const answer = await Promise.race([waiting, wait(5_000, 'never', { ref: false })]);

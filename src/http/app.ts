@@ -18,7 +18,7 @@ import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
-import { createHub } from './stream/hub.ts';
+import { Hub } from './stream/hub.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -155,7 +155,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
   app.setSerializerCompiler(() => serialise);
 
-  const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log, options.metrics?.meter);
+  const hub = new Hub(gateway, { ...defaultStreamLimits, ...options.stream }, log, options.metrics?.meter);
   await allowOrigins(app, options);
   allowExtensions(app);
   if (options.tracing) traceRequests(app, options.tracing);

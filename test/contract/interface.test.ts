@@ -8,7 +8,7 @@ import { refusalTable } from '#src/http/errors.ts';
 import type { Route } from '#src/http/route.ts';
 import { createAdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
-import { createHub } from '#src/http/stream/hub.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';
 import { asAdmin, asInstance, optionsWith, standIn } from '#test/http/setup.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -36,7 +36,7 @@ const document = (await (await fetch(`${service.address}/openapi.json`)).json())
 const offered: ReadonlyMap<string, Operation> = operationsOf(document);
 
 const options = optionsWith({});
-const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
 const rows = new Map(
   allRoutes(options, hub, createAdminSessions(60_000, null)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
 );

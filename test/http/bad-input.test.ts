@@ -7,7 +7,7 @@ import { defaultStreamLimits } from '#src/http/options.ts';
 import { type Route, wrongCodeText } from '#src/http/route.ts';
 import { createAdminSessions } from '#src/http/dashboard.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
-import { createHub } from '#src/http/stream/hub.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
 import { asAdmin, asBrowser, asInstance, bodyLimit, optionsWith, token } from './setup.ts';
 
@@ -26,7 +26,7 @@ before(async () => {
 after(() => Promise.all([app.close(), demo.close()]));
 
 const catalogue = createFakeGateway();
-const hub = createHub(catalogue, defaultStreamLimits, options.log);
+const hub = new Hub(catalogue, defaultStreamLimits, options.log);
 const routes: readonly Route[] = allRoutes(options, hub, createAdminSessions(60_000, null));
 hub.close();
 

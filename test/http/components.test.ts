@@ -10,7 +10,7 @@ import { groupPlaces, withFieldGroups } from '#src/http/field-groups.ts';
 import { createAdminSessions } from '#src/http/dashboard.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
-import { createHub } from '#src/http/stream/hub.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { optionsWith } from './setup.ts';
 
@@ -158,7 +158,7 @@ test('components: an object refers to several groups in the order of its fields,
 
 test('components: the usual errors of a kind of operations are errors of at least four of its rows', () => {
   const options = optionsWith({});
-  const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+  const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
   const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
   hub.close();
   for (const [tag, errors] of Object.entries(familyErrors)) {

@@ -12,7 +12,7 @@ import type { HttpOptions, McpGroup } from '#src/http/options.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { sharedSchemas } from '#src/http/schemas/index.ts';
-import { createHub } from '#src/http/stream/hub.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { root } from '#test/source-tree.ts';
 import { asAdmin, asInstance, optionsWith, setUp, token } from './setup.ts';
@@ -22,7 +22,7 @@ const groups: readonly McpGroup[] = ['reading', 'sending', 'changing'];
 /** Every row, also those that only the simulated platform has. */
 const rows = (() => {
   const options = optionsWith({ simulatedPhone: { page: '', scan: async () => null } });
-  const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+  const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
   return allRoutes(options, hub, createAdminSessions(1, null));
 })();
 const shared = new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));

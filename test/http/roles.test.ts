@@ -6,7 +6,7 @@ import { createAdminSessions } from '#src/http/dashboard.ts';
 import { auditedTags, isAudited } from '#src/http/audit.ts';
 import { leastRoleOf, leastRoles } from '#src/http/roles.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
-import { createHub } from '#src/http/stream/hub.ts';
+import { Hub } from '#src/http/stream/hub.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { optionsWith } from './setup.ts';
@@ -15,7 +15,7 @@ const options = optionsWith({
   simulatedPhone: { page: '', scan: async () => null },
   metrics: { contentType: '', text: async () => '', meter: { stream: () => undefined, answered: () => undefined } },
 });
-const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
 const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
 hub.close();
 

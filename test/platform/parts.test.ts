@@ -18,7 +18,7 @@ import type { OpenOptions } from '#actors/ports.ts';
 import { browserOf, companionOf } from '#src/platform/link/link-code.ts';
 import { done } from '#actors/model.ts';
 import { lostAnswer, notSent } from '#src/platform/wire/outcomes.ts';
-import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
+import { Transmissions } from '#src/platform/outbound/transmissions.ts';
 import { trustAddress } from '#src/platform/wire/trust.ts';
 import { createTtlCache } from '#src/platform/link/device-lists.ts';
 import { verifySignature } from '#src/platform/wire/signatures.ts';
@@ -260,7 +260,7 @@ test('logger: sentences of errors pass without numbers, objects never', () => {
 });
 
 test('transmissions: the first word counts', async () => {
-  const transmissions = createTransmissions({ timeoutMs: 1_000, now: () => 7 });
+  const transmissions = new Transmissions({ timeoutMs: 1_000, now: () => 7 });
   const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((id) => transmissions.wait(id));
   transmissions.written('d');
   transmissions.acknowledged({ id: 'a' });
@@ -277,7 +277,7 @@ test('transmissions: the first word counts', async () => {
 });
 
 test('transmissions: what is not answered expires, in order', async () => {
-  const transmissions = createTransmissions({ timeoutMs: 20, now: Date.now });
+  const transmissions = new Transmissions({ timeoutMs: 20, now: Date.now });
   const answers = await Promise.all([transmissions.wait('a'), transmissions.wait('b')]);
   assert.deepEqual(
     answers.map((answer) => !answer.ok && answer.refusal.reason),

@@ -4,63 +4,68 @@ import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { InstanceStream } from './instance-stream.ts';
 import { comment, createSubscriber, type Subscription } from './subscriber.ts';
-import { createInspectorHub, type InspectorHub } from './inspector-hub.ts';
-
-export interface Hub {
-  /** Returns why no further stream of the instance may be opened; null if one may. */
-  objection(id: InstanceId): string | null;
-  /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
-  open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void;
-  /** Streams of the administrator. */
-  readonly inspector: InspectorHub;
-  /** Ends all streams; one that is opened afterwards ends at once. */
-  close(): void;
-}
+import { InspectorHub } from './inspector-hub.ts';
 
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
 
-export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): Hub => {
-  const streams = new Map<InstanceId, InstanceStream>();
-  const inspector = createInspectorHub(gateway, limits, log, meter);
-  let closed = false;
+export class Hub {
+  /** Streams of the administrator. */
+  readonly inspector: InspectorHub;
+  readonly #gateway: Gateway;
+  readonly #limits: StreamLimits;
+  readonly #log: HttpLog;
+  readonly #meter: StreamMeter | undefined;
+  readonly #streams = new Map<InstanceId, InstanceStream>();
+  readonly #pulse: NodeJS.Timeout;
+  #closed = false;
 
-  const streamOf = (id: InstanceId): InstanceStream => {
-    const known = streams.get(id);
+  constructor(gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter) {
+    this.#gateway = gateway;
+    this.#limits = limits;
+    this.#log = log;
+    this.#meter = meter;
+    this.inspector = new InspectorHub(gateway, limits, log, meter);
+    this.#pulse = setInterval(() => {
+      for (const stream of this.#streams.values()) stream.ping(heartbeat);
+    }, limits.heartbeatMs).unref();
+  }
+
+  /** Returns why no further stream of the instance may be opened; null if one may. */
+  objection(id: InstanceId): string | null {
+    const { perToken } = this.#limits;
+    const isFull = (this.#streams.get(id)?.size ?? 0) >= perToken;
+    return isFull ? `Maximum number of open streams per token reached (${perToken})` : null;
+  }
+
+  /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
+  open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void {
+    const subscriber = createSubscriber(response, subscription, this.#limits, this.#meter);
+    if (this.#closed) return subscriber.end();
+    const stream = this.#streamOf(id);
+    if (stream.ended) return subscriber.end();
+    subscriber.push(hello);
+    stream.join(subscriber, lastEventId);
+    this.#log.debug({ instance: id, streams: stream.size }, 'stream.opened');
+    response.once('close', () => {
+      stream.leave(subscriber);
+      this.#log.debug({ instance: id, streams: stream.size }, 'stream.closed');
+    });
+  }
+
+  /** Ends all streams. A stream that is opened afterwards ends at once. */
+  close(): void {
+    this.#closed = true;
+    this.inspector.close();
+    clearInterval(this.#pulse);
+    for (const stream of this.#streams.values()) stream.end();
+  }
+
+  #streamOf(id: InstanceId): InstanceStream {
+    const known = this.#streams.get(id);
     if (known !== undefined) return known;
-    const stream = new InstanceStream(gateway, id, limits, () => void streams.delete(id));
-    if (!stream.ended) streams.set(id, stream);
+    const stream = new InstanceStream(this.#gateway, id, this.#limits, () => void this.#streams.delete(id));
+    if (!stream.ended) this.#streams.set(id, stream);
     return stream;
-  };
-
-  const pulse = setInterval(() => {
-    for (const stream of streams.values()) stream.ping(heartbeat);
-  }, limits.heartbeatMs).unref();
-
-  return {
-    inspector,
-    objection(id) {
-      const isFull = (streams.get(id)?.size ?? 0) >= limits.perToken;
-      return isFull ? `Maximum number of open streams per token reached (${limits.perToken})` : null;
-    },
-    open(id, subscription, lastEventId, response) {
-      const subscriber = createSubscriber(response, subscription, limits, meter);
-      if (closed) return subscriber.end();
-      const stream = streamOf(id);
-      if (stream.ended) return subscriber.end();
-      subscriber.push(hello);
-      stream.join(subscriber, lastEventId);
-      log.debug({ instance: id, streams: stream.size }, 'stream.opened');
-      response.once('close', () => {
-        stream.leave(subscriber);
-        log.debug({ instance: id, streams: stream.size }, 'stream.closed');
-      });
-    },
-    close() {
-      closed = true;
-      inspector.close();
-      clearInterval(pulse);
-      for (const stream of streams.values()) stream.end();
-    },
-  };
-};
+  }
+}

@@ -36,7 +36,7 @@ import { RingingCalls } from '../events/from-calls.ts';
 import { Standing } from '../outbound/standing.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import { Resends } from '../outbound/resends.ts';
-import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
+import { Transmissions } from '../outbound/transmissions.ts';
 import { Uploads } from '../outbound/upload/uploads.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
@@ -82,7 +82,7 @@ class LiveSession implements Session {
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
-    this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
+    this.#transmissions = new Transmissions({ timeoutMs: deadlines.send, now: options.now });
     this.#pipeline = this.#makePipeline();
     auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));

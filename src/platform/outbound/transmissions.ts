@@ -33,75 +33,84 @@ export const addressRefused =
 
 export const refusalText = (code: number): string => refusals[code] ?? `the platform refused the message (${code})`;
 
-export interface Transmissions {
-  /** Resolves with the first of ack, refusal, time-out and close. `id` must not be waited for already. */
-  wait(id: string): Promise<Transmission>;
-  isWaiting(id: string): boolean;
-  /** The frame of this message left the process. */
-  written(id: string): void;
-  /** `<ack class="message">` */
-  acknowledged(attrs: Readonly<Record<string, string | undefined>>): void;
-  /** The message could not be handed over. */
-  failed(id: string, transmission: Transmission): void;
-  /** The connection is gone: what was written may have arrived, the rest did not leave. Idempotent. */
-  close(): void;
-  readonly closed: boolean;
+export interface TransmissionsInput {
+  /** Longest wait for an ack. In milliseconds. */
+  readonly timeoutMs: number;
+  /** The wall clock, for the time of an ack. The waiting goes by the monotonic clock, which no step of the wall clock prolongs. */
+  readonly now: () => number;
 }
 
-/** `now`: the wall clock, for the time of an ack. The waiting goes by the monotonic clock, which no step of the wall clock prolongs. */
-export const createTransmissions = (options: { readonly timeoutMs: number; readonly now: () => number }): Transmissions => {
-  const { timeoutMs, now } = options;
-  const monotonic = (): number => performance.now();
+export class Transmissions {
+  readonly #input: TransmissionsInput;
   /** Every message waits equally long, so that the order of insertion is the order of expiry and one timer serves all. */
-  const waiting = new Map<string, Waiting>();
-  let timer: NodeJS.Timeout | null = null;
-  let closed = false;
+  readonly #waiting = new Map<string, Waiting>();
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
 
-  const settle = (id: string, transmission: Transmission): void => {
-    const entry = waiting.get(id);
-    waiting.delete(id);
+  constructor(input: TransmissionsInput) {
+    this.#input = input;
+  }
+
+  /** Resolves with the first of ack, refusal, time-out and close. `id` must not be waited for already. */
+  wait(id: string): Promise<Transmission> {
+    return new Promise((resolve) => {
+      const until = performance.now() + this.#input.timeoutMs;
+      this.#waiting.set(id, { until, settle: resolve, written: false });
+      this.#watch(until);
+    });
+  }
+
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  /** Notes that the frame of this message left the process. */
+  written(id: string): void {
+    const entry = this.#waiting.get(id);
+    if (entry) entry.written = true;
+  }
+
+  /** Takes the attributes of an `<ack class="message">`. */
+  acknowledged({ id, error, server_id: serverId }: Readonly<Record<string, string | undefined>>): void {
+    if (id === undefined) return;
+    const code = Number(error);
+    const at = this.#input.now();
+    if (error === undefined) this.#settle(id, { ok: true, value: { at, ...(serverId ? { serverId: Number(serverId) } : {}) } });
+    else this.#settle(id, refused(Number.isNaN(code) ? null : code, refusalText(code)));
+  }
+
+  /** Takes the outcome of a message that could not be handed over. */
+  failed(id: string, transmission: Transmission): void {
+    this.#settle(id, transmission);
+  }
+
+  /** Ends all waits. A written message may have arrived, the rest did not leave. Idempotent. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#closed = true;
+    for (const [id, { written }] of this.#waiting) this.#settle(id, written ? lostAnswer : notSent);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  #settle(id: string, transmission: Transmission): void {
+    const entry = this.#waiting.get(id);
+    this.#waiting.delete(id);
     entry?.settle(transmission);
-  };
+  }
 
-  const expire = (): void => {
-    timer = null;
-    for (const [id, { until }] of waiting) {
-      if (until > monotonic()) return watch(until);
-      settle(id, lateAnswer);
+  #watch(until: number): void {
+    this.#timer ??= setTimeout(() => this.#expire(), Math.max(1, until - performance.now()));
+  }
+
+  #expire(): void {
+    this.#timer = null;
+    for (const [id, { until }] of this.#waiting) {
+      if (until > performance.now()) return this.#watch(until);
+      this.#settle(id, lateAnswer);
     }
-  };
-
-  const watch = (until: number): void => {
-    timer ??= setTimeout(expire, Math.max(1, until - monotonic()));
-  };
-
-  return {
-    wait: (id) =>
-      new Promise((resolve) => {
-        const until = monotonic() + timeoutMs;
-        waiting.set(id, { until, settle: resolve, written: false });
-        watch(until);
-      }),
-    isWaiting: (id) => waiting.has(id),
-    written(id) {
-      const entry = waiting.get(id);
-      if (entry) entry.written = true;
-    },
-    acknowledged({ id, error, server_id: serverId }) {
-      if (id === undefined) return;
-      const code = Number(error);
-      if (error === undefined) settle(id, { ok: true, value: { at: now(), ...(serverId ? { serverId: Number(serverId) } : {}) } });
-      else settle(id, refused(Number.isNaN(code) ? null : code, refusalText(code)));
-    },
-    failed: settle,
-    close() {
-      if (timer !== null) clearTimeout(timer);
-      timer = null;
-      closed = true;
-      for (const [id, { written }] of waiting) settle(id, written ? lostAnswer : notSent);
-    },
-    get closed() {
-      return closed;
-    },
-  };
-};
+  }
+}
