@@ -14,7 +14,7 @@ import type { Ownership } from './ownership.ts';
 import { type CommandHandler, Remote, streamMethod } from './remote.ts';
 import { fileMethod, RemoteFiles } from './remote-files.ts';
 import { ClusterStreams, type Asked } from './streams.ts';
-import { ClusterRows, ClusterSteps } from './inspector.ts';
+import { ClusterRows, type ClusterStepsInput, watchSteps } from './inspector.ts';
 import { ClusterSessions } from './sessions.ts';
 import { within } from '../waiting.ts';
 
@@ -50,9 +50,8 @@ export class Cluster {
   readonly files: RemoteFiles;
   /** Null without a bus. */
   readonly streams: ClusterStreams | null;
-  /** Rows and steps for the inspector. */
+  /** Rows for the inspector. */
   readonly rows: ClusterRows;
-  readonly steps: ClusterSteps;
   readonly others: OtherNodes;
   readonly #options: ClusterOptions;
   readonly #host: ClusterHost;
@@ -83,7 +82,6 @@ export class Cluster {
     });
     this.#commands = this.#makeCommands();
     this.rows = this.#makeRows();
-    this.steps = this.#makeSteps();
     this.others = this.#makeOthers(sessions);
     this.#memory = new ClusterMemory({
       ...ports,
@@ -180,6 +178,15 @@ export class Cluster {
     return this.#commands.question(question);
   }
 
+  /** Watches the steps of an instance for the inspector, on whichever node they are taken. Returns the function that ends the watch. */
+  watchSteps(id: InstanceId, watcher: Parameters<ClusterHost['watchHere']>[1]): () => void {
+    const { ports, watchHere } = this.#host;
+    // Only the answer of the owner counts, so this node gives none of its own.
+    const actor: ClusterStepsInput['actor'] = () =>
+      this.question({ id, method: 'actor', args: async () => done([id]), here: async () => unknownInstance });
+    return watchSteps({ ...ports, owns: (one) => this.ownership.owns(one), actor, watchHere }, id, watcher);
+  }
+
   #serve(id: InstanceId, here: boolean): void {
     // The events of the instance are sent even if the bus refuses the subscription for its commands.
     if (here) this.streams?.owned(id);
@@ -248,17 +255,6 @@ export class Cluster {
       nodes: () => this.nodes,
       ask: async (node, question) => this.#remote?.ask(node, question),
       owned: () => this.ownership.owned.keys(),
-    });
-  }
-
-  #makeSteps(): ClusterSteps {
-    const { ports, watchHere } = this.#host;
-    return new ClusterSteps({
-      ...ports,
-      owns: (id) => this.ownership.owns(id),
-      // Only the answer of the owner counts, so this node gives none of its own.
-      actor: (id) => this.question({ id, method: 'actor', args: async () => done([id]), here: async () => unknownInstance }),
-      watchHere,
     });
   }
 

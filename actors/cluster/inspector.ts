@@ -104,54 +104,67 @@ export interface ClusterStepsInput {
 /** Pause between two requests to the owner, while a person watches the page of an instance of another node. In milliseconds. */
 const askEvery = 1_000;
 
-export class ClusterSteps {
+/** The steps of one instance for one viewer. */
+class FollowedSteps {
   readonly #input: ClusterStepsInput;
+  readonly #id: InstanceId;
+  readonly #watcher: StepWatcher;
+  #timer: unknown = null;
+  #isOver = false;
+  /**
+   * Number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner
+   * are new.
+   */
+  #last: number | null = null;
 
-  constructor(input: ClusterStepsInput) {
+  constructor(input: ClusterStepsInput, id: InstanceId, watcher: StepWatcher) {
     this.#input = input;
+    this.#id = id;
+    this.#watcher = watcher;
   }
 
-  watch(id: InstanceId, watcher: StepWatcher): () => void {
-    const { time, log, owns, watchHere } = this.#input;
-    let over = false;
-    let timer: unknown = null;
-    /**
-     * Number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner
-     * are new.
-     */
-    let last: number | null = null;
-    const stop = (): void => {
-      over = true;
-      time.clearTimeout(timer);
-    };
-    const end = (): void => {
-      stop();
-      watcher.onEnd();
-    };
-    const look = async (): Promise<void> => {
-      if (owns(id)) last = Infinity;
-      else last = await this.#ask(id, last, (step) => over || watcher.onStep(step));
-    };
-    const turn = (): void => {
-      if (over) return;
-      look()
-        .catch((error: unknown) => log.warn({ instance: id, error }, 'inspector.notFollowed'))
-        .finally(() => void (timer = over ? null : time.setTimeout(turn, askEvery)));
-    };
-    const leave = watchHere(id, { onStep: (step) => watcher.onStep(step), onEnd: end });
-    turn();
-    return () => {
-      stop();
-      leave();
-    };
+  /** Shows the steps of another owner that are new, and asks again after a pause. */
+  turn(): void {
+    if (this.#isOver) return;
+    const { time, log } = this.#input;
+    this.#look()
+      .catch((error: unknown) => log.warn({ instance: this.#id, error }, 'inspector.notFollowed'))
+      .finally(() => void (this.#timer = this.#isOver ? null : time.setTimeout(() => this.turn(), askEvery)));
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#input.time.clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#input.owns(this.#id)) this.#last = Infinity;
+    else this.#last = await this.#ask(this.#last);
   }
 
   /** Shows new steps and returns the number of the last step. Each owner counts its steps from 1. */
-  async #ask(id: InstanceId, last: number | null, show: (step: Step) => void): Promise<number | null> {
-    const answer = await this.#input.actor(id);
-    if (!answer.ok || answer.value.lease?.answers !== true || this.#input.owns(id)) return last;
+  async #ask(last: number | null): Promise<number | null> {
+    const { actor, owns } = this.#input;
+    const answer = await actor(this.#id);
+    if (!answer.ok || answer.value.lease?.answers !== true || owns(this.#id)) return last;
     const newest = answer.value.steps.at(-1)?.n ?? 0;
-    if (last !== null) for (const step of answer.value.steps) if (newest < last || step.n > last) show(step);
+    if (last === null) return newest;
+    for (const step of answer.value.steps) if ((newest < last || step.n > last) && !this.#isOver) this.#watcher.onStep(step);
     return newest;
   }
 }
+
+/** Watches the steps of an instance, on whichever node they are taken. Returns the function that ends the watch. */
+export const watchSteps = (input: ClusterStepsInput, id: InstanceId, watcher: StepWatcher): (() => void) => {
+  const followed = new FollowedSteps(input, id, watcher);
+  const onEnd = (): void => {
+    followed.stop();
+    watcher.onEnd();
+  };
+  const leave = input.watchHere(id, { onStep: (step) => watcher.onStep(step), onEnd });
+  followed.turn();
+  return () => {
+    followed.stop();
+    leave();
+  };
+};

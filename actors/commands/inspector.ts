@@ -112,7 +112,7 @@ export const inspectorCommands = (host: Host): InspectorCommands => {
     actorPicture: async (id) => (registry.record(id) === undefined ? null : host.ports.platform.picture(id)),
     watchSteps(id, watcher) {
       if (registry.record(id) === undefined) return unknownInstance;
-      return done(host.cluster?.steps.watch(id, watcher) ?? watchers.steps(id, watcher));
+      return done(host.cluster?.watchSteps(id, watcher) ?? watchers.steps(id, watcher));
     },
     watchActors: (watcher) => watchers.list(watcher),
     act: (id, event, by) => act(host, id, event, by),

@@ -1,7 +1,7 @@
 /** The list of the inspector over nodes, and steps of an instance of another node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterRows, ClusterSteps } from '#actors/cluster/inspector.ts';
+import { ClusterRows, watchSteps } from '#actors/cluster/inspector.ts';
 import type { ActorDetail, ActorRow, Step } from '#actors/views.ts';
 import { done, unknownInstance } from '#actors/model.ts';
 import type { LiveNode } from '#actors/ports.ts';
@@ -84,7 +84,7 @@ test('steps: those of another node are shown once, also of the next owner, and w
   const shown: number[] = [];
   const ends: string[] = [];
   const watcher = { onStep: ({ n }: Step) => void shown.push(n), onEnd: () => void ends.push('end') };
-  const steps = new ClusterSteps({
+  const input = {
     time,
     log: quietLog,
     owns: () => state.own,
@@ -94,8 +94,8 @@ test('steps: those of another node are shown once, also of the next owner, and w
       return state.gone ? unknownInstance : done(detail);
     },
     watchHere: () => () => void ends.push('left'),
-  });
-  const leave = steps.watch('r1', watcher);
+  };
+  const leave = watchSteps(input, 'r1', watcher);
   await settle();
   assert.deepEqual(shown, [], 'what was before is not new');
   state.steps = [...state.steps, stepAt(3), stepAt(4)];
