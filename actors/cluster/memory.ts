@@ -4,6 +4,7 @@
  */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
+import { markedMs } from '../supervisor/chores.ts';
 import type { Change, ChangeLook, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
 
 export interface MemoryInput {
@@ -41,12 +42,12 @@ interface Mark {
 }
 
 /**
- * Looks between two comparisons. A row that is removed completely has no version, so only a comparison finds it. A comparison counts the rows, and
- * reads their ids if the counts differ. Equal counts may hide a removed row and one that this node does not know yet, so every twentieth comparison
- * reads the ids in any case.
+ * Time without a look after which this node compares its ids with the stored ones. A removed row has a version while it is marked, and none when it is
+ * deleted. The row stays marked for `markedMs`, so a node that looks in time learns of every removal. In milliseconds.
  */
-const looksPerComparison = 60;
-const looksPerFullComparison = 20 * looksPerComparison;
+const longestGapMs = markedMs / 2;
+/** Looks between two comparisons in any case. They find rows that were deleted otherwise, such as by hand. */
+const looksPerComparison = 1_200;
 
 const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;
 
@@ -61,6 +62,8 @@ export class ClusterMemory {
   /** Versions above the watermark that are known to this node. */
   #seen: ReadonlyMap<string, number> = new Map();
   #looks = 0;
+  /** Start of the last look that the database answered, by both clocks. The monotonic clock may stop while the machine sleeps. */
+  #lookedAt = { monotonic: 0, wall: 0 };
   /** The stored admin token at the last look that succeeded; undefined before the first one. */
   #admin: string | null | undefined;
   /** Callbacks that the next look calls at its end. */
@@ -83,6 +86,7 @@ export class ClusterMemory {
 
   /** Reads the current versions. The caller calls this method before it loads everything, so that later changes are seen. */
   async begin(): Promise<void> {
+    this.#lookedAt = this.#now;
     this.#note(await this.#input.changes.since(this.#watermark));
     this.#worker.start();
   }
@@ -114,14 +118,28 @@ export class ClusterMemory {
 
   async #read(): Promise<void> {
     const { changes, host } = this.#input;
+    const began = this.#now;
     const look = await changes.since(this.#watermark);
+    const isLate = this.#gap > longestGapMs;
+    this.#looks += 1;
     await this.#apply(look.changes.filter((change) => this.#seen.get(keyOf(change)) !== change.version));
+    if (isLate || this.#looks % looksPerComparison === 0) await this.#compare();
     this.#note(look);
+    this.#lookedAt = began;
     if (look.admin !== this.#admin) await host.refreshAdmin();
     this.#admin = look.admin;
     await host.refreshSignIns();
-    this.#looks += 1;
-    if (this.#looks % looksPerComparison === 0) await this.#compare(this.#looks % looksPerFullComparison === 0);
+  }
+
+  get #now(): { readonly monotonic: number; readonly wall: number } {
+    const { time } = this.#input;
+    return { monotonic: time.monotonic(), wall: time.now() };
+  }
+
+  /** Time since the start of the last look that the database answered. In milliseconds. */
+  get #gap(): number {
+    const { monotonic, wall } = this.#now;
+    return Math.max(monotonic - this.#lookedAt.monotonic, wall - this.#lookedAt.wall);
   }
 
   /**
@@ -153,15 +171,11 @@ export class ClusterMemory {
     else if (!host.owns(id)) host.forgetInstance(id);
   }
 
-  /** Forgets rows that are not stored any more. With `always` the ids are read even if the counts are equal. */
-  async #compare(always: boolean): Promise<void> {
+  /** Forgets rows that are not stored any more. */
+  async #compare(): Promise<void> {
     const { changes, host } = this.#input;
     // The known ids are read first, so that later additions do not count as missing.
     const known = { instance: [...host.instanceIds()], webhook: [...host.webhookIds()] };
-    if (!always) {
-      const counts = await changes.counts();
-      if (counts.instances === known.instance.length && counts.webhooks === known.webhook.length) return;
-    }
     const { instances, webhooks } = await changes.ids();
     const stored = { instance: new Set(instances), webhook: new Set(webhooks) };
     for (const kind of ['instance', 'webhook'] as const) for (const id of known[kind]) if (!stored[kind].has(id)) this.#forget(kind, id);

@@ -87,8 +87,6 @@ export interface ChangeLook {
 export interface ChangeStore {
   /** Returns committed changes with a higher version. */
   since(version: number): Promise<ChangeLook>;
-  /** Returns the numbers of instances and webhooks that are not removed. */
-  counts(): Promise<{ readonly instances: number; readonly webhooks: number }>;
   /** Returns the ids of all instances and webhooks that are not removed. */
   ids(): Promise<{ readonly instances: readonly InstanceId[]; readonly webhooks: readonly string[] }>;
 }

@@ -64,11 +64,19 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
 // Removes the rows of removed instances and webhooks in the background, in batches. After a crash or a stop, the next start resumes an
 // interrupted removal.
 
+/**
+ * Time for which the row of a removed instance or webhook stays marked in a cluster. Every node reads the marks twice a second, and a row that is deleted
+ * leaves no mark. In milliseconds.
+ */
+export const markedMs = 10_000;
+
 export interface RowRemoverInput {
   readonly removals: RemovalStore;
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
+  /** Time for which rows stay marked before they are deleted. In milliseconds. */
+  readonly markedMs: number;
   /** True if this process does the work that one node does for the cluster. */
   onDuty?(): boolean;
 }
@@ -98,7 +106,10 @@ class RowRemover {
   async #run(): Promise<void> {
     if (this.#input.onDuty?.() === false) return;
     const failures: unknown[] = [];
-    for (const removal of await untilStored(this.#pause, () => this.#input.removals.pending())) {
+    const pending = await untilStored(this.#pause, () => this.#input.removals.pending());
+    // Rows that are marked during this pause belong to the next run.
+    if (pending.length > 0) await this.#pause.wait(this.#input.markedMs);
+    for (const removal of pending) {
       try {
         await this.#remove(removal);
       } catch (error) {
@@ -172,7 +183,7 @@ export class Chores {
     // Each node cleans its own folder if the nodes do not share their files.
     const keepsFiles = (): boolean => onDuty() || cluster?.sharesFiles === false;
     const { time, log } = ports;
-    this.#remover = new RowRemover({ ...ports, workers, onDuty });
+    this.#remover = new RowRemover({ ...ports, workers, onDuty, markedMs: cluster ? markedMs : 0 });
     const wake = async (): Promise<void> => this.wakeRemover();
     this.#workers = [
       expiry({ ...ports, workers, onDuty, clock, perishables: perishables(ports, policy) }),

@@ -115,14 +115,8 @@ test('changes: a transaction that commits behind more than 200 later versions is
   memory.stop();
 });
 
-test('changes: a look has the stored admin token, and the counts are those of the rows that are not removed', async () => {
+test('changes: a look has the stored admin token', async () => {
   assert.equal((await changes.since(0)).admin, null);
   await storage.settings.set(adminTokenSetting, 'stored');
   assert.equal((await changes.since(0)).admin, 'stored');
-  const { instances: ids, webhooks: hooks } = await changes.ids();
-  assert.deepEqual(await changes.counts(), { instances: ids.length, webhooks: hooks.length });
-  const record = await register();
-  assert.equal((await changes.counts()).instances, ids.length + 1);
-  await instances.remove(record.id, 1);
-  assert.equal((await changes.counts()).instances, ids.length);
 });

@@ -219,10 +219,6 @@ export const changeStatements = {
         union all select 'webhook', id, changed::float8, removed from webhook where changed > $1)
       select look.*, found.* from look left join found on true order by version`,
   },
-  counts: {
-    name: 'change-counts',
-    text: `select (select count(*)::int from instance where not removed) as instances, (select count(*)::int from webhook where not removed) as webhooks`,
-  },
   ids: {
     name: 'change-ids',
     text: `select 'instance' as kind, id from instance where not removed union all select 'webhook', id from webhook where not removed`,
@@ -239,10 +235,6 @@ export const makeChangeStore = (database: Database): ChangeStore => ({
       row.kind === null ? [] : [{ kind: row.kind, id: row.id, version: row.version, removed: row.removed }],
     );
     return { changes, latest, oldest, next, admin };
-  },
-  async counts() {
-    const [row] = await database.rows<Awaited<ReturnType<ChangeStore['counts']>>>(changeStatements.counts, []);
-    return row ?? { instances: 0, webhooks: 0 };
   },
   async ids() {
     const rows = await database.rows<Pick<Change, 'kind' | 'id'>>(changeStatements.ids, []);
