@@ -133,15 +133,24 @@ export class Renewals {
 
 /** The number of nodes that read data of the whole cluster in one interval. More nodes do not load the database more. */
 const readers = 4;
+/** Time that the reads of all nodes together may take in one interval. In milliseconds. */
+const budgetMs = 100;
+/** Longest pause between two reads of a node because of their duration, in intervals. */
+const longestPause = 120;
+/** Reads of which the fastest counts. A slow read may have waited for the machine. */
+const measured = 5;
 
 /**
  * The share of one node in reads of data of the whole cluster. With more than four nodes a node skips reads, so that about four nodes read in each
- * interval. A node always reads when a node joined, left or died, because instances are free then.
+ * interval. If reads take long, because there are many instances, fewer nodes read. A node always reads when a node joined, left or died, because
+ * instances are free then.
  */
 export class ReadShare {
   readonly #me: string;
   #nodes = '';
   #skipped = 0;
+  /** Durations of the last reads. In milliseconds. */
+  #took: readonly number[] = [];
 
   /** Takes the name of this node. */
   constructor(me: string) {
@@ -151,7 +160,7 @@ export class ReadShare {
   /** Returns true if this node reads now. The caller asks once in each interval. `urgent` is true if the last read left work for this node. */
   isDue(nodes: readonly Pick<LiveNode, 'name' | 'incarnation'>[], urgent = false): boolean {
     const known = nodes.map(({ incarnation }) => incarnation).join(' ');
-    const every = Math.ceil(nodes.length / readers);
+    const every = this.#every(nodes.length);
     const isChanged = known !== this.#nodes;
     this.#skipped += 1;
     const isDue = urgent || isChanged || this.#skipped >= every;
@@ -159,6 +168,17 @@ export class ReadShare {
     // After a change and after urgent reads, all nodes have read at once. Their positions spread the next reads.
     if (isDue) this.#skipped = urgent || isChanged ? nodes.findIndex(({ name }) => name === this.#me) % every : 0;
     return isDue;
+  }
+
+  /** Takes the duration of a read. In milliseconds. */
+  took(ms: number): void {
+    this.#took = [...this.#took.slice(1 - measured), ms];
+  }
+
+  /** Returns the intervals between two reads of a node, if there are so many nodes. */
+  #every(nodes: number): number {
+    const ms = this.#took.length === 0 ? 0 : Math.min(...this.#took);
+    return Math.max(1, Math.ceil(nodes / readers), Math.min(longestPause, Math.ceil((ms * nodes) / budgetMs)));
   }
 }
 
@@ -192,9 +212,13 @@ export class NodeWatch {
   }
 
   async #read(urgent: boolean): Promise<Look> {
+    const { store, time } = this.#input;
+    const began = time.monotonic();
     let isRead = false;
-    const look = await this.#input.store.look((nodes) => (isRead = this.#share.isDue(nodes, urgent || this.#foundFree)));
-    if (isRead) this.#foundFree = look.free.length > 0;
+    const look = await store.look((nodes) => (isRead = this.#share.isDue(nodes, urgent || this.#foundFree)));
+    if (!isRead) return look;
+    this.#share.took(time.monotonic() - began);
+    this.#foundFree = look.free.length > 0;
     return look;
   }
 

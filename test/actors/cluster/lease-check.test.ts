@@ -95,3 +95,23 @@ test('read share: up to four nodes read in every interval, and work that is left
   assert.deepEqual([many.isDue(nodes), many.isDue(nodes), many.isDue(nodes), many.isDue(nodes)], [true, false, true, false]);
   assert.ok(many.isDue(nodes, true));
 });
+
+test('read share: reads that take long are made less often, and a single slow one changes nothing', () => {
+  const nodes = Array.from({ length: 100 }, (_, n) => ({ name: `n${n}`, incarnation: `i${n}` }));
+  const pausesOf = (durations: readonly number[], count = nodes.length): number => {
+    const share = new ReadShare('n0');
+    share.isDue(nodes.slice(0, count));
+    for (const ms of durations) share.took(ms);
+    let pauses = 1;
+    while (!share.isDue(nodes.slice(0, count))) pauses += 1;
+    return pauses;
+  };
+  assert.equal(pausesOf([]), 25);
+  assert.equal(pausesOf([5, 5, 5, 5, 5]), 25);
+  assert.equal(pausesOf([70, 70, 70, 70, 70]), 70, 'all reads together take a tenth of the time');
+  assert.equal(pausesOf([400, 400, 400, 400, 400]), 120);
+  assert.equal(pausesOf([400, 400, 5, 400, 400]), 25);
+  assert.equal(pausesOf([5, 400, 400, 400, 400, 400]), 120, 'the last five count');
+  assert.equal(pausesOf([20, 20, 20], 4), 1);
+  assert.equal(pausesOf([400, 400, 400], 4), 16);
+});
