@@ -20,6 +20,8 @@ interface Scenario {
   readonly each: number;
   /** Texts a second of each session; null: as fast as possible, and arrivals all at once. */
   readonly pace: number | null;
+  /** Repetitions; one if absent. Single bursts differ by half in the number of their commits. */
+  readonly bursts?: number;
   /** The identifier of the sender in an arriving text. */
   readonly addressing?: 'pn' | 'lid';
 }
@@ -42,7 +44,7 @@ const setups = {
       { name: 'in, with a webhook', way: 'in', events: incoming, each: 150, pace: 10 },
       { name: 'in, without a webhook', way: 'in', events: [], each: 150, pace: 10 },
       { name: 'in, from a LID', way: 'in', events: incoming, each: 150, pace: 10, addressing: 'lid' },
-      { name: 'in, 400 at once', way: 'in', events: incoming, each: 400, pace: null },
+      { name: 'in, 400 at once', way: 'in', events: incoming, each: 400, pace: null, bursts: 5 },
       { name: 'out, one by one', way: 'out', events: [], each: 150, pace: null },
       { name: 'out, webhook of both events', way: 'out', events: all, each: 150, pace: null },
     ],
@@ -157,7 +159,7 @@ const ways: Readonly<Record<Scenario['way'], (stage: Stage, scenario: Scenario) 
 
 const measure = async (stage: Stage, scenario: Scenario, setting: Setting): Promise<Counts> => {
   const { client, url, tokens } = stage;
-  const { events, way } = scenario;
+  const { events, way, bursts = 1 } = scenario;
   const excludeMessages = way === 'out' ? [] : ['fromMeYes'];
   for (const token of tokens)
     await postJson(
@@ -166,8 +168,10 @@ const measure = async (stage: Stage, scenario: Scenario, setting: Setting): Prom
       { token },
     );
   const scaledOne = { ...scenario, each: scaled(scenario.each, setting) };
-  const texts = tokens.length * scaledOne.each * (way === 'both' ? 2 : 1);
-  const counts = await perText(client, texts, async () => void (await ways[way](stage, scaledOne)));
+  const texts = tokens.length * scaledOne.each * bursts * (way === 'both' ? 2 : 1);
+  const counts = await perText(client, texts, async () => {
+    for (let burst = 0; burst < bursts; burst += 1) await ways[way](stage, scaledOne);
+  });
   setting.say(`${scenario.name}: ${JSON.stringify(counts)}`);
   return counts;
 };
