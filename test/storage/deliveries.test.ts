@@ -1,8 +1,9 @@
 /** Tests deliveries and webhooks on the real database: many rows, and sealed values. The rules are those of test/ports/. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { webhook as sample } from '#test/contract/samples.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { instance, webhook as sample } from '#test/contract/samples.ts';
+import { testDatabase, writerOf } from '#test/support/database.ts';
 
 const database = await testDatabase();
 const storage = await database.storage();
@@ -36,4 +37,55 @@ test('webhooks: secret and headers come back, and stand nowhere in the clear', a
   assert.ok(!row!.text.includes('visible') && !row!.text.includes(Buffer.from('visible').toString('hex')));
   await webhooks.save({ ...saved, secret: '', headers: {} }, 1);
   assert.deepEqual((await webhooks.all()).find(({ id }) => id === 'sealed')?.secret, '');
+});
+
+test('deliveries: a body is stored compressed, and comes back whole from the archive and when it is sent again', async () => {
+  await storage.instances.insert({ ...instance.record, id: 'packed', token: 'packed' });
+  await webhooks.save({ ...sample, id: 'packing', instanceId: 'packed' }, 1);
+  const { epoch } = await writerOf(storage, 'packed');
+  // Members with names of their own, as an event of a group has them. The second body fits into no page, and random letters cannot be compressed.
+  const members = Array.from({ length: 40 }, (_, n) => ({
+    id: `${n}@s.whatsapp.net`,
+    isAdmin: false,
+    isSuperAdmin: false,
+    displayName: '',
+  }));
+  const bodies = [JSON.stringify({ EventType: 'groups', members }), randomBytes(30_000).toString('hex')];
+  for (const [n, body] of bodies.entries())
+    await database.admin.rows(
+      {
+        name: '',
+        text: `insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, size, attempts, at, not_before)
+          values ('packing', 'packed', $1, 'groups', '', 'lane', $2, octet_length($2), 0, 1, 0)`,
+      },
+      [`e${n}`, body],
+    );
+  const stored = async (table: string) =>
+    await database.admin.rows<{ body: string; isPacked: boolean }>(
+      {
+        name: '',
+        text: `select body, pg_column_size(body) < octet_length(body) / 2 as "isPacked" from ${table} where webhook_id = 'packing' order by event_id`,
+      },
+      [],
+    );
+  const expected = [
+    { body: bodies[0], isPacked: true },
+    { body: bodies[1], isPacked: false },
+  ];
+  assert.deepEqual(await stored('outbox'), expected);
+  const page = { rows: 10, bytes: 1_000_000 };
+  const { rows } = await storage.outbox.due('packing', 'packed', 1, page);
+  assert.deepEqual(
+    rows.map(({ body }) => body),
+    bodies,
+  );
+  const last = { dead: false, attempts: 1, status: 200, error: '', endedAt: 2, tries: [] };
+  await storage.outbox.archive(rows.map(({ seq }) => ({ ...last, seq, instanceId: 'packed', epoch })));
+  assert.deepEqual(await stored('archive'), expected);
+  assert.equal((await deliveries.find(['packing'], 'e0'))?.body, bodies[0]);
+  const all = { webhook: 'packing', events: null, types: null, states: ['delivered' as const], from: 0, to: 10, limit: 10 };
+  assert.deepEqual(await deliveries.replay(all), [{ instanceId: 'packed', count: 2 }]);
+  assert.deepEqual(await stored('outbox'), expected);
+  const [tally] = await deliveries.tally(['packing']);
+  assert.equal(tally?.delivered, 0);
 });

@@ -7,7 +7,7 @@
  */
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
-import { Deliveries, HeldLanes, Tallies, Tries } from './deliveries.ts';
+import { CompressedBodies, Deliveries, HeldLanes, Tallies, Tries } from './deliveries.ts';
 import { Inbound, LeavingKeys, NoKeyChecks, RefusedEntries } from './keys.ts';
 import { DeviceNames, LeavingAccounts, NoInstanceKeys, PasskeyCodes, Proxies, Removals, StepLog } from './instances.ts';
 import {
@@ -96,4 +96,5 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0103-alerts', class: Alerts },
   { name: '0104-no-key-checks', class: NoKeyChecks },
   { name: '0105-tries', class: Tries },
+  { name: '0106-compressed-bodies', class: CompressedBodies },
 ];
