@@ -40,8 +40,11 @@ export interface KeyWriter {
   retire(): void;
 }
 
-/** Milliseconds that a write waits for more changes (micro-batch); a flush ends the wait. */
-const gatherMs = 50;
+/**
+ * Milliseconds that a write waits for more changes (micro-batch). A flush ends the wait. A kill within the wait repeats messages of the inbound log, and
+ * skips steps of sending chains, whose number `unstoredSends` bounds.
+ */
+const gatherMs = 200;
 
 interface Change {
   readonly type: string;
