@@ -20,7 +20,7 @@ test('microBatch: what comes while one is under way goes together, in order', as
   assert.deepEqual(done, [[1], [2, 3, 4]]);
 });
 
-test('microBatch: a busy one rests between its works, an idle one begins at once', async () => {
+test('microBatch: an idle one begins at once, and what comes while it rests goes together', async () => {
   const done: number[][] = [];
   let [rests, wake] = [0, (): void => undefined];
   const rest = (): Promise<void> => {
@@ -28,15 +28,17 @@ test('microBatch: a busy one rests between its works, an idle one begins at once
     return new Promise((resolve) => (wake = resolve));
   };
   const give = microBatch<number>(async (items) => void done.push([...items]), rest);
-  const all = [give([1]), give([2])];
-  await settle();
-  all.push(give([3]));
+  await give([1]);
+  const all = [give([2]), give([3])];
   await settle();
   assert.deepEqual([done, rests], [[[1]], 1]);
   wake();
   await Promise.all(all);
+  assert.deepEqual([done, rests], [[[1], [2, 3]], 2]);
+  wake();
+  await settle();
   await give([4]);
-  assert.deepEqual([done, rests], [[[1], [2, 3], [4]], 1]);
+  assert.deepEqual(done, [[1], [2, 3], [4]]);
 });
 
 test('microBatch: a part that cannot be done costs only its caller', async () => {
