@@ -32,11 +32,11 @@ for (const kind of others)
   test(`acks: a ${kind} is acknowledged after the commit of what it led to, by the gateway alone`, async () => {
     const run = await start(createFakeVault());
     const commit = hold(run);
-    run.gate.open();
-    run.gate.take(kind, stanza('a', kind));
+    run.inbox.open();
+    run.inbox.take(kind, stanza('a', kind));
     await turns();
     assert.deepEqual([run.handed, run.acked], [[`${kind} a`], []]);
-    run.gate.take(kind, stanza('b', kind, { offline: '1' }));
+    run.inbox.take(kind, stanza('b', kind, { offline: '1' }));
     await turns();
     await commit(true);
     assert.deepEqual(run.acked, [`${kind} a`]);
@@ -48,8 +48,8 @@ for (const kind of others)
 test('acks: what will never be stored is not acknowledged, so that the platform keeps it', async () => {
   const run = await start(createFakeVault());
   const commit = hold(run);
-  run.gate.open();
-  for (const kind of others) run.gate.take(kind, stanza(kind, kind));
+  run.inbox.open();
+  for (const kind of others) run.inbox.take(kind, stanza(kind, kind));
   await turns();
   await commit(false);
   await commit(false);
@@ -60,8 +60,8 @@ test('acks: a notification also waits for the keys that it changed', async () =>
   const run = await start(createFakeVault());
   let store = (_stored: boolean): void => undefined;
   run.keysStored = () => new Promise((resolve) => (store = resolve));
-  run.gate.open();
-  run.gate.take('notification', stanza('a', 'notification'));
+  run.inbox.open();
+  run.inbox.take('notification', stanza('a', 'notification'));
   await turns();
   assert.deepEqual(run.acked, []);
   store(true);
@@ -77,7 +77,7 @@ for (const [title, kind, type] of [
     hold(run);
     let done = (): void => undefined;
     run.handleOther = () => new Promise((resolve) => (done = resolve));
-    run.gate.take(kind, stanza('a', kind, { type }));
+    run.inbox.take(kind, stanza('a', kind, { type }));
     await turns();
     assert.deepEqual(run.acked, []);
     done();
@@ -92,10 +92,10 @@ test('acks: a thousand stanzas are acknowledged in their order, after few questi
     asked += 1;
     return true;
   };
-  run.gate.open();
+  run.inbox.open();
   const ids = Array.from({ length: 1_000 }, (_, n) => String(n));
   for (const id of ids) {
-    run.gate.take('receipt', stanza(id, 'receipt'));
+    run.inbox.take('receipt', stanza(id, 'receipt'));
     if (Number(id) % 10 === 9) await turns(2);
   }
   await acked(run, ids.length);
@@ -111,18 +111,18 @@ test('acks: more than memory should hold ends the connection, also when it waits
   for (const blocked of [false, true]) {
     const vault = createFakeVault();
     const run = await start(vault);
-    run.gate.open();
+    run.inbox.open();
     hold(run);
     vault.away = blocked;
-    if (blocked) run.gate.take('message', stanza('m'));
-    for (let n = 0; n < 100; n += 1) run.gate.take('receipt', stanza(String(n), 'receipt'));
+    if (blocked) run.inbox.take('message', stanza('m'));
+    for (let n = 0; n < 100; n += 1) run.inbox.take('receipt', stanza(String(n), 'receipt'));
     assert.deepEqual(
       run.closes.map(({ data }) => data?.['reason']),
       ['storageUnavailable'],
     );
     assert.ok(run.handed.length < 40, 'the rest is left to the platform');
     vault.away = false;
-    void run.gate.close();
+    void run.inbox.close();
   }
 });
 
@@ -130,19 +130,19 @@ test('acks: an ended connection acknowledges nothing, and what it stored is only
   const vault = createFakeVault();
   const run = await start(vault);
   const commit = hold(run);
-  run.gate.open();
-  for (const kind of others) run.gate.take(kind, stanza('a', kind));
+  run.inbox.open();
+  for (const kind of others) run.inbox.take(kind, stanza('a', kind));
   await turns();
-  const closed = run.gate.close();
+  const closed = run.inbox.close();
   await commit(true);
   await commit(true);
   await closed;
   assert.deepEqual(run.acked, []);
   await run.flushed();
   const again = await start(vault);
-  again.gate.open();
-  for (const kind of others) again.gate.take(kind, stanza('a', kind, { offline: '1' }));
-  again.gate.take('call', stanza('b', 'call'));
+  again.inbox.open();
+  for (const kind of others) again.inbox.take(kind, stanza('a', kind, { offline: '1' }));
+  again.inbox.take('call', stanza('b', 'call'));
   await acked(again, 4);
   assert.deepEqual(again.handed, ['receipt a', 'call b']);
 });
@@ -151,8 +151,8 @@ test('acks: one that cannot be sent leaves the rest to be sent', async () => {
   const run = await start(createFakeVault());
   const { acknowledge } = run;
   run.acknowledge = (node) => (node.attrs['id'] === 'a' ? Promise.reject(new Error('closed')) : acknowledge(node));
-  run.gate.open();
-  for (const id of ['a', 'b']) run.gate.take('call', stanza(id, 'call'));
+  run.inbox.open();
+  for (const id of ['a', 'b']) run.inbox.take('call', stanza(id, 'call'));
   await happens(run, 2);
   await acked(run, 1);
   assert.deepEqual(run.acked, ['call b']);
@@ -161,8 +161,8 @@ test('acks: one that cannot be sent leaves the rest to be sent', async () => {
 test('acks: a throw in what stores them is a crash of the session', async () => {
   const run = await start(createFakeVault());
   run.stored = () => Promise.reject(new Error('no answer'));
-  run.gate.open();
-  run.gate.take('receipt', stanza('a', 'receipt'));
+  run.inbox.open();
+  run.inbox.take('receipt', stanza('a', 'receipt'));
   await turns();
   assert.equal(run.crashes.length, 1);
   assert.deepEqual(run.acked, []);

@@ -1,9 +1,9 @@
-/** One connection on the log of received messages: what the gate hands to the library, and what is acknowledged when. */
+/** One connection on the log of received messages: what the durable inbox hands to the library, and what is acknowledged when. */
 import assert from 'node:assert/strict';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { ackHeld } from '#src/platform/inbound/held-acks.ts';
-import { type GateLimits, DurableInbox, type StanzaKind } from '#src/platform/inbound/durable-inbox.ts';
+import { type InboxLimits, DurableInbox, type StanzaKind } from '#src/platform/inbound/durable-inbox.ts';
 import { finishedType, type Page } from '#src/platform/keys/finished-names.ts';
 import { InboundLog } from '#src/platform/keys/inbound-log.ts';
 import { createKeyWriter } from '#src/platform/keys/key-writer.ts';
@@ -21,7 +21,7 @@ export const hashOfStanza = (id: string): string => hashOf(Buffer.from(`cipher $
 
 export interface Run {
   readonly log: InboundLog;
-  readonly gate: DurableInbox;
+  readonly inbox: DurableInbox;
   /** Stanzas that the library received, as `kind id`, and stanzas that were only acknowledged. */
   readonly handed: string[];
   /** Acknowledgements of receipts, notifications and calls that were sent: by the library, or held and sent later. */
@@ -49,7 +49,7 @@ const plain = {
 };
 
 /** A process that starts on what the vault holds, with one connection. */
-export const start = async (vault: FakeVault, suspicious = true, limits: Partial<GateLimits> = {}): Promise<Run> => {
+export const start = async (vault: FakeVault, suspicious = true, limits: Partial<InboxLimits> = {}): Promise<Run> => {
   const errors: Run['errors'][number][] = [];
   const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
   const common = { vault, instance: 'r0', epoch: 1, log };
@@ -87,7 +87,7 @@ export const start = async (vault: FakeVault, suspicious = true, limits: Partial
     acknowledge: async ({ tag, attrs }) => void run.acked.push(`${tag} ${attrs['id']}`),
     turn: async () => undefined,
     flushed: () => inbound.settled().then(() => writer.flush()),
-    gate: new DurableInbox({
+    inbox: new DurableInbox({
       inbound,
       turn: () => run.turn(),
       confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),

@@ -5,7 +5,7 @@ import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { happens, hashOfStanza, type Run, stanza, start } from './inbound-run.ts';
 
-test('gate: a message is in the log when the library gets it, and leaves it when what it led to is stored', async () => {
+test('inbox: a message is in the log when the library gets it, and leaves it when what it led to is stored', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   let release = (_stored: boolean): void => undefined;
@@ -14,8 +14,8 @@ test('gate: a message is in the log when the library gets it, and leaves it when
     assert.equal(vault.inbound.size, 1);
     run.log.remember(hashOfStanza('a'), Buffer.from('plain'));
   };
-  run.gate.open();
-  run.gate.take('message', stanza('a'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('a'));
   await happens(run, 1);
   await new Promise(setImmediate);
   assert.equal(vault.inbound.size, 1);
@@ -25,16 +25,16 @@ test('gate: a message is in the log when the library gets it, and leaves it when
   assert.equal(vault.stored.keys.size, 0, 'and the plaintext goes with it');
 });
 
-test('gate: nothing of a message is handed over before the login, nor while the storage is away; the order stays', async () => {
+test('inbox: nothing of a message is handed over before the login, nor while the storage is away; the order stays', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.take('notification', stanza('0', 'notification'));
+  run.inbox.take('notification', stanza('0', 'notification'));
   assert.deepEqual(run.handed, ['notification 0'], 'what nobody waits for passes');
   vault.away = true;
-  run.gate.take('message', stanza('1'));
-  run.gate.take('receipt', stanza('2', 'receipt'));
-  run.gate.open();
-  run.gate.take('message', stanza('3', 'message', { offline: '1' }));
+  run.inbox.take('message', stanza('1'));
+  run.inbox.take('receipt', stanza('2', 'receipt'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('3', 'message', { offline: '1' }));
   await new Promise(setImmediate);
   assert.equal(run.handed.length, 1);
   vault.away = false;
@@ -43,29 +43,29 @@ test('gate: nothing of a message is handed over before the login, nor while the 
   assert.equal(run.nodes[3]?.attrs['offline'], undefined, 'the library would queue it elsewhere');
 });
 
-test('gate: what is in the log before the login is handed over once', async () => {
+test('inbox: what is in the log before the login is handed over once', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
   await until(() => run.log.takeUnfinished().length === 2, 'both are logged');
-  run.gate.open();
-  run.gate.take('receipt', stanza('r', 'receipt'));
+  run.inbox.open();
+  run.inbox.take('receipt', stanza('r', 'receipt'));
   await happens(run, 3);
   assert.deepEqual(run.handed, ['message a', 'message b', 'receipt r']);
 });
 
-test('gate: a status post, which the library ignores, is acknowledged and neither logged nor handled', async () => {
+test('inbox: a status post, which the library ignores, is acknowledged and neither logged nor handled', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.handle = () => assert.equal(vault.inbound.size, 1, 'the text alone');
-  run.gate.open();
-  run.gate.take('message', stanza('post', 'message', { from: 'status@broadcast', participant: '5511900000002@s.whatsapp.net' }));
-  run.gate.take('message', stanza('text'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('post', 'message', { from: 'status@broadcast', participant: '5511900000002@s.whatsapp.net' }));
+  run.inbox.take('message', stanza('text'));
   await happens(run, 1);
   assert.deepEqual([run.handed, run.acked], [['message text'], ['message post']]);
 });
 
-test('gate: many messages share a write, and each is handled before the next begins', async () => {
+test('inbox: many messages share a write, and each is handled before the next begins', async () => {
   const vault = createFakeVault();
   let writes = 0;
   const { log } = vault;
@@ -81,8 +81,8 @@ test('gate: many messages share a write, and each is handled before the next beg
     await new Promise(setImmediate);
     inside -= 1;
   };
-  run.gate.open();
-  for (let n = 0; n < 100; n += 1) run.gate.take('message', stanza(String(n)));
+  run.inbox.open();
+  for (let n = 0; n < 100; n += 1) run.inbox.take('message', stanza(String(n)));
   await happens(run, 100);
   assert.deepEqual(
     run.handed,
@@ -91,13 +91,13 @@ test('gate: many messages share a write, and each is handled before the next beg
   assert.ok(writes <= 2, `${writes} writes`);
 });
 
-test('gate: a backlog goes on one stanza a turn, and others have the turns between', async () => {
+test('inbox: a backlog goes on one stanza a turn, and others have the turns between', async () => {
   const run = await start(createFakeVault());
   const asked: (() => void)[] = [];
   run.turn = () => new Promise((resolve) => asked.push(resolve));
-  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
-  run.gate.take('receipt', stanza('r', 'receipt'));
-  run.gate.open();
+  for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
+  run.inbox.take('receipt', stanza('r', 'receipt'));
+  run.inbox.open();
   const expected = ['message a', 'message b', 'receipt r'];
   for (let n = 0; n < expected.length; n += 1) {
     await until(() => asked.length === n + 1, `turn ${n + 1} is asked for`);
@@ -108,139 +108,139 @@ test('gate: a backlog goes on one stanza a turn, and others have the turns betwe
   assert.deepEqual(run.handed, expected);
 });
 
-test('gate: what a connection left half done is handed to the next one, first', async () => {
+test('inbox: what a connection left half done is handed to the next one, first', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.open();
+  run.inbox.open();
   // The confirmation fails when the connection is gone, and the library gives the message up.
   run.handle = (id) => void (run.connected = id !== 'b');
-  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
   await happens(run, 2);
-  await run.gate.close();
+  await run.inbox.close();
   await run.flushed();
   assert.deepEqual(
     run.log.takeUnfinished().map(({ node }) => node.attrs['id']),
     ['b'],
   );
   const again = await start(vault);
-  again.gate.take('message', stanza('c'));
-  again.gate.open();
+  again.inbox.take('message', stanza('c'));
+  again.inbox.open();
   await happens(again, 2);
   assert.deepEqual(again.handed, ['message b', 'message c']);
   await again.flushed();
   assert.equal(vault.inbound.size, 0);
 });
 
-test('gate: an event tells that a message is on its way though the connection ended meanwhile', async () => {
+test('inbox: an event tells that a message is on its way though the connection ended meanwhile', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.open();
+  run.inbox.open();
   run.handle = (id) => {
     run.connected = false;
-    run.gate.reported(id);
+    run.inbox.reported(id);
   };
-  run.gate.take('message', stanza('a'));
+  run.inbox.take('message', stanza('a'));
   await happens(run, 1);
-  await run.gate.close();
+  await run.inbox.close();
   await run.flushed();
   assert.equal(vault.inbound.size, 0);
 });
 
 /** Handles a message as the library does if it can read the message. */
-const reads = (run: Run) => (id: string) => run.gate.reported(id);
+const reads = (run: Run) => (id: string) => run.inbox.reported(id);
 
-test('gate: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
+test('inbox: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.handle = reads(run);
-  run.gate.take('message', stanza('a'));
-  run.gate.take('message', stanza('a', 'message', { offline: '1' }));
-  run.gate.open();
+  run.inbox.take('message', stanza('a'));
+  run.inbox.take('message', stanza('a', 'message', { offline: '1' }));
+  run.inbox.open();
   await happens(run, 1);
   await run.flushed();
-  run.gate.take('message', stanza('a', 'message', { offline: '1' }));
+  run.inbox.take('message', stanza('a', 'message', { offline: '1' }));
   await happens(run, 2);
   assert.deepEqual(run.handed, ['message a', 'confirmed a']);
   assert.equal(vault.inbound.size, 0);
   const other = stanza('a');
-  run.gate.take('message', { ...other, content: [{ tag: 'enc', attrs: { v: '2', type: 'pkmsg' }, content: Buffer.from('sealed anew') }] });
+  run.inbox.take('message', { ...other, content: [{ tag: 'enc', attrs: { v: '2', type: 'pkmsg' }, content: Buffer.from('sealed anew') }] });
   run.handle = () => assert.equal(vault.inbound.size, 1);
   await happens(run, 3);
   assert.equal(run.handed.at(-1), 'message a');
 });
 
-test('gate: what was finished before a kill is only confirmed when the platform repeats it, and what could not be read is tried again', async () => {
+test('inbox: what was finished before a kill is only confirmed when the platform repeats it, and what could not be read is tried again', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.open();
+  run.inbox.open();
   // More than a page of names.
   const ids = Array.from({ length: 100 }, (_, n) => `m${n}`);
   run.handle = reads(run);
-  for (const id of ids) run.gate.take('message', stanza(id));
+  for (const id of ids) run.inbox.take('message', stanza(id));
   await happens(run, ids.length);
   run.handle = () => undefined;
-  run.gate.take('message', stanza('unread'));
+  run.inbox.take('message', stanza('unread'));
   await happens(run, ids.length + 1);
   await run.flushed();
   const again = await start(vault);
-  for (const id of [...ids, 'unread']) again.gate.take('message', stanza(id, 'message', { offline: '1' }));
-  again.gate.open();
+  for (const id of [...ids, 'unread']) again.inbox.take('message', stanza(id, 'message', { offline: '1' }));
+  again.inbox.open();
   await happens(again, ids.length + 1);
   assert.deepEqual(again.handed, [...ids.map((id) => `confirmed ${id}`), 'message unread']);
 });
 
-test('gate: a message that fails, or takes its time, does not stop the next', async () => {
+test('inbox: a message that fails, or takes its time, does not stop the next', async () => {
   const run = await start(createFakeVault());
-  run.gate.open();
+  run.inbox.open();
   run.handle = (id) => (id === 'a' ? Promise.reject(new Error('broken')) : undefined);
-  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
   await happens(run, 2);
 });
 
-test('gate: a closed one hands nothing over, and logs nothing that waits', async () => {
+test('inbox: a closed one hands nothing over, and logs nothing that waits', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.away = true;
-  run.gate.open();
-  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
-  await run.gate.close();
+  run.inbox.open();
+  for (const id of ['a', 'b']) run.inbox.take('message', stanza(id));
+  await run.inbox.close();
   vault.away = false;
-  run.gate.take('message', stanza('c'));
+  run.inbox.take('message', stanza('c'));
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.deepEqual(run.handed, []);
 });
 
-test('gate: a log that cannot be written for good ends the connection', async () => {
+test('inbox: a log that cannot be written for good ends the connection', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.epoch = 2;
-  run.gate.open();
-  run.gate.take('message', stanza('a'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('a'));
   await until(() => run.closes.length > 0, 'the connection is told to end');
   assert.equal(run.closes[0]?.data?.['reason'], 'epochLost');
   assert.deepEqual(run.handed, []);
 });
 
-test('gate: more than memory should hold ends the connection, and the platform keeps it', async () => {
+test('inbox: more than memory should hold ends the connection, and the platform keeps it', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   vault.away = true;
-  run.gate.open();
+  run.inbox.open();
   const content = [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.alloc(15_000) }];
-  for (const id of ['a', 'b', 'c']) run.gate.take('message', { ...stanza(id), content });
+  for (const id of ['a', 'b', 'c']) run.inbox.take('message', { ...stanza(id), content });
   assert.equal(run.closes.length, 1);
-  await run.gate.close();
+  await run.inbox.close();
 });
 
 test('log: after a crash the plaintexts of unfinished messages are known, and what belongs to none is removed', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.open();
+  run.inbox.open();
   run.handle = (id) => {
     run.log.remember(hashOfStanza(id), Buffer.from(`plain ${id}`));
     run.connected = false;
   };
-  run.gate.take('message', stanza('a'));
+  run.inbox.take('message', stanza('a'));
   await happens(run, 1);
   run.log.remember('orphan', Buffer.from('nobody'));
   await until(() => vault.stored.keys.size === 2, 'plaintexts are stored');
@@ -253,16 +253,16 @@ test('log: after a crash the plaintexts of unfinished messages are known, and wh
 test('log: a stanza that ends every process is set aside, and those beside it are not', async () => {
   const vault = createFakeVault();
   const first = await start(vault);
-  first.gate.open();
+  first.inbox.open();
   first.handle = () => void (first.connected = false);
-  for (const id of ['good', 'poison', 'late']) first.gate.take('message', stanza(id));
+  for (const id of ['good', 'poison', 'late']) first.inbox.take('message', stanza(id));
   await happens(first, 3);
   let last: Run | null = null;
   for (let crash = 0; crash < 5; crash += 1) {
     const run = await start(vault);
     // The process ends in the middle of it.
     run.handle = (id) => (id === 'poison' ? new Promise(() => undefined) : undefined);
-    run.gate.open();
+    run.inbox.open();
     await until(() => run.handed.includes('message poison'), 'it is tried');
     last = run;
   }
@@ -272,7 +272,7 @@ test('log: a stanza that ends every process is set aside, and those beside it ar
     healed.errors.map(({ event }) => event),
     ['platform.stanzas-set-aside'],
   );
-  healed.gate.open();
+  healed.inbox.open();
   await happens(healed, 1);
   await healed.flushed();
   assert.deepEqual(healed.handed, ['message late']);
@@ -282,14 +282,14 @@ test('log: a stanza that ends every process is set aside, and those beside it ar
 test('log: tries are not counted after a connection that ended in order', async () => {
   const vault = createFakeVault();
   const first = await start(vault);
-  first.gate.open();
+  first.inbox.open();
   first.handle = () => void (first.connected = false);
-  first.gate.take('message', stanza('a'));
+  first.inbox.take('message', stanza('a'));
   await happens(first, 1);
   for (let round = 0; round < 8; round += 1) {
     const run = await start(vault, false);
     run.handle = () => void (run.connected = false);
-    run.gate.open();
+    run.inbox.open();
     await happens(run, 1);
   }
   assert.equal([...vault.inbound.values()][0]?.tries, 0);
@@ -299,8 +299,8 @@ test('log: what could not be stored stays for the next connection, which handles
   const vault = createFakeVault();
   const run = await start(vault);
   run.stored = async () => false;
-  run.gate.open();
-  run.gate.take('message', stanza('a'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('a'));
   await happens(run, 1);
   await run.flushed();
   assert.equal(vault.inbound.size, 1);
@@ -315,8 +315,8 @@ test('log: a message that crashes the session each time is set aside, though the
   const vault = createFakeVault();
   const run = await start(vault, false);
   run.stored = async () => false;
-  run.gate.open();
-  for (const id of ['good', 'poison']) run.gate.take('message', stanza(id));
+  run.inbox.open();
+  for (const id of ['good', 'poison']) run.inbox.take('message', stanza(id));
   await happens(run, 2);
   await run.flushed();
   for (let crash = 1; crash < 20; crash += 1) {
@@ -344,9 +344,9 @@ test('log: a message that crashes the session each time is set aside, though the
 
 test('log: a message that cannot be logged is handed over all the same', async () => {
   const run = await start(createFakeVault());
-  run.gate.open();
-  run.gate.take('message', { ...stanza('a'), content: [{ tag: 'enc', attrs: {}, content: 7 as unknown as Uint8Array }] });
-  run.gate.take('message', stanza('b'));
+  run.inbox.open();
+  run.inbox.take('message', { ...stanza('a'), content: [{ tag: 'enc', attrs: {}, content: 7 as unknown as Uint8Array }] });
+  run.inbox.take('message', stanza('b'));
   await happens(run, 2);
   assert.deepEqual(run.handed, ['message a', 'message b']);
 });
@@ -354,14 +354,14 @@ test('log: a message that cannot be logged is handed over all the same', async (
 test('log: a batch that cannot be finished is a crash of the session and not the end of the log', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
-  run.gate.open();
+  run.inbox.open();
   run.stored = () => Promise.reject(new Error('no answer'));
-  run.gate.take('message', stanza('a'));
+  run.inbox.take('message', stanza('a'));
   await happens(run, 1);
   await run.flushed();
   assert.equal(run.crashes.length, 1);
   run.stored = async () => true;
-  run.gate.take('message', stanza('b'));
+  run.inbox.take('message', stanza('b'));
   await happens(run, 2);
   await run.flushed();
   assert.equal(vault.inbound.size, 1, 'the first one is there for the next connection');

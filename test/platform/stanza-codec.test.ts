@@ -32,12 +32,12 @@ test('stanzas: the encoding of earlier versions is left only where that encoding
 test('stanzas: after a kill the message of somebody whose name looks like half an address is handed over', async () => {
   const vault = createFakeVault();
   const killed = await start(vault);
-  killed.gate.open();
+  killed.inbox.open();
   killed.stored = () => new Promise(() => undefined);
-  killed.gate.take('message', stanza('a', 'message', { notify: 'Shop@' }));
+  killed.inbox.take('message', stanza('a', 'message', { notify: 'Shop@' }));
   await happens(killed, 1);
   const next = await start(vault);
-  next.gate.open();
+  next.inbox.open();
   await happens(next, 1);
   assert.equal(next.nodes[0]?.attrs['notify'], 'Shop@');
 });
@@ -46,8 +46,8 @@ test('stanzas: one that nobody can read is reported and keeps no session closed'
   const vault = createFakeVault();
   vault.inbound.set(1, { stanza: Buffer.from([0, 250, 1]), tries: 0 });
   const run = await start(vault);
-  run.gate.open();
-  run.gate.take('message', stanza('b'));
+  run.inbox.open();
+  run.inbox.take('message', stanza('b'));
   await happens(run, 1);
   assert.deepEqual(run.handed, ['message b']);
   assert.equal(run.errors[0]?.event, 'platform.stanzas-set-aside');

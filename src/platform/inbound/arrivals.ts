@@ -1,12 +1,12 @@
-/** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
+/** Tells the durable inbox which messages the library's events have carried, and whether what they point to has come. */
 import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { Directory } from '../wire/directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { DurableInbox } from './durable-inbox.ts';
 
-// The parts of a phone's history that the gateway takes. The library asks before it fetches one, and the inbound gate before it waits for
-// one.
+// The parts of a phone's history that the gateway takes. The library asks before it fetches one, and the durable
+// inbox before it waits for one.
 
 /** Returns true for recent history. A full history is years of messages. */
 export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
@@ -20,7 +20,7 @@ type History = Pick<proto.Message.IHistorySyncNotification, 'syncType' | 'chunkO
 const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | BaileysEventMap['messaging-history.set']): string =>
   JSON.stringify([syncType ?? null, chunkOrder ?? null, peerDataRequestSessionId ?? null]);
 
-type Gate = Pick<DurableInbox, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
+type Inbox = Pick<DurableInbox, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
 
 export interface ArrivalParts {
   readonly directory: Directory;
@@ -28,25 +28,25 @@ export interface ArrivalParts {
   readonly files: { expect(part: proto.Message.IHistorySyncNotification): void };
 }
 
-export const reportArrivals = (gate: Gate, event: BaileysEvent, { directory, files }: ArrivalParts): void => {
-  if (event.name === 'messaging-history.set') gate.fetched(nameOf(event.data));
+export const reportArrivals = (inbox: Inbox, event: BaileysEvent, { directory, files }: ArrivalParts): void => {
+  if (event.name === 'messaging-history.set') inbox.fetched(nameOf(event.data));
   if (event.name !== 'messages.upsert') return;
   for (const arrived of event.data.messages) {
     const { key, message, messageStubType } = arrived;
     if (messageStubType === StubType.CIPHERTEXT) continue;
-    const fromOwnPhone = isFromOwnPhone(gate.handling(key.id ?? ''), directory);
+    const fromOwnPhone = isFromOwnPhone(inbox.handling(key.id ?? ''), directory);
     if (message && isPhoneOnly(message) && !fromOwnPhone) {
       // The library works on the same message after this event.
       arrived.message = {};
-      gate.forged('phoneOnly');
-      gate.reported(key.id ?? '');
+      inbox.forged('phoneOnly');
+      inbox.reported(key.id ?? '');
       continue;
     }
     const history = message && getHistoryMsg(message);
     // A file that is awaited keeps its message in the log for weeks: nobody but the own phone may cause that.
     if (history && historyWanted(history) && fromOwnPhone) {
       files.expect(history);
-      gate.fetching(key.id ?? '', nameOf(history));
-    } else gate.reported(key.id ?? '');
+      inbox.fetching(key.id ?? '', nameOf(history));
+    } else inbox.reported(key.id ?? '');
   }
 };

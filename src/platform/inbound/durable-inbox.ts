@@ -18,7 +18,7 @@ export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as con
 export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
-export interface GateLimits {
+export interface InboxLimits {
   /** Most bytes of stanzas that wait for the storage. Beyond it the connection ends, and the platform keeps unacknowledged stanzas. */
   readonly bytes: number;
   /** Milliseconds. A message that takes longer (a history is downloaded) holds up the next ones no longer. */
@@ -48,11 +48,11 @@ export interface InboxOptions {
   failed(close: Close): void;
   /** A stanza was dropped and confirmed because nobody honest sends it. */
   forged(what: Forgery): void;
-  /** The gate itself threw, which is a crash of the session. */
+  /** The inbox itself threw, which is a crash of the session. */
   crashed(error: unknown): void;
   /** A handler of the library rejected. */
   handlerFailed(where: string, error: unknown): void;
-  readonly limits?: GateLimits;
+  readonly limits?: InboxLimits;
 }
 
 interface Item {
@@ -72,7 +72,7 @@ interface WaitsForLog {
 }
 
 const mostInGroup = 256;
-export const usualLimits: GateLimits = {
+export const usualLimits: InboxLimits = {
   bytes: 16 * 1024 * 1024,
   handling: 10_000,
   again: [1_000, 10_000, 60_000, 600_000, 3_600_000],
@@ -97,7 +97,7 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
   return Object.fromEntries(handlers) as Handlers;
 };
 
-/** The library queues messages that are marked as old, and tells nobody when it is done with one. The gate keeps the order instead. */
+/** The library queues messages that are marked as old, and tells nobody when it is done with one. The inbox keeps the order instead. */
 const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };
@@ -117,7 +117,7 @@ const weightOf = (node: BinaryNode): number => perStanza + sizeOf(node);
 
 export class DurableInbox {
   readonly #options: InboxOptions;
-  readonly #limits: GateLimits;
+  readonly #limits: InboxLimits;
   readonly #stored: () => Promise<boolean>;
   readonly #acks: HeldAcks;
   /** In the order of arrival. */

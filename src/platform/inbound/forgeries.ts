@@ -1,4 +1,4 @@
-/** Stanzas that nobody honest sends: the gate drops them before the library believes them. */
+/** Stanzas that nobody honest sends: the durable inbox drops them before the library believes them. */
 import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { type Directory, isMe } from '../wire/directory.ts';
 import { isChannel } from '../wire/jid.ts';

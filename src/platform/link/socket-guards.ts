@@ -1,6 +1,6 @@
 /**
- * Guards around the socket of Baileys: for errors that nothing catches, refusals that are not reported, and closings that take half a
- * minute.
+ * Guards around the socket of Baileys. They take events before the library's buffer and frames by turns. They catch errors that nothing else catches,
+ * report refusals, and end closings that would take half a minute.
  */
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
