@@ -119,7 +119,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'content-disposition': ['src/http'],
   s3mini: ['src/files'],
   '@modelcontextprotocol/': ['src/http/mcp'],
-  typebox: ['src/http', 'src/sandbox/control', 'src/chatbot'],
+  typebox: ['src/http', 'src/contract', 'src/sandbox/control', 'src/chatbot'],
   openai: ['src/chatbot'],
   undici: ['src/wiring/facts.ts', 'src/chatbot', 'src/chatwoot', 'src/webhooks', 'src/media', 'src/files', 'src/platform'],
   'socks-proxy-agent': ['src/platform'],

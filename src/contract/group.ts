@@ -1,103 +1,134 @@
 /** Groups as the interface spells them: a group, and the `groups` event, in which everything that did not change is null. */
+import { Type } from 'typebox';
 import {
   type Group,
   type GroupChange,
   type GroupEvent,
-  type GroupFacts,
   type GroupMember,
   type GroupSettings,
   includesPerson,
   type LinkedGroup,
   type Person,
   type RawChange,
-  type SetBy,
 } from '#actors/model.ts';
+import { fieldsOf, notKnown, OneOf, optional } from './fields.ts';
 import { isoTime } from './formats.ts';
 
-type View = Readonly<Record<string, unknown>>;
+const text = Type.String();
+const date = Type.String({ format: 'date-time' });
+const flag = Type.Boolean();
 
-const setByView = <const Name extends string>(name: Name, { by, at }: SetBy) => ({
-  [`${name}SetAt`]: isoTime(at),
-  [`${name}SetBy`]: by.lid || by.pn,
-  [`${name}SetByPN`]: by.pn,
+/** The `subject` of a group, and who set it. */
+const subject = fieldsOf<Pick<GroupSettings, 'subject'>>()({
+  Name: [optional(text), (group) => group.subject?.text],
+  NameSetAt: [optional(date), (group) => group.subject && isoTime(group.subject.at)],
+  NameSetBy: [optional(text), (group) => group.subject && (group.subject.by.lid || group.subject.by.pn)],
+  NameSetByPN: [optional(text), (group) => group.subject?.by.pn],
 });
 
-const subjectView = (subject: NonNullable<GroupSettings['subject']>): View => ({ Name: subject.text, ...setByView('Name', subject) });
-
-const topicView = (topic: NonNullable<GroupSettings['topic']>): View => ({
-  Topic: topic.text,
-  ...(topic.id ? { TopicID: topic.id } : {}),
-  TopicDeleted: topic.text === '',
-  ...setByView('Topic', topic),
+const topic = fieldsOf<Pick<GroupSettings, 'topic'>>()({
+  Topic: [optional(text), (group) => group.topic?.text ?? ''],
+  TopicID: [optional(text), (group) => group.topic?.id || undefined],
+  TopicDeleted: [optional(flag), (group) => group.topic?.text === ''],
+  TopicSetAt: [optional(date), (group) => (group.topic ? isoTime(group.topic.at) : undefined)],
+  TopicSetBy: [optional(text), (group) => (group.topic ? group.topic.by.lid || group.topic.by.pn : undefined)],
+  TopicSetByPN: [optional(text), (group) => group.topic?.by.pn],
 });
 
-const ephemeralView = (seconds: number): View => ({ IsEphemeral: seconds > 0, DisappearingTimer: seconds });
+const ephemeral = fieldsOf<Pick<GroupSettings, 'ephemeral'>>()({
+  IsEphemeral: [optional(flag), (group) => (group.ephemeral ?? 0) > 0],
+  DisappearingTimer: [optional(Type.Integer({ minimum: 0, description: 'Seconds; 0: messages stay' })), (group) => group.ephemeral ?? 0],
+});
 
 export const addModes = { all: 'all_member_add', admins: 'admin_add' } as const;
 
 export const inviteLink = (code: string): string => `https://chat.whatsapp.com/${code}`;
 
-/** The reason why a person could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
-export interface MemberRefusal {
-  readonly error: number;
-  readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
+export const addRequest = Type.Object(
+  { Code: Type.String(), Expiration: date },
+  { description: 'What POST /send/group-invite needs to invite somebody who could not be added' },
+);
+
+const member = fieldsOf<GroupMember>()({
+  JID: [text, ({ id }) => id],
+  PhoneNumber: [text, ({ pn }) => pn],
+  LID: [text, ({ lid }) => lid],
+  IsAdmin: [flag, ({ isAdmin }) => isAdmin],
+  IsSuperAdmin: [flag, ({ isSuperAdmin }) => isSuperAdmin],
+  DisplayName: [optional(text), notKnown],
+  Error: [optional(Type.Integer()), notKnown],
+  AddRequest: [optional(addRequest), notKnown],
+});
+
+/** A group with what an answer shows of it. */
+interface ShownGroup extends Group {
+  /** The rights of the account; null if they are not known. */
+  readonly own: { readonly isAdmin: boolean; readonly mayWrite: boolean } | null;
+  /** False leaves the members out. */
+  readonly withMembers: boolean;
+  /** The people who asked to join; null if nobody asked for them. */
+  readonly requests: readonly Person[] | null;
 }
 
-/** `Error` is 0 when there is none. */
-export const refusalView = ({ error, invitation }: MemberRefusal) => ({
-  Error: error,
-  ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: isoTime(invitation.expiresAt) } }),
+/** The fields of a group. All are optional, because an answer leaves out the fields that the platform did not report. */
+const shown = fieldsOf<ShownGroup>()({
+  JID: [optional(text), (group) => group.id],
+  OwnerJID: [optional(text), (group) => group.owner.id],
+  OwnerPN: [optional(text), (group) => group.owner.pn],
+  GroupCreated: [optional(date), ({ createdAt }) => (createdAt === null ? undefined : isoTime(createdAt))],
+  AddressingMode: [optional(OneOf(['pn', 'lid'])), (group) => group.addressing ?? 'pn'],
+  AnnounceVersionID: [optional(text), (group) => group.announceVersion ?? ''],
+  ParticipantVersionID: [optional(text), (group) => group.participantVersion ?? ''],
+  CreatorCountryCode: [optional(text), (group) => group.creatorCountry ?? ''],
+  IsIncognito: [optional(flag), (group) => group.isIncognito ?? false],
+  IsParent: [optional(flag), (group) => group.isCommunity ?? false],
+  LinkedParentJID: [optional(text), (group) => group.parent ?? ''],
+  IsDefaultSubGroup: [optional(flag), (group) => group.isDefaultSubgroup ?? false],
+  IsSuspended: [optional(flag), (group) => group.suspended ?? false],
+  DefaultMembershipApprovalMode: [optional(text), notKnown],
+  DefaultSubGroupId: [optional(text), notKnown],
+  ...subject.rows,
+  ...topic.rows,
+  IsLocked: [optional(flag), (group) => group.locked ?? false],
+  IsAnnounce: [optional(flag), (group) => group.announce ?? false],
+  ...ephemeral.rows,
+  IsJoinApprovalRequired: [optional(flag), (group) => group.joinApproval ?? false],
+  MemberAddMode: [optional(OneOf(Object.values(addModes))), (group) => addModes[group.whoAddsMembers ?? 'all']],
+  OwnerIsAdmin: [optional(flag), ({ own }) => own?.isAdmin],
+  OwnerCanSendMessage: [optional(flag), ({ own }) => own?.mayWrite],
+  ParticipantCount: [optional(Type.Integer()), ({ members, withMembers }) => (withMembers ? members.length : undefined)],
+  Participants: [
+    optional(Type.Array(Type.Object(member.schemas))),
+    ({ members, withMembers }) => (withMembers ? members.map(member.view) : undefined),
+  ],
+  invite_link: [optional(text), ({ inviteCode }) => (inviteCode === undefined ? undefined : inviteLink(inviteCode))],
+  request_participants: [
+    optional(Type.String({ description: 'Who asked to join: ids with commas between them' })),
+    ({ requests }) => requests?.map(({ id, pn }) => pn || id).join(','),
+  ],
 });
 
-export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember): View => ({
-  JID: id,
-  PhoneNumber: pn,
-  LID: lid,
-  IsAdmin: isAdmin,
-  IsSuperAdmin: isSuperAdmin,
-});
+export const groupFields = shown.schemas;
 
-/** The fields of a group beside its settings and its members. */
-const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
-  OwnerJID: owner.id,
-  OwnerPN: owner.pn,
-  ...(createdAt === null ? {} : { GroupCreated: isoTime(createdAt) }),
-  AddressingMode: facts.addressing ?? 'pn',
-  AnnounceVersionID: facts.announceVersion ?? '',
-  ParticipantVersionID: facts.participantVersion ?? '',
-  CreatorCountryCode: facts.creatorCountry ?? '',
-  IsIncognito: facts.isIncognito ?? false,
-  IsParent: facts.isCommunity ?? false,
-  LinkedParentJID: facts.parent ?? '',
-  IsDefaultSubGroup: facts.isDefaultSubgroup ?? false,
-  IsSuspended: facts.suspended ?? false,
-});
-
-/** The rights of the account in the group. The interface calls the owner of the instance the owner. */
-const ownView = ({ members, announce }: Group, me: Person | null): View => {
-  if (me === null || members.length === 0) return {};
-  const own = members.find((member) => includesPerson([member], me));
-  return { OwnerIsAdmin: own?.isAdmin ?? false, OwnerCanSendMessage: own !== undefined && (own.isAdmin || announce !== true) };
+const rightsOf = ({ members, announce }: Group, me: Person | null): ShownGroup['own'] => {
+  if (me === null || members.length === 0) return null;
+  const own = members.find((one) => includesPerson([one], me));
+  return { isAdmin: own?.isAdmin ?? false, mayWrite: own !== undefined && (own.isAdmin || announce !== true) };
 };
 
-/** A whole group. `me`: the account, where it is known. `members` are left out, not empty, when they were not asked for. */
-export const groupView = (
-  group: Group,
-  { me = null, members = true }: { readonly me?: Person | null; readonly members?: boolean } = {},
-): View => ({
-  JID: group.id,
-  ...identityView(group),
-  ...(group.subject === undefined ? {} : subjectView(group.subject)),
-  ...(group.topic ? topicView(group.topic) : { Topic: '', TopicDeleted: false }),
-  IsLocked: group.locked ?? false,
-  IsAnnounce: group.announce ?? false,
-  ...ephemeralView(group.ephemeral ?? 0),
-  IsJoinApprovalRequired: group.joinApproval ?? false,
-  MemberAddMode: addModes[group.whoAddsMembers ?? 'all'],
-  ...ownView(group, me),
-  ...(members ? { ParticipantCount: group.members.length, Participants: group.members.map(memberView) } : {}),
-  ...(group.inviteCode === undefined ? {} : { invite_link: inviteLink(group.inviteCode) }),
-});
+/** The parts of a group that a view shows. */
+interface GroupAspects {
+  /** The account, where it is known. */
+  readonly me?: Person | null;
+  /** False leaves the members out. */
+  readonly members?: boolean;
+  /** The people who asked to join. */
+  readonly requests?: readonly Person[] | null;
+}
+
+/** Makes the view of a whole group. The interface calls the owner of the instance the owner. */
+export const groupView = (group: Group, { me = null, members = true, requests = null }: GroupAspects = {}) =>
+  shown.view({ ...group, own: rightsOf(group, me), withMembers: members, requests });
 
 interface RawView {
   readonly Tag: string;
@@ -112,15 +143,15 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
 });
 
 /** The settings in an event: each has an object of its own. The interface has no word for the right to add members, so the platform's word is used. */
-const settingsView = (settings: GroupSettings): View => ({
-  ...(settings.subject === undefined ? {} : { Name: subjectView(settings.subject) }),
-  ...(settings.topic ? { Topic: topicView(settings.topic) } : {}),
+const settingsView = (settings: GroupSettings) => ({
+  ...(settings.subject === undefined ? {} : { Name: subject.view(settings) }),
+  ...(settings.topic ? { Topic: topic.view(settings) } : {}),
   ...(settings.locked === undefined ? {} : { Locked: { IsLocked: settings.locked } }),
   ...(settings.announce === undefined ? {} : { Announce: { IsAnnounce: settings.announce } }),
-  ...(settings.ephemeral === undefined ? {} : { Ephemeral: ephemeralView(settings.ephemeral) }),
+  ...(settings.ephemeral === undefined ? {} : { Ephemeral: ephemeral.view(settings) }),
   ...(settings.joinApproval === undefined ? {} : { MembershipApprovalMode: { IsJoinApprovalRequired: settings.joinApproval } }),
   ...(settings.inviteCode === undefined ? {} : { NewInviteLink: inviteLink(settings.inviteCode) }),
-  ...(settings.suspended === undefined ? {} : { [settings.suspended ? 'Suspended' : 'Unsuspended']: true }),
+  ...(settings.suspended === undefined ? {} : settings.suspended ? { Suspended: true } : { Unsuspended: true }),
   ...(settings.whoAddsMembers === undefined
     ? {}
     : { UnknownChanges: [rawView({ tag: 'member_add_mode', attrs: {}, content: addModes[settings.whoAddsMembers] })] }),
@@ -130,20 +161,20 @@ const memberLists = { join: 'Join', leave: 'Leave', promote: 'Promote', demote: 
 
 const lidsOf = (people: readonly Person[]): readonly string[] => people.map(({ lid }) => lid).filter((lid) => lid !== '');
 
-const membersView = ({ action, people, reason, versions }: Extract<GroupEvent, { kind: 'members' }>): View => ({
+const membersView = ({ action, people, reason, versions }: Extract<GroupEvent, { kind: 'members' }>) => ({
   [memberLists[action]]: people.map(({ pn, lid }) => pn || lid),
   ...(action === 'join' || action === 'leave' ? { [`${memberLists[action]}Lid`]: lidsOf(people) } : {}),
   ...(reason === undefined ? {} : { JoinReason: reason }),
   ...(versions === undefined ? {} : { PrevParticipantVersionID: versions.before, ParticipantVersionID: versions.after }),
 });
 
-const linkView = (type: string, reason: string, [group]: readonly LinkedGroup[]): View => ({
+const linkView = (type: string, reason: string, [group]: readonly LinkedGroup[]) => ({
   Type: type,
   UnlinkReason: reason,
   Group: { JID: group?.id ?? '', Name: group?.subject ?? '' },
 });
 
-const changeView = (change: GroupEvent): View => {
+const changeView = (change: GroupEvent) => {
   switch (change.kind) {
     case 'settings':
       return settingsView(change.settings);
@@ -168,9 +199,9 @@ const changeView = (change: GroupEvent): View => {
 const changeable = `Name Topic Locked Announce Ephemeral MembershipApprovalMode Delete Link Unlink NewInviteLink PrevParticipantVersionID
   ParticipantVersionID JoinReason Suspended Unsuspended UnknownChanges Join Leave Promote Demote JoinLid LeaveLid`;
 
-const unchanged: View = Object.fromEntries(changeable.split(/\s+/).map((name) => [name, null]));
+const unchanged = Object.fromEntries(changeable.split(/\s+/).map((name) => [name, null]));
 
-export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange): View => ({
+export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange) => ({
   type: change.kind === 'entered' ? 'JoinedGroup' : 'Group',
   event: {
     JID: groupId,
@@ -186,6 +217,18 @@ export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange
 });
 
 // Answers about groups beside the group itself: people whom the platform refused, who asked to join, the timer of messages.
+
+/** The reason why a person could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
+interface MemberRefusal {
+  readonly error: number;
+  readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
+}
+
+/** `Error` is 0 when there is none. */
+const refusalView = ({ error, invitation }: MemberRefusal) => ({
+  Error: error,
+  ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: isoTime(invitation.expiresAt) } }),
+});
 
 interface Outcome extends MemberRefusal {
   readonly person: Person;
@@ -215,12 +258,6 @@ export const memberOutcomeView = ({ person, ...refusal }: Outcome) => ({ ...pers
 export const failedView = (outcome: Outcome) => ({
   ...memberOutcomeView(outcome),
   Reason: reasons[outcome.error] ?? `the platform refused with ${outcome.error}`,
-});
-
-/** A group with those who asked to join, as one text. */
-export const groupInfoView = (group: Group, requests: readonly Person[] | null, me: Person | null) => ({
-  ...groupView(group, { me }),
-  ...(requests === null ? {} : { request_participants: requests.map(({ id, pn }) => pn || id).join(',') }),
 });
 
 const timers = { off: 0, '1d': 86_400, '7d': 604_800, '90d': 7_776_000 } as const;

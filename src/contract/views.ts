@@ -63,19 +63,7 @@ export {
   retagged,
 } from './definitions.ts';
 export { contractPorts, envelopeView, placeholderText } from './ports.ts';
-export {
-  addModes,
-  failedView,
-  groupInfoView,
-  groupView,
-  inviteCodeOf,
-  inviteLink,
-  memberOutcomeView,
-  type MemberRefusal,
-  memberView,
-  refusalView,
-  timerOf,
-} from './group.ts';
+export { addModes, addRequest, failedView, groupFields, groupView, inviteCodeOf, inviteLink, memberOutcomeView, timerOf } from './group.ts';
 export { callView, historyRequestView, historyStatusView, historyView, newsView } from './news.ts';
 export { actorView, changesView, stepView } from './inspector.ts';
 export {

@@ -1,6 +1,6 @@
 /** Groups: made, listed, joined, left, and their members. Their settings have rows of their own. */
 import type { Gateway, Group as Stored, GroupQuery, InstanceId, Result } from '#actors/gateway.ts';
-import { failedView, groupInfoView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
+import { failedView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../page.ts';
 import { ref } from '../schemas/common.ts';
@@ -119,7 +119,7 @@ export const groupRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) => {
       const { groupjid: groupId, force: fresh = false, getInviteLink: link = false, getRequestsParticipants: requests = false } = body;
       return mapResult(await gateway.perform(id, 'group.get', { groupId, fresh, link, requests }), ({ group, requests: asking }) =>
-        groupInfoView(group, asking, accountOf(gateway, id)),
+        groupView(group, { me: accountOf(gateway, id), requests: asking }),
       );
     },
   }),

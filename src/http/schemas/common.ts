@@ -1,4 +1,5 @@
 /** Shapes that every resource uses. Strings are bounded: what is stored for ever is not for the caller to size. */
+export { FreeObject, OneOf, optional, TextOrNull } from '#src/contract/fields.ts';
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
 export const Flag = (description: string) => Type.Boolean({ description });
@@ -23,20 +24,6 @@ export const NumberText = (description: string) => like(LooseText(128, descripti
 
 /** A whole number; digits in a text are read as one before validation. */
 export const Count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description });
-
-export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
-
-/** One of some texts. */
-export const OneOf = <const T extends string>(values: readonly T[], more: Readonly<Record<string, unknown>> = {}) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], ...more });
-
-/** null, or a text. */
-export const TextOrNull = (more: Readonly<Record<string, unknown>> = {}) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], ...more });
-
-/** An object whose keys are not ours to list. */
-export const FreeObject = (description: string) =>
-  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
 
 /** Points at a shape of `sharedSchemas`, so that the documents name it once; its type is that of the shape. */
 export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>

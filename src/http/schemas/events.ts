@@ -221,10 +221,9 @@ export const GroupChangedEvent = event('GroupChangedEvent', 'groups', {
   event: Type.Object({ ...groupAct, ...changes }, { description: 'Fields without a change are null' }),
 });
 
-const groupFields = (Group as unknown as { readonly properties: TProperties }).properties;
 const absent = Object.fromEntries(
   Object.keys(changes)
-    .filter((name) => !(name in groupFields))
+    .filter((name) => !(name in Group.properties))
     .map((name) => [name, Type.Null()]),
 );
 export const GroupJoinedEvent = event('GroupJoinedEvent', 'groups', {

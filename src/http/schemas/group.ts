@@ -1,82 +1,38 @@
 /** Shapes of groups (contract: Group, GroupParticipant). */
 import { Type } from 'typebox';
-import { addModes } from '#src/contract/views.ts';
+import { addRequest, groupFields } from '#src/contract/views.ts';
 import { PictureSource } from './account.ts';
 import { Chat } from './chat.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
-const DateText = Type.String({ format: 'date-time' });
-
-const addRequest = Type.Object(
-  { Code: Type.String(), Expiration: DateText },
-  { description: 'What POST /send/group-invite needs to invite somebody who could not be added' },
-);
-
-const Participant = Type.Object({
-  ...fields('JID PhoneNumber LID', Type.String()),
-  ...fields('IsAdmin IsSuperAdmin', Type.Boolean()),
-  DisplayName: optional(Type.String()),
-  Error: optional(Type.Integer()),
-  AddRequest: optional(addRequest),
-});
-
-const text = fields(
-  'JID OwnerPN Name NameSetBy NameSetByPN Topic TopicID TopicSetBy TopicSetByPN AnnounceVersionID LinkedParentJID DefaultMembershipApprovalMode CreatorCountryCode ParticipantVersionID DefaultSubGroupId',
-  optional(Type.String()),
-);
-const flags = fields(
-  'TopicDeleted IsLocked IsAnnounce IsEphemeral IsIncognito IsParent IsJoinApprovalRequired IsDefaultSubGroup IsSuspended OwnerCanSendMessage OwnerIsAdmin',
-  optional(Type.Boolean()),
-);
-
 const groupExample = '120363153742561022@g.us';
 
-/** A group. All fields are optional, because an answer leaves out the fields that the platform did not report. */
-export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
-  Type.Object(
+export const Group = Type.Object(groupFields, {
+  $id: 'Group',
+  examples: [
     {
-      ...text,
-      ...flags,
-      OwnerJID: optional(Type.String()),
-      GroupCreated: optional(DateText),
-      NameSetAt: optional(DateText),
-      TopicSetAt: optional(DateText),
-      DisappearingTimer: optional(Type.Integer({ minimum: 0, description: 'Seconds; 0: messages stay' })),
-      MemberAddMode: optional(OneOf(Object.values(addModes))),
-      AddressingMode: optional(OneOf(['pn', 'lid'])),
-      ParticipantCount: optional(Type.Integer()),
-      Participants: optional(Type.Array(Participant)),
-      invite_link: optional(Type.String()),
-      request_participants: optional(Type.String({ description: 'Who asked to join: ids with commas between them' })),
-    },
-    {
-      $id: 'Group',
-      examples: [
+      JID: groupExample,
+      OwnerJID: '5511988887777@s.whatsapp.net',
+      OwnerPN: '5511988887777@s.whatsapp.net',
+      Name: 'Team',
+      NameSetAt: '2026-02-02T17:46:57.567Z',
+      Topic: '',
+      IsLocked: false,
+      IsAnnounce: false,
+      GroupCreated: '2026-02-02T17:46:57.567Z',
+      ParticipantCount: 1,
+      Participants: [
         {
-          JID: groupExample,
-          OwnerJID: '5511988887777@s.whatsapp.net',
-          OwnerPN: '5511988887777@s.whatsapp.net',
-          Name: 'Team',
-          NameSetAt: '2026-02-02T17:46:57.567Z',
-          Topic: '',
-          IsLocked: false,
-          IsAnnounce: false,
-          GroupCreated: '2026-02-02T17:46:57.567Z',
-          ParticipantCount: 1,
-          Participants: [
-            {
-              JID: '100000000000001@lid',
-              PhoneNumber: '5511988887777@s.whatsapp.net',
-              LID: '100000000000001@lid',
-              IsAdmin: true,
-              IsSuperAdmin: true,
-            },
-          ],
+          JID: '100000000000001@lid',
+          PhoneNumber: '5511988887777@s.whatsapp.net',
+          LID: '100000000000001@lid',
+          IsAdmin: true,
+          IsSuperAdmin: true,
         },
       ],
     },
-  ),
-);
+  ],
+});
 
 const groupPattern = String.raw`^\d+(-\d+)?@g\.us$`;
 
