@@ -1,47 +1,63 @@
 /** Instances as the interface spells them: their records, limits and proxies, linking with a passkey, and the server. */
-import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView } from '#actors/gateway.ts';
+import { Type } from 'typebox';
+import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView, statuses } from '#actors/gateway.ts';
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
 import type { InstanceView, StatusCounts } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
+import { fieldsOf, FreeObject, OneOf, optional } from './fields.ts';
 import { isoTime, timeText } from './formats.ts';
 
 // An instance as the interface spells it (`Instance` of the OpenAPI document).
 
-/** `now` becomes `currentTime`; `fieldsMap` appears only when it was set. Of the key for the chatbot only whether there is one. */
-export const instanceView = ({ record, status, qrcode, paircode, presence }: InstanceView, now: number) => ({
-  id: record.id,
-  token: record.token,
-  status,
-  paircode,
-  qrcode,
-  name: record.name,
-  profileName: record.profileName,
-  profilePicUrl: record.profilePicUrl,
-  isBusiness: record.isBusiness,
-  plataform: record.platform.toLowerCase(),
-  systemName: record.systemName,
-  browser: record.browser,
-  system: record.system,
-  owner: record.owner,
-  current_presence: presence,
-  lastDisconnect: timeText(record.lastDisconnect),
-  lastDisconnectReason: record.lastDisconnectReason,
-  adminField01: record.adminField01,
-  adminField02: record.adminField02,
-  ai_apikey: keyView(record.aiApikey !== ''),
-  chatbot_enabled: record.chatbotEnabled,
-  chatbot_ignoreGroups: record.chatbotIgnoreGroups,
-  chatbot_stopConversation: record.chatbotStopConversation,
-  chatbot_stopMinutes: record.chatbotStopMinutes,
-  chatbot_stopWhenYouSendMsg: record.chatbotStopWhenYouSendMsg,
-  msg_delay_min: record.msgDelayMin,
-  msg_delay_max: record.msgDelayMax,
-  proxy_managed_country: record.proxy?.region.country ?? '',
-  ...(record.fieldsMap === null ? {} : { fieldsMap: record.fieldsMap }),
-  currentTime: timeText(now),
-  created: timeText(record.created),
-  updated: timeText(record.updated),
+interface ShownInstance extends InstanceView {
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+const text = Type.String();
+const flag = Type.Boolean();
+const whole = Type.Integer();
+
+/** `ai_apikey` says only that there is a key. */
+const instance = fieldsOf<ShownInstance>()({
+  id: [Type.String({ description: 'r and 14 hex digits' }), ({ record }) => record.id],
+  token: [text, ({ record }) => record.token],
+  status: [OneOf(statuses), ({ status }) => status],
+  paircode: [text, ({ paircode }) => paircode],
+  qrcode: [text, ({ qrcode }) => qrcode],
+  name: [text, ({ record }) => record.name],
+  profileName: [text, ({ record }) => record.profileName],
+  profilePicUrl: [text, ({ record }) => record.profilePicUrl],
+  isBusiness: [flag, ({ record }) => record.isBusiness],
+  plataform: [text, ({ record }) => record.platform.toLowerCase()],
+  systemName: [text, ({ record }) => record.systemName],
+  browser: [text, ({ record }) => record.browser],
+  system: [text, ({ record }) => record.system],
+  owner: [text, ({ record }) => record.owner],
+  current_presence: [OneOf(['available', 'unavailable']), ({ presence }) => presence],
+  lastDisconnect: [text, ({ record }) => timeText(record.lastDisconnect)],
+  lastDisconnectReason: [text, ({ record }) => record.lastDisconnectReason],
+  adminField01: [text, ({ record }) => record.adminField01],
+  adminField02: [text, ({ record }) => record.adminField02],
+  ai_apikey: [text, ({ record }) => keyView(record.aiApikey !== '')],
+  chatbot_enabled: [flag, ({ record }) => record.chatbotEnabled],
+  chatbot_ignoreGroups: [flag, ({ record }) => record.chatbotIgnoreGroups],
+  chatbot_stopConversation: [text, ({ record }) => record.chatbotStopConversation],
+  chatbot_stopMinutes: [whole, ({ record }) => record.chatbotStopMinutes],
+  chatbot_stopWhenYouSendMsg: [whole, ({ record }) => record.chatbotStopWhenYouSendMsg],
+  msg_delay_min: [whole, ({ record }) => record.msgDelayMin],
+  msg_delay_max: [whole, ({ record }) => record.msgDelayMax],
+  proxy_managed_country: [text, ({ record }) => record.proxy?.region.country ?? ''],
+  fieldsMap: [optional(FreeObject('Only when it was set')), ({ record }) => record.fieldsMap ?? undefined],
+  currentTime: [text, ({ now }) => timeText(now)],
+  created: [text, ({ record }) => timeText(record.created)],
+  updated: [text, ({ record }) => timeText(record.updated)],
 });
+
+export const instanceFields = instance.schemas;
+
+/** Makes the view of an instance. `now`: Unix milliseconds. */
+export const instanceView = (view: InstanceView, now: number) => instance.view({ ...view, now });
 
 // The limits of an account as the interface spells them.
 

@@ -70,6 +70,7 @@ export {
   capView,
   citiesView,
   countriesView,
+  instanceFields,
   instanceView,
   limitsEndpoint,
   limitsView,

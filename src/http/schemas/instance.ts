@@ -1,6 +1,7 @@
 /** Shapes of instances: what the endpoints take and answer. */
 import { Type } from 'typebox';
-import { deviceBrowsers, deviceSystems, statuses } from '#actors/gateway.ts';
+import { deviceBrowsers, deviceSystems } from '#actors/gateway.ts';
+import { instanceFields } from '#src/contract/views.ts';
 import { Count, fields, FreeObject, like, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 import { regionFields } from './proxy.ts';
 
@@ -120,22 +121,7 @@ const instanceExample = {
   updated: '2026-08-19 17:36:30.002Z',
 };
 
-export const Instance = Type.Object(
-  {
-    id: Type.String({ description: 'r and 14 hex digits' }),
-    status: OneOf(statuses),
-    ...fields(
-      `token paircode qrcode name profileName profilePicUrl plataform systemName browser system owner lastDisconnect lastDisconnectReason adminField01
-       adminField02 ai_apikey chatbot_stopConversation proxy_managed_country currentTime created updated`,
-      Type.String(),
-    ),
-    ...fields('isBusiness chatbot_enabled chatbot_ignoreGroups', Type.Boolean()),
-    ...fields('chatbot_stopMinutes chatbot_stopWhenYouSendMsg msg_delay_min msg_delay_max', Type.Integer()),
-    current_presence: OneOf(['available', 'unavailable']),
-    fieldsMap: optional(FreeObject('Only when it was set')),
-  },
-  { $id: 'Instance', examples: [instanceExample] },
-);
+export const Instance = Type.Object(instanceFields, { $id: 'Instance', examples: [instanceExample] });
 
 export const InstanceAnswer = ref(Instance);
 
