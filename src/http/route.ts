@@ -1,7 +1,18 @@
 /** The type of a route: one row with its credential, its shapes, its answers and refusals, and one call into the gateway. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema, TUnknown } from 'typebox';
-import { type Gateway, type InstanceId, type Reason, type Refusal, type Result, unknownInstance } from '#actors/gateway.ts';
+import {
+  type AnswerOf as OutputOf,
+  type Gateway,
+  type InputOf,
+  type InstanceId,
+  type OperationName,
+  type Reason,
+  type Refusal,
+  type Result,
+  unknownInstance,
+} from '#actors/gateway.ts';
+import type { Frozen } from '#src/contract/fields.ts';
 import type { InvalidTexts } from './invalid-text.ts';
 
 // The table of credentials, with the exact texts of the interface.
@@ -95,13 +106,6 @@ export type Address = `${Method} /${string}`;
 
 export type SuccessStatus = 200 | 201 | 202 | 207;
 
-/** The read-only form of a type. Views answer with shared records, which nobody may change. */
-export type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-    : T;
-
 export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 
 export interface Call<Params, Body, Query> {
@@ -119,7 +123,7 @@ export interface Call<Params, Body, Query> {
   readonly reply: FastifyReply;
 }
 
-type Refused = { readonly ok: false; readonly refusal: Refusal };
+export type Refused = { readonly ok: false; readonly refusal: Refusal };
 
 /** Successes beside the usual one, by status. */
 type FurtherAnswers = Readonly<Partial<Record<SuccessStatus, TSchema>>>;
@@ -173,17 +177,11 @@ export const instanceRefusals = { notFound: { example: unknownInstance.refusal.m
 /** The refusals of every route that sends a request to the platform. */
 export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupported: {}, capped: {} } as const satisfies Refusals;
 
-export interface RouteSpec<
-  Params extends TSchema,
-  Body extends TSchema,
-  Query extends TSchema,
-  Answer extends TSchema,
-  Also extends FurtherAnswers,
-> {
+/** A row without its call: its shapes and its texts. */
+interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TSchema, Answer extends TSchema> {
   /** The first is the name of the route; further ones are aliases. */
   readonly on: readonly [Address, ...Address[]];
   readonly operationId: string;
-  readonly credential: CredentialName;
   readonly tag: string;
   readonly summary: string;
   /** One text for each `:name` of the address; there when the address has any. */
@@ -196,8 +194,6 @@ export interface RouteSpec<
   readonly answerText?: string;
   /** Status of `answer`; 200 when left out. */
   readonly status?: SuccessStatus;
-  /** Other successes, by status; `run` gives one by `answered`. */
-  readonly also?: Also;
   /** Headers that the request may have, by their name in lower case. */
   readonly requestHeaders?: TObject;
   /** Headers of the answer, by name, with what they say; for the documents. */
@@ -225,6 +221,18 @@ export interface RouteSpec<
   readonly takesBytes?: string;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
+}
+
+export interface RouteSpec<
+  Params extends TSchema,
+  Body extends TSchema,
+  Query extends TSchema,
+  Answer extends TSchema,
+  Also extends FurtherAnswers,
+> extends RowSpec<Params, Body, Query, Answer> {
+  readonly credential: CredentialName;
+  /** Other successes, by status; `run` gives one by `answered`. */
+  readonly also?: Also;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;
 }
 
@@ -246,6 +254,48 @@ export const route = <
 >(
   spec: RouteSpec<Params, Body, Query, Answer, Also>,
 ): Route => spec as unknown as Route;
+
+/** A row whose call is one operation on the platform. */
+export interface OperationSpec<
+  Name extends OperationName,
+  Params extends TSchema,
+  Body extends TSchema,
+  Query extends TSchema,
+  Answer extends TSchema,
+> extends RowSpec<Params, Body, Query, Answer> {
+  readonly operation: Name;
+  /** Makes the input of the operation, or refuses the request. */
+  input(call: Call<Static<Params>, Static<Body>, Static<Query>>): InputOf<Name> | Refused;
+  /** Makes the answer from that of the platform. */
+  shown(output: OutputOf<Name>, call: Call<Static<Params>, Static<Body>, Static<Query>>): AnswerOf<Answer>;
+}
+
+const isRefused = (input: object | null): input is Refused => input !== null && 'refusal' in input;
+
+/** Makes a row of an operation on the platform. The name of the operation gives the types of its input and its output. */
+export const performs = <
+  Name extends OperationName,
+  Answer extends TSchema,
+  Params extends TSchema = TUnknown,
+  Body extends TSchema = TUnknown,
+  Query extends TSchema = TUnknown,
+>({
+  operation,
+  input,
+  shown,
+  refusals,
+  ...row
+}: OperationSpec<Name, Params, Body, Query, Answer>): Route =>
+  route<Answer, Params, Body, Query>({
+    ...row,
+    credential: 'instance',
+    refusals: { ...platformRefusals, ...refusals },
+    async run(call) {
+      const made = input(call);
+      if (isRefused(made)) return made;
+      return mapResult(await call.gateway.perform(call.id, operation, made), (output) => shown(output, call));
+    },
+  });
 
 /** A success with a status of its own: `answered(207, value)`. */
 export const answered = <const Status extends SuccessStatus, Value>(status: Status, value: Value) => ({ ok: true, status, value }) as const;

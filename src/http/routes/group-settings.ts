@@ -1,9 +1,9 @@
 /** Settings of groups: one row each, all of them the same request with another field. */
 import { type Static, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
-import { addModes, chatView, groupView, timerOf } from '#src/contract/views.ts';
+import { addModes, chatView, timerOf } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
-import { type Address, done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
+import { type Address, done, mapResult, performs, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { Flag, OneOf } from '../schemas/common.ts';
 import {
   ChangedGroup,
@@ -17,7 +17,7 @@ import {
   PictureBody,
 } from '../schemas/group.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
-import { accountOf, adminRefusals, changedView, noGroup, tag } from './group.ts';
+import { adminRefusals, changedView, noGroup, ownView, tag } from './group.ts';
 
 interface SettingRow<Fields extends TProperties> {
   readonly on: Address;
@@ -34,31 +34,29 @@ interface SettingRow<Fields extends TProperties> {
 
 const setting = <Fields extends TProperties>({
   on,
-  operationId,
-  summary,
   fields,
   invalidTexts,
   failure,
   invalid,
   wish,
   response,
+  ...row
 }: SettingRow<Fields>): Route =>
-  route({
+  performs({
+    ...row,
     on: [on],
-    operationId,
-    credential: 'instance',
     tag,
-    summary,
     body: Type.Object({ groupjid: GroupJid, ...fields }),
     answer: ChangedGroup,
     invalidTexts: { ...noGroup, ...invalidTexts },
     refusals: { ...adminRefusals, ...(invalid === undefined ? {} : { invalid: { example: invalid } }) },
     ...(failure === undefined ? {} : { failure: { text: failure } }),
-    run: async ({ gateway, id, body }) => {
+    operation: 'group.change',
+    input({ body }) {
       const given = body as unknown as Parameters<typeof wish>[0] & { readonly groupjid: string };
-      const changed = await gateway.perform(id, 'group.change', { groupId: given.groupjid, wish: wish(given) });
-      return mapResult(changed, (group) => ({ response: response(given), ...changedView(gateway, id, group) }));
+      return { groupId: given.groupjid, wish: wish(given) };
     },
+    shown: (group, call) => ({ response: response(call.body as unknown as Parameters<typeof wish>[0]), ...changedView(group, call) }),
   });
 
 const badTimer = 'invalid duration. Allowed values: 0, off, 1d, 7d, 90d';
@@ -143,7 +141,12 @@ export const groupSettingRoutes: readonly Route[] = [
     body: EphemeralBody,
     answer: EphemeralAnswer,
     invalidTexts: { ...noGroup, duration: badTimer },
-    refusals: { ...adminRefusals, forbidden: { text: 'user is not an admin of this group' }, invalid: { example: badTimer } },
+    refusals: {
+      ...platformRefusals,
+      ...adminRefusals,
+      forbidden: { text: 'user is not an admin of this group' },
+      invalid: { example: badTimer },
+    },
     run: async ({ gateway, id, body }) => {
       const timer = timerOf(body.duration);
       if (timer === null) return refuse('invalid', badTimer);
@@ -155,7 +158,7 @@ export const groupSettingRoutes: readonly Route[] = [
         response: 'Ephemeral timer updated successfully',
         ...(!chat.ok ? {} : { chat: chatView(chat.value, gateway.view(id)?.record.owner ?? '') }),
         ephemeral: { enabled: seconds > 0, seconds, label },
-        ...changedView(gateway, id, changed.value),
+        ...changedView(changed.value, { gateway, id }),
       });
     },
   }),
@@ -169,12 +172,12 @@ export const groupSettingRoutes: readonly Route[] = [
     answer: ChangedGroup,
     invalidTexts: noGroup,
     bodyLimit: pictureBodyLimit,
-    refusals: { ...adminRefusals, ...pictureRefusals },
+    refusals: { ...platformRefusals, ...adminRefusals, ...pictureRefusals },
     run: async ({ gateway, id, body }) => {
       const source = pictureSource(body.image);
       return mapResult(await gateway.setGroupPicture(id, body.groupjid, source), (group) => ({
         response: source === '' ? 'Group image removed successfully' : 'Group image updated successfully',
-        ...changedView(gateway, id, group),
+        ...changedView(group, { gateway, id }),
       }));
     },
   }),
@@ -185,44 +188,33 @@ export const groupSettingRoutes: readonly Route[] = [
 const communityTag = 'community';
 
 export const communityRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /community/create'],
     operationId: 'createCommunity',
-    credential: 'instance',
     tag: communityTag,
     summary: 'Make a community; the platform makes its group of announcements',
     body: CreateCommunityBody,
     answer: CreateCommunityAnswer,
     invalidTexts: { '*': 'invalid payload' },
-    refusals: { ...platformRefusals, forbidden: {} },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'community.create', { name: body.name }), ({ group }) => ({
-        group: groupView(group, { me: accountOf(gateway, id) }),
-        failed: [],
-      })),
+    refusals: { forbidden: {} },
+    operation: 'community.create',
+    input: ({ body }) => ({ name: body.name }),
+    shown: ({ group }, call) => ({ group: ownView(group, call), failed: [] }),
   }),
-  route({
+  performs({
     on: ['POST /community/editgroups'],
     operationId: 'editCommunityGroups',
-    credential: 'instance',
     tag: communityTag,
     summary: 'Put groups into a community, or take them out of it; each group is in one of the two lists of the answer',
     body: EditGroupsBody,
     answer: EditGroupsAnswer,
     refusals: {
-      ...platformRefusals,
       invalid: { example: 'The group is not a community' },
       forbidden: { example: 'User is not an admin of this community' },
       notFound: { example: 'Community not found' },
     },
-    run: async ({ gateway, id, body }) => {
-      const { community: communityId, action, groupjids } = body;
-      const groupIds = [...new Set(groupjids)];
-      return mapResult(await gateway.perform(id, 'community.edit', { communityId, action, groupIds }), ({ done, failed }) => ({
-        message: 'community updated',
-        success: done,
-        failed,
-      }));
-    },
+    operation: 'community.edit',
+    input: ({ body }) => ({ communityId: body.community, action: body.action, groupIds: [...new Set(body.groupjids)] }),
+    shown: ({ done: success, failed }) => ({ message: 'community updated', success, failed }),
   }),
 ];

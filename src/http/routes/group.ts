@@ -1,7 +1,7 @@
 /** Groups: made, listed, joined, left, and their members. Their settings have rows of their own. */
-import type { Gateway, Group as Stored, GroupQuery, InstanceId, Result } from '#actors/gateway.ts';
+import type { Group as Stored, GroupQuery } from '#actors/gateway.ts';
 import { failedView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
-import { done, instanceRefusals, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
+import { type Call, done, instanceRefusals, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../page.ts';
 import { ref } from '../schemas/common.ts';
 import {
@@ -25,18 +25,28 @@ import { Type } from 'typebox';
 
 export const tag = 'group';
 
+type Asking = Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>;
+
 /** The account, as a member of its groups. */
-export const accountOf = (gateway: Gateway, id: InstanceId) => {
+const accountOf = ({ gateway, id }: Asking) => {
   const record = gateway.view(id)?.record;
   if (!record) return null;
   const bare = (jid: string): string => jid.replace(/:\d+@/, '@');
   return { id: '', pn: bare(record.jid), lid: bare(record.lid) };
 };
 
+/** A group as the account of the call sees it. */
+export const ownView = (group: Stored, call: Asking) => groupView(group, { me: accountOf(call) });
+
 /** `group` and `needs_refresh` of an answer. */
-export const changedView = (gateway: Gateway, id: InstanceId, group: Stored | null) => ({
-  ...(group === null ? {} : { group: groupView(group, { me: accountOf(gateway, id) }) }),
+export const changedView = (group: Stored | null, call: Asking) => ({
+  ...(group === null ? {} : { group: ownView(group, call) }),
   needs_refresh: group === null,
+});
+
+const linkView = ({ code, group }: { readonly code: string; readonly group: Stored | null }, call: Asking) => ({
+  InviteLink: inviteLink(code),
+  ...changedView(group, call),
 });
 
 /** Groups that are read at once while an answer is filled. */
@@ -47,8 +57,8 @@ interface Listing extends GroupQuery {
 }
 
 /** Reads pieces of a page until it is full, or the answer is. */
-const listed = async (gateway: Gateway, id: InstanceId, query: Listing, bytes: number) => {
-  const me = accountOf(gateway, id);
+const listed = async ({ gateway, id, answerBytes }: Call<unknown, unknown, unknown>, query: Listing) => {
+  const me = accountOf({ gateway, id });
   const view = (group: Stored) => groupView(group, { me, members: query.members });
   let page: Page<ReturnType<typeof view>> = emptyPage;
   for (;;) {
@@ -56,7 +66,7 @@ const listed = async (gateway: Gateway, id: InstanceId, query: Listing, bytes: n
     const limit = Math.min(piece, query.limit - read);
     const found = await gateway.listGroups(id, { ...query, force: query.force && read === 0, limit, offset: query.offset + read });
     if (!found.ok) return found;
-    page = pageWithin(found.value.groups, view, bytes, page);
+    page = pageWithin(found.value.groups, view, answerBytes, page);
     if (!page.cut && found.value.groups.length === limit && page.views.length < query.limit) continue;
     const { limit: asked, offset } = query;
     const nextOffset = offset + page.views.length;
@@ -67,118 +77,95 @@ const listed = async (gateway: Gateway, id: InstanceId, query: Listing, bytes: n
   }
 };
 
-const codeOf = (written: string): Result<string> => {
+const badCode = 'Invalid invite code';
+
+const codeOf = (written: string) => {
   const code = inviteCodeOf(written);
-  return code === '' ? refuse('invalid', 'Invalid invite code') : done(code);
+  return code === '' ? refuse('invalid', badCode) : { code };
 };
 
-const noCode = { '*': 'Invalid invite code' } as const;
+const noCode = { '*': badCode } as const;
 export const noGroup = { groupjid: 'Could not parse Group JID' } as const;
 /** The refusals of requests that only admins may make. */
 export const adminRefusals = {
-  ...platformRefusals,
   forbidden: { example: 'User is not an admin of this group' },
   notFound: { example: 'Group not found' },
 } as const satisfies Refusals;
 
 export const groupRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /group/create'],
     operationId: 'createGroup',
-    credential: 'instance',
     tag,
     summary: 'Make a group; people who could not be added are listed with the reason',
     body: CreateGroupBody,
     answer: CreateGroupAnswer,
-    refusals: { ...platformRefusals, invalid: { example: 'Could not parse phone' } },
+    refusals: { invalid: { example: 'Could not parse phone' } },
     failure: { text: 'Failed to create group' },
-    run: async ({ gateway, id, body }) =>
-      mapResult(
-        await gateway.perform(id, 'group.create', { name: body.name, people: body.participants.map(String) }),
-        ({ group, outcomes }) => ({
-          group: groupView(group, { me: accountOf(gateway, id) }),
-          failed: outcomes.map(failedView),
-        }),
-      ),
+    operation: 'group.create',
+    input: ({ body }) => ({ name: body.name, people: body.participants.map(String) }),
+    shown: ({ group, outcomes }, call) => ({ group: ownView(group, call), failed: outcomes.map(failedView) }),
   }),
-  route({
+  performs({
     on: ['POST /group/info'],
     operationId: 'getGroup',
-    credential: 'instance',
     tag,
     summary: 'Show a group with its members; admins may have the link and those who asked to join with it',
     body: GroupInfoBody,
     answer: ref(Group),
     invalidTexts: noGroup,
-    refusals: {
-      ...platformRefusals,
-      notFound: { example: 'Group not found' },
-      forbidden: { example: 'the account is not a member of this group' },
-    },
+    refusals: { notFound: { example: 'Group not found' }, forbidden: { example: 'the account is not a member of this group' } },
     failure: { text: 'Failed to retrieve group information' },
-    run: async ({ gateway, id, body }) => {
+    operation: 'group.get',
+    input({ body }) {
       const { groupjid: groupId, force: fresh = false, getInviteLink: link = false, getRequestsParticipants: requests = false } = body;
-      return mapResult(await gateway.perform(id, 'group.get', { groupId, fresh, link, requests }), ({ group, requests: asking }) =>
-        groupView(group, { me: accountOf(gateway, id), requests: asking }),
-      );
+      return { groupId, fresh, link, requests };
     },
+    shown: ({ group, requests }, call) => groupView(group, { me: accountOf(call), requests }),
   }),
-  route({
+  performs({
     on: ['POST /group/inviteInfo'],
     operationId: 'previewGroup',
-    credential: 'instance',
     tag,
     summary: 'Show the group behind a link, without joining it',
     body: InviteBody,
     answer: ref(Group),
     invalidTexts: noCode,
-    refusals: {
-      ...platformRefusals,
-      invalid: { example: 'Invalid invite code' },
-      notFound: { example: 'Group invite link is invalid or has expired' },
-    },
+    refusals: { invalid: { example: badCode }, notFound: { example: 'Group invite link is invalid or has expired' } },
     failure: { text: 'Failed to retrieve group information' },
-    run: async ({ gateway, id, body }) => {
-      const code = codeOf(body.invitecode);
-      if (!code.ok) return code;
-      return mapResult(await gateway.perform(id, 'group.preview', { code: code.value }), (group) =>
-        groupView(group, { me: accountOf(gateway, id) }),
-      );
-    },
+    operation: 'group.preview',
+    input: ({ body }) => codeOf(body.invitecode),
+    shown: ownView,
   }),
-  route({
+  performs({
     on: ['POST /group/join'],
     operationId: 'joinGroup',
-    credential: 'instance',
     tag,
     summary: 'Join a group by its link; where admins approve, the request waits for them',
     body: InviteBody,
     answer: ChangedGroup,
     invalidTexts: noCode,
-    refusals: { ...platformRefusals, invalid: { example: 'Invalid invite code' }, forbidden: { example: 'Unable to join group' } },
+    refusals: { invalid: { example: badCode }, forbidden: { example: 'Unable to join group' } },
     failure: { text: 'Error processing group invite' },
-    run: async ({ gateway, id, body }) => {
-      const code = codeOf(body.invitecode);
-      if (!code.ok) return code;
-      return mapResult(await gateway.perform(id, 'group.join', { code: code.value }), ({ group, waits }) => ({
-        response: waits ? 'Group join request sent: an admin has to approve it' : 'Group join successful',
-        ...changedView(gateway, id, group),
-      }));
-    },
+    operation: 'group.join',
+    input: ({ body }) => codeOf(body.invitecode),
+    shown: ({ group, waits }, call) => ({
+      response: waits ? 'Group join request sent: an admin has to approve it' : 'Group join successful',
+      ...changedView(group, call),
+    }),
   }),
-  route({
+  performs({
     on: ['POST /group/leave'],
     operationId: 'leaveGroup',
-    credential: 'instance',
     tag,
     summary: 'Leave a group',
     body: GroupBody,
     answer: Type.Object({ response: Type.String() }),
     invalidTexts: { '*': 'invalid payload' },
-    refusals: platformRefusals,
     failure: { text: 'error leaving group' },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'group.leave', { groupId: body.groupjid }), () => ({ response: 'Group leave successful' })),
+    operation: 'group.leave',
+    input: ({ body }) => ({ groupId: body.groupjid }),
+    shown: () => ({ response: 'Group leave successful' }),
   }),
   route({
     on: ['POST /group/list'],
@@ -189,19 +176,10 @@ export const groupRoutes: readonly Route[] = [
     body: ListGroupsBody,
     answer: GroupsAnswer,
     refusals: { ...platformRefusals, ...instanceRefusals },
-    run: ({ gateway, id, body, answerBytes }) =>
-      listed(
-        gateway,
-        id,
-        {
-          search: body.search ?? '',
-          members: body.noParticipants !== true,
-          force: body.force ?? false,
-          limit: pageSize(body.limit ?? 0, groupPage),
-          offset: body.offset ?? 0,
-        },
-        answerBytes,
-      ),
+    run: (call) => {
+      const { search = '', noParticipants = false, force = false, limit = 0, offset = 0 } = call.body;
+      return listed(call, { search, members: !noParticipants, force, limit: pageSize(limit, groupPage), offset });
+    },
   }),
   route({
     on: ['GET /group/list'],
@@ -212,15 +190,14 @@ export const groupRoutes: readonly Route[] = [
     query: ListGroupsQuery,
     answer: GroupsAnswer,
     refusals: { ...platformRefusals, ...instanceRefusals },
-    run: ({ gateway, id, query, answerBytes }) => {
-      const { force = false, noparticipants = false } = query;
-      return listed(gateway, id, { search: '', members: !noparticipants, force, limit: groupPage.all, offset: 0 }, answerBytes);
+    run: (call) => {
+      const { force = false, noparticipants = false } = call.query;
+      return listed(call, { search: '', members: !noparticipants, force, limit: groupPage.all, offset: 0 });
     },
   }),
-  route({
+  performs({
     on: ['POST /group/resetInviteCode'],
     operationId: 'renewGroupLink',
-    credential: 'instance',
     tag,
     summary: 'Make a new link of a group; the old one is void',
     body: GroupBody,
@@ -228,47 +205,34 @@ export const groupRoutes: readonly Route[] = [
     invalidTexts: noGroup,
     refusals: adminRefusals,
     failure: { text: 'Failed to reset group invite link' },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'group.link', { groupId: body.groupjid, renew: true }), ({ code, group }) => ({
-        InviteLink: inviteLink(code),
-        ...changedView(gateway, id, group),
-      })),
+    operation: 'group.link',
+    input: ({ body }) => ({ groupId: body.groupjid, renew: true }),
+    shown: linkView,
   }),
-  route({
+  performs({
     on: ['GET /group/invitelink/:groupJID'],
     operationId: 'getGroupLink',
-    credential: 'instance',
     tag,
     summary: 'Show the link of a group',
     params: GroupParams,
     answer: LinkAnswer,
     invalidTexts: { groupJID: 'Could not parse Group JID' },
     refusals: adminRefusals,
-    run: async ({ gateway, id, params }) =>
-      mapResult(await gateway.perform(id, 'group.link', { groupId: params.groupJID, renew: false }), ({ code, group }) => ({
-        InviteLink: inviteLink(code),
-        ...changedView(gateway, id, group),
-      })),
+    operation: 'group.link',
+    input: ({ params }) => ({ groupId: params.groupJID, renew: false }),
+    shown: linkView,
   }),
-  route({
+  performs({
     on: ['POST /group/updateParticipants'],
     operationId: 'changeGroupMembers',
-    credential: 'instance',
     tag,
     summary: 'Add, remove and rank members, or decide about requests to join; each person has an outcome',
     body: MembersBody,
     answer: MembersAnswer,
     invalidTexts: noGroup,
-    refusals: { ...platformRefusals, invalid: { example: 'Could not parse phone' } },
-    run: async ({ gateway, id, body }) => {
-      const { groupjid: groupId, action, participants } = body;
-      return mapResult(
-        await gateway.perform(id, 'group.members', { groupId, action, people: participants.map(String) }),
-        ({ group, outcomes }) => ({
-          groupUpdated: outcomes.map(memberOutcomeView),
-          ...changedView(gateway, id, group),
-        }),
-      );
-    },
+    refusals: { invalid: { example: 'Could not parse phone' } },
+    operation: 'group.members',
+    input: ({ body }) => ({ groupId: body.groupjid, action: body.action, people: body.participants.map(String) }),
+    shown: ({ group, outcomes }, call) => ({ groupUpdated: outcomes.map(memberOutcomeView), ...changedView(group, call) }),
   }),
 ];
