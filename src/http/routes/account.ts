@@ -1,5 +1,5 @@
 /** The account at the platform: its profile, and who may see or do what. */
-import { type BodyLimit, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
+import { type BodyLimit, mapResult, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/account.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
@@ -19,33 +19,32 @@ export const pictureRefusals = {
 /** The picture as it was given; '' to take the present one away. */
 export const pictureSource = (image: string): string => (/^(?:remove|delete)?$/i.test(image.trim()) ? '' : image);
 
-const common = { credential: 'instance', tag: 'instance' } as const;
+const tag = 'instance';
 
 /** Unix seconds. */
 const seconds = (now: number): number => Math.floor(now / 1000);
 
 export const accountRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /profile/name'],
     operationId: 'renameProfile',
-    ...common,
+    tag,
     summary: 'Change the name of the account that others see',
     body: shape.ProfileNameBody,
     answer: shape.ProfileNameAnswer,
-    refusals: platformRefusals,
-    async run({ gateway, now, id, body }) {
-      const name = body.name.trim();
-      return mapResult(await gateway.perform(id, 'account.rename', { name }), () => ({
-        success: true,
-        message: 'Profile name changed',
-        profile: { name, updated_at: seconds(now) },
-      }));
-    },
+    operation: 'account.rename',
+    input: ({ body }) => ({ name: body.name.trim() }),
+    shown: (_, { body, now }) => ({
+      success: true,
+      message: 'Profile name changed',
+      profile: { name: body.name.trim(), updated_at: seconds(now) },
+    }),
   }),
   route({
     on: ['POST /profile/image'],
     operationId: 'setProfilePicture',
-    ...common,
+    credential: 'instance',
+    tag,
     summary: 'Set the picture of the account, or take it away',
     body: shape.ProfilePictureBody,
     answer: shape.ProfilePictureAnswer,
@@ -61,42 +60,42 @@ export const accountRoutes: readonly Route[] = [
       }));
     },
   }),
-  route({
+  performs({
     on: ['GET /instance/privacy'],
     operationId: 'getPrivacy',
-    ...common,
+    tag,
     summary: 'Ask the platform who may see or do what of the account',
     answer: shape.PrivacyAnswer,
-    refusals: platformRefusals,
-    run: ({ gateway, id }) => gateway.perform(id, 'account.privacy', null),
+    operation: 'account.privacy',
+    input: () => null,
+    shown: (settings) => settings,
   }),
-  route({
+  performs({
     on: ['POST /instance/privacy'],
     operationId: 'changePrivacy',
-    ...common,
+    tag,
     summary: 'Change who may see or do what of the account; what is left out stays',
     body: shape.PrivacyBody,
     examples: { body: { last: 'contacts', readreceipts: 'all' } },
     answer: shape.PrivacyAnswer,
-    refusals: platformRefusals,
-    async run({ gateway, id, body }) {
+    operation: 'account.changePrivacy',
+    input({ body }) {
       const change = Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(shape.PrivacyCategories, name)));
       if (Object.keys(change).length === 0)
         return refuse('invalid', `name at least one of ${Object.keys(shape.PrivacyCategories).join(', ')}`);
-      return gateway.perform(id, 'account.changePrivacy', change);
+      return change;
     },
+    shown: (settings) => settings,
   }),
 ];
 
 // Calls: refused when they ring; none can be placed.
 
-const ofCalls = { credential: 'instance', tag: 'call' } as const;
-
 export const callRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /call/make'],
     operationId: 'makeCall',
-    ...ofCalls,
+    tag: 'call',
     summary: 'Call somebody. Not supported: answered with 501, because the client library has no sound',
     body: CallBody,
     answer: CallAnswer,
@@ -105,21 +104,21 @@ export const callRoutes: readonly Route[] = [
       'number:minLength': 'missing number in payload',
       call_duration: 'invalid call_duration',
     },
-    refusals: { ...platformRefusals, invalid: { text: 'invalid number JID' } },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'call.make', { number: String(body.number) }), () => ({ response: 'Call successful' })),
+    refusals: { invalid: { text: 'invalid number JID' } },
+    operation: 'call.make',
+    input: ({ body }) => ({ number: String(body.number) }),
+    shown: () => ({ response: 'Call successful' }),
   }),
-  route({
+  performs({
     on: ['POST /call/reject'],
     operationId: 'rejectCall',
-    ...ofCalls,
+    tag: 'call',
     summary: 'Refuse a call that rings: the one of an id, the one of a number, or without both the last one',
     body: RejectBody,
     answer: CallAnswer,
-    refusals: { ...platformRefusals, notFound: { example: 'no such call is ringing' } },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'call.reject', { number: String(body.number ?? ''), id: body.id ?? '' }), () => ({
-        response: 'Call rejected',
-      })),
+    refusals: { notFound: { example: 'no such call is ringing' } },
+    operation: 'call.reject',
+    input: ({ body }) => ({ number: String(body.number ?? ''), id: body.id ?? '' }),
+    shown: () => ({ response: 'Call rejected' }),
   }),
 ];

@@ -1,89 +1,108 @@
 /** Channels: made, listed, looked at, followed, changed and searched. Rows on admins stand beside this file. */
-import { type Static, type TProperties, Type } from 'typebox';
-import { channelViews, type Gateway, type InstanceId, reactionCodes, type Result } from '#actors/gateway.ts';
+import type { Static, TSchema, TUnknown } from 'typebox';
+import { channelViews, type InputOf, type OperationName, reactionCodes, type Result } from '#actors/gateway.ts';
 import { channelCodeOf, channelIdOf, channelView } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
-import { type Address, type BodyLimit, mapResult, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
+import {
+  type Address,
+  mapResult,
+  type OperationSpec,
+  performs,
+  platformRefusals,
+  type Refusals,
+  type Refused,
+  refuse,
+  type Route,
+  route,
+} from '../route.ts';
 import * as shape from '../schemas/channel.ts';
-import { PhoneField, TransferFields } from '../schemas/channel.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
 
-export const tag = 'newsletter';
+const tag = 'newsletter';
 
 const common = { credential: 'instance', tag } as const;
 
 const badId = 'invalid newsletter id';
 
 /** The refusals of rows that name a channel. */
-export const channelRefusals: Refusals = {
+const channelRefusals: Refusals = {
   ...platformRefusals,
   invalid: { example: badId },
   notFound: { example: 'Channel not found' },
   forbidden: { example: 'the account is no admin of this channel' },
 };
 
-export const noChannel: InvalidTexts = { jid: badId, id: badId };
+const noChannel: InvalidTexts = { jid: badId, id: badId };
 
 /** The field that `badId` leaves out. */
-export const channelHint = (given: unknown): string =>
+const channelHint = (given: unknown): string =>
   given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel';
 
 /** The channel that a body names; refused when it names none. */
-export const namedChannel = ({ jid, id }: { readonly jid?: string; readonly id?: string }): Result<string> => {
+const namedChannel = ({ jid, id }: { readonly jid?: string; readonly id?: string }): Result<string> => {
   const channelId = channelIdOf(jid ?? id ?? '');
   return channelId === '' ? refuse('invalid', badId, { hint: channelHint(jid ?? id) }) : { ok: true, value: channelId };
 };
 
-interface ChangeRow<Fields extends TProperties> {
+type RowOf<Name extends OperationName, Body extends TSchema, Answer extends TSchema> = OperationSpec<
+  Name,
+  TUnknown,
+  Body,
+  TUnknown,
+  Answer
+>;
+
+interface ChannelRow<Name extends OperationName, Body extends TSchema, Answer extends TSchema> extends Omit<
+  RowOf<Name, Body, Answer>,
+  'on' | 'tag' | 'input'
+> {
   readonly on: Address;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly fields: Fields;
-  readonly invalidTexts?: InvalidTexts;
-  readonly refusals?: Refusals;
-  readonly bodyLimit?: BodyLimit;
-  change(
-    gateway: Gateway,
-    id: InstanceId,
-    channelId: string,
-    body: Static<ReturnType<typeof Type.Object<Fields>>>,
-  ): Promise<Result<unknown>>;
+  input(channelId: string, body: Static<Body>): InputOf<Name> | Refused;
 }
 
-/** A row that changes something about one channel and answers that it is done. */
-const changeRow = <Fields extends TProperties>({ fields, invalidTexts, refusals, change, ...row }: ChangeRow<Fields>): Route =>
-  route({
+/** Makes a row about one channel, which its body names. */
+export const channelRow = <Name extends OperationName, Body extends TSchema, Answer extends TSchema>({
+  on,
+  input,
+  invalidTexts,
+  refusals,
+  ...row
+}: ChannelRow<Name, Body, Answer>): Route =>
+  performs<Name, Answer, TUnknown, Body>({
     ...row,
-    on: [row.on],
-    ...common,
-    body: Type.Object({ ...shape.channelFields, ...fields }),
-    answer: shape.DoneAnswer,
+    on: [on],
+    tag,
     invalidTexts: { ...noChannel, ...invalidTexts },
     refusals: { ...channelRefusals, ...refusals },
-    async run({ gateway, id, body }) {
-      const given = body as unknown as Parameters<typeof change>[3] & Static<typeof shape.ChannelBody>;
-      const channel = namedChannel(given);
-      if (!channel.ok) return channel;
-      return mapResult(await change(gateway, id, channel.value, given), () => ({ response: true }));
+    input({ body }) {
+      const channel = namedChannel(body as Static<typeof shape.ChannelBody>);
+      return channel.ok ? input(channel.value, body) : channel;
     },
   });
 
+/** The answer of a row that only says that it is done. */
+export const done = { answer: shape.DoneAnswer, shown: () => ({ response: true }) } as const;
+
 const followRow = (on: Address, operationId: string, summary: string, follow: boolean): Route =>
-  changeRow({
+  channelRow({
     on,
     operationId,
     summary,
-    fields: {},
-    change: (gateway, id, channelId) => gateway.perform(id, 'channel.follow', { channelId, follow }),
+    body: shape.ChannelBody,
+    operation: 'channel.follow',
+    input: (channelId) => ({ channelId, follow }),
+    ...done,
   });
 
 const muteRow = (on: Address, operationId: string, summary: string, mute: boolean): Route =>
-  changeRow({
+  channelRow({
     on,
     operationId,
     summary,
-    fields: {},
-    change: (gateway, id, channelId) => gateway.perform(id, 'channel.mute', { channelId, mute }),
+    body: shape.ChannelBody,
+    operation: 'channel.mute',
+    input: (channelId) => ({ channelId, mute }),
+    ...done,
   });
 
 const noName = 'name is required';
@@ -94,57 +113,66 @@ const noImage = 'empty image source';
 const badSearch = 'invalid payload';
 
 const changeRows: readonly Route[] = [
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/name',
     operationId: 'renameChannel',
     summary: 'Rename a channel',
-    fields: shape.NameField,
+    body: shape.NameBody,
     invalidTexts: named,
     refusals: { invalid: { example: noName } },
-    change: (gateway, id, channelId, { name }) =>
-      gateway.perform(id, 'channel.change', { channelId, wish: { of: 'name', text: name.trim() } }),
+    operation: 'channel.change',
+    input: (channelId, { name }) => ({ channelId, wish: { of: 'name', text: name.trim() } }),
+    ...done,
   }),
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/description',
     operationId: 'describeChannel',
     summary: 'Replace the description of a channel; an empty one deletes it',
-    fields: shape.DescriptionField,
+    body: shape.DescriptionBody,
     refusals: { invalid: { example: 'description is required' } },
-    change: (gateway, id, channelId, { description }) =>
-      gateway.perform(id, 'channel.change', { channelId, wish: { of: 'description', text: description } }),
+    operation: 'channel.change',
+    input: (channelId, { description }) => ({ channelId, wish: { of: 'description', text: description } }),
+    ...done,
   }),
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/settings',
     operationId: 'setChannelReactions',
     summary: 'Say which emojis followers of a channel may react with',
-    fields: shape.ReactionsField,
+    body: shape.ReactionsBody,
     invalidTexts: { reactionCodes: badReactions },
     refusals: { invalid: { example: badReactions } },
-    async change(gateway, id, channelId, { reactionCodes: written }) {
+    operation: 'channel.change',
+    input(channelId, { reactionCodes: written }) {
       const codes = reactionCodes.find((one) => one === written.trim().toLowerCase());
-      if (codes === undefined) return refuse('invalid', badReactions);
-      return gateway.perform(id, 'channel.change', { channelId, wish: { of: 'reactions', codes } });
+      return codes === undefined ? refuse('invalid', badReactions) : { channelId, wish: { of: 'reactions', codes } };
     },
+    ...done,
   }),
-  changeRow({
-    on: 'POST /newsletter/picture',
+  route({
+    on: ['POST /newsletter/picture'],
     operationId: 'setChannelPicture',
+    ...common,
     summary: 'Set the picture of a channel; `remove` takes it away',
-    fields: shape.PictureField,
+    body: shape.PictureBody,
+    answer: shape.DoneAnswer,
     bodyLimit: pictureBodyLimit,
-    invalidTexts: { 'picture:required': noImage },
-    refusals: { ...pictureRefusals, invalid: { example: noImage } },
-    async change(gateway, id, channelId, { picture }) {
-      if (picture.trim() === '') return refuse('invalid', noImage);
-      return gateway.setChannelPicture(id, channelId, pictureSource(picture));
+    invalidTexts: { ...noChannel, 'picture:required': noImage },
+    refusals: { ...channelRefusals, ...pictureRefusals, invalid: { example: noImage } },
+    async run({ gateway, id, body }) {
+      const channel = namedChannel(body);
+      if (!channel.ok) return channel;
+      if (body.picture.trim() === '') return refuse('invalid', noImage);
+      return mapResult(await gateway.setChannelPicture(id, channel.value, pictureSource(body.picture)), done.shown);
     },
   }),
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/delete',
     operationId: 'deleteChannel',
     summary: 'Delete a channel of the account; this cannot be taken back',
-    fields: {},
-    change: (gateway, id, channelId) => gateway.perform(id, 'channel.delete', { channelId }),
+    body: shape.ChannelBody,
+    operation: 'channel.delete',
+    input: (channelId) => ({ channelId }),
+    ...done,
   }),
 ];
 
@@ -173,53 +201,55 @@ export const channelRoutes: readonly Route[] = [
     refusals: platformRefusals,
     run: async ({ gateway, id }) => mapResult(await gateway.listChannels(id), (channels) => ({ response: channels.map(channelView) })),
   }),
-  route({
+  performs({
     on: ['POST /newsletter/info'],
     operationId: 'getChannel',
-    ...common,
+    tag,
     summary: 'Show a channel as the platform knows it now; it need not be followed',
     body: shape.ChannelBody,
     answer: shape.ChannelAnswer,
     invalidTexts: noChannel,
-    refusals: { ...platformRefusals, invalid: { example: badId }, notFound: { example: 'Channel not found' } },
-    async run({ gateway, id, body }) {
+    refusals: { invalid: { example: badId }, notFound: { example: 'Channel not found' } },
+    operation: 'channel.look',
+    input({ body }) {
       const channel = namedChannel(body);
-      if (!channel.ok) return channel;
-      return mapResult(await gateway.perform(id, 'channel.look', { by: 'id', key: channel.value }), (found) => ({
-        response: channelView(found),
-      }));
+      return channel.ok ? { by: 'id', key: channel.value } : channel;
     },
+    shown: (found) => ({ response: channelView(found) }),
   }),
-  route({
+  performs({
     on: ['POST /newsletter/link'],
     operationId: 'previewChannel',
-    ...common,
+    tag,
     summary: 'Show the channel behind a link, without following it',
     body: shape.LinkBody,
     answer: shape.ChannelAnswer,
     invalidTexts: { 'key:required': noKey, 'key:minLength': noKey },
-    refusals: { ...platformRefusals, notFound: { example: 'Channel not found' } },
-    async run({ gateway, id, body }) {
+    refusals: { notFound: { example: 'Channel not found' } },
+    operation: 'channel.look',
+    input({ body }) {
       const key = channelCodeOf(body.key);
       if (key === '') return refuse('invalid', body.key.trim() === '' ? noKey : 'key is no link of a channel');
-      return mapResult(await gateway.perform(id, 'channel.look', { by: 'invite', key }), (found) => ({ response: channelView(found) }));
+      return { by: 'invite', key };
     },
+    shown: (found) => ({ response: channelView(found) }),
   }),
   followRow('POST /newsletter/follow', 'followChannel', 'Follow a channel', true),
   followRow('POST /newsletter/unfollow', 'unfollowChannel', 'Stop following a channel', false),
   muteRow('POST /newsletter/mute', 'muteChannel', 'Mute a channel: the phone shows no notice of its posts', true),
   muteRow('POST /newsletter/unmute', 'unmuteChannel', 'Let the phone show notices of the posts of a channel again', false),
   ...changeRows,
-  route({
+  performs({
     on: ['POST /newsletter/search'],
     operationId: 'findChannels',
-    ...common,
+    tag,
     summary: 'Search the public directory of channels, or list it; in pages',
     body: shape.SearchBody,
     answer: shape.SearchAnswer,
     invalidTexts: { '*': badSearch },
-    refusals: { ...platformRefusals, invalid: { example: badSearch } },
-    async run({ gateway, id, body }) {
+    refusals: { invalid: { example: badSearch } },
+    operation: 'channel.find',
+    input({ body }) {
       const { searchText = '', view = 'RECOMMENDED', countryCodes = [], limit = 20 } = body;
       const wanted = channelViews.find((one) => one === view.trim().toUpperCase());
       if (wanted === undefined) return refuse('invalid', `view must be one of ${channelViews.join(', ')}`);
@@ -228,9 +258,9 @@ export const channelRoutes: readonly Route[] = [
       if (wrong !== undefined) return refuse('invalid', 'countryCodes must be countries of two letters each');
       const after = body.after ?? body.cursor ?? body.startCursor ?? body.start_cursor ?? '';
       const text = searchText.trim() === '' ? null : searchText.trim();
-      const found = await gateway.perform(id, 'channel.find', { text, view: wanted, countries, limit, after });
-      return mapResult(found, ({ channels, after: next }) => ({ response: { after: next, data: channels.map(channelView) } }));
+      return { text, view: wanted, countries, limit, after };
     },
+    shown: ({ channels, after }) => ({ response: { after, data: channels.map(channelView) } }),
   }),
 ];
 
@@ -243,47 +273,58 @@ const invalid = { example: noPhone } as const;
 const conflict = { example: 'this person is an admin already' } as const;
 
 const dropRow = (on: Address, operationId: string, summary: string, what: 'right' | 'invitation'): Route =>
-  changeRow({
+  channelRow({
     on,
     operationId,
     summary,
-    fields: PhoneField,
+    body: shape.PhoneBody,
     invalidTexts: phone,
     refusals: { forbidden, invalid },
-    change: (gateway, id, channelId, body) => gateway.perform(id, 'channel.dropAdmin', { channelId, person: String(body.phone), what }),
+    operation: 'channel.dropAdmin',
+    input: (channelId, body) => ({ channelId, person: String(body.phone), what }),
+    ...done,
   });
 
 export const channelAdminRoutes: readonly Route[] = [
-  changeRow({
-    on: 'POST /newsletter/admin/invite',
+  route({
+    on: ['POST /newsletter/admin/invite'],
     operationId: 'inviteChannelAdmin',
+    ...common,
     summary: 'Invite somebody to be an admin of a channel; the invitation is sent as a message',
-    fields: PhoneField,
-    invalidTexts: phone,
-    refusals: { forbidden, invalid, conflict, limited: {} },
-    change: (gateway, id, channelId, body) => gateway.inviteChannelAdmin(id, channelId, String(body.phone), body),
+    body: shape.PhoneBody,
+    answer: shape.DoneAnswer,
+    invalidTexts: { ...noChannel, ...phone },
+    refusals: { ...channelRefusals, forbidden, invalid, conflict, limited: {} },
+    async run({ gateway, id, body }) {
+      const channel = namedChannel(body);
+      if (!channel.ok) return channel;
+      return mapResult(await gateway.inviteChannelAdmin(id, channel.value, String(body.phone), body), done.shown);
+    },
   }),
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/admin/accept',
     operationId: 'acceptChannelAdmin',
     summary: 'Accept an invitation to be an admin of a channel',
-    fields: {},
+    body: shape.ChannelBody,
     refusals: {
       notFound: { example: 'the account is not invited to be an admin of this channel' },
       conflict: { example: 'the invitation has run out' },
     },
-    change: (gateway, id, channelId) => gateway.perform(id, 'channel.acceptAdmin', { channelId }),
+    operation: 'channel.acceptAdmin',
+    input: (channelId) => ({ channelId }),
+    ...done,
   }),
   dropRow('POST /newsletter/admin/remove', 'removeChannelAdmin', 'Take the right of an admin from somebody', 'right'),
   dropRow('POST /newsletter/admin/revoke', 'revokeChannelAdmin', 'Take an invitation to be an admin back', 'invitation'),
-  changeRow({
+  channelRow({
     on: 'POST /newsletter/owner/transfer',
     operationId: 'transferChannel',
     summary: 'Make an admin the owner of a channel; the account stays an admin, unless it quits',
-    fields: TransferFields,
+    body: shape.TransferBody,
     invalidTexts: phone,
     refusals: { forbidden, invalid, conflict: { example: 'only an admin of the channel can become its owner' } },
-    change: (gateway, id, channelId, { phone: person, quitAdmin = false }) =>
-      gateway.perform(id, 'channel.transfer', { channelId, person: String(person), quit: quitAdmin }),
+    operation: 'channel.transfer',
+    input: (channelId, { phone: person, quitAdmin: quit = false }) => ({ channelId, person: String(person), quit }),
+    ...done,
   }),
 ];

@@ -1,8 +1,8 @@
 /** Changes of a chat that the account's owner makes. They reach the phone and its other devices. */
-import { type TProperties, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import type { Chat as Stored, ChatChange, ChatRemoval, Gateway, InstanceId, Result } from '#actors/gateway.ts';
 import { chatView } from '#src/contract/views.ts';
-import { done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
+import { done, mapResult, performs, platformRefusals, refuse, type Route, route } from '../route.ts';
 import {
   BlockAnswer,
   BlockBody,
@@ -33,19 +33,20 @@ const numberRefusals = {
   notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' },
 } as const;
 
-interface Change<Body extends TProperties> {
+interface Change<Body extends typeof number> {
   readonly on: `POST /chat/${string}`;
   readonly operationId: string;
   readonly summary: string;
-  readonly body: ReturnType<typeof ofChat<Body>>;
+  readonly body: TObject<Body>;
   /** A sentence of a 400, for the documents. */
   readonly invalid?: string;
-  readonly says: (body: Readonly<Record<string, unknown>>) => string;
-  readonly change: (body: Readonly<Record<string, unknown>>, now: number) => ChatChange;
+  readonly says: (body: Static<TObject<Body>>) => string;
+  /** `now`: Unix milliseconds. */
+  readonly change: (body: Static<TObject<Body>>, now: number) => ChatChange;
 }
 
 /** A row whose call changes one thing of a chat and says no more than that. */
-const changeRow = <Body extends TProperties>({ on, says, change, ...row }: Change<Body>): Route =>
+const changeRow = <Body extends typeof number>({ on, says, change, ...row }: Change<Body>): Route =>
   route({
     on: [on],
     credential: 'instance',
@@ -54,8 +55,8 @@ const changeRow = <Body extends TProperties>({ on, says, change, ...row }: Chang
     refusals: { ...chatRefusals, invalid: { example: row.invalid ?? 'number is required' } },
     ...row,
     run: async ({ gateway, id, body, now }) => {
-      const given = body as Readonly<Record<string, unknown>>;
-      return mapResult(await gateway.changeChat(id, String(given['number']), change(given, now)), () => ({ response: says(given) }));
+      const { number: chat } = body as Static<TObject<typeof number>>;
+      return mapResult(await gateway.changeChat(id, String(chat), change(body, now)), () => ({ response: says(body) }));
     },
   });
 
@@ -66,7 +67,7 @@ const changes: readonly Route[] = [
     summary: 'Mark a chat as read, with receipts for its unread messages, or as unread',
     body: ofChat({ read: Flag('False: as unread') }),
     says: () => 'Chat read status updated successfully',
-    change: ({ read }) => ({ kind: 'read', on: read === true }),
+    change: ({ read }) => ({ kind: 'read', on: read }),
   }),
   changeRow({
     on: 'POST /chat/archive',
@@ -75,7 +76,7 @@ const changes: readonly Route[] = [
     invalid: 'Invalid phone number format',
     body: ofChat({ archive: Flag('False brings it back') }),
     says: () => 'Chat updated successfully',
-    change: ({ archive }) => ({ kind: 'archive', on: archive === true }),
+    change: ({ archive }) => ({ kind: 'archive', on: archive }),
   }),
   changeRow({
     on: 'POST /chat/pin',
@@ -83,8 +84,8 @@ const changes: readonly Route[] = [
     summary: 'Pin a chat above the others, or take the pin away',
     invalid: 'Could not parse phone',
     body: ofChat({ pin: Flag('False takes the pin away') }),
-    says: ({ pin }) => (pin === true ? 'Chat pinned' : 'Chat unpinned'),
-    change: ({ pin }) => ({ kind: 'pin', on: pin === true }),
+    says: ({ pin }) => (pin ? 'Chat pinned' : 'Chat unpinned'),
+    change: ({ pin }) => ({ kind: 'pin', on: pin }),
   }),
   changeRow({
     on: 'POST /chat/mute',
@@ -92,10 +93,7 @@ const changes: readonly Route[] = [
     summary: 'Mute a chat for 8 hours, for a week or for ever, or end that',
     body: MuteBody,
     says: () => 'Chat mute settings updated successfully',
-    change: ({ muteEndTime }, now) => {
-      const hours = Number(muteEndTime);
-      return { kind: 'mute', until: hours > 0 ? now + hours * hour : hours };
-    },
+    change: ({ muteEndTime: hours }, now) => ({ kind: 'mute', until: hours > 0 ? now + hours * hour : hours }),
   }),
 ];
 
@@ -241,18 +239,17 @@ export const chatSettingRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.block(id, String(body.number), body.block), (blockList) => ({
         response: body.block ? 'Blocked successfully' : 'Unblocked successfully',
-        blockList: [...blockList],
+        blockList,
       })),
   }),
-  route({
+  performs({
     on: ['GET /chat/blocklist'],
     operationId: 'listBlocked',
-    credential: 'instance',
     tag,
     summary: 'List the people that the account blocks',
     answer: BlocklistAnswer,
-    refusals: platformRefusals,
-    run: async ({ gateway, id }) =>
-      mapResult(await gateway.perform(id, 'chat.blocked', null), (blockList) => ({ blockList: [...blockList] })),
+    operation: 'chat.blocked',
+    input: () => null,
+    shown: (blockList) => ({ blockList }),
   }),
 ];

@@ -1,5 +1,5 @@
 /** Settings of groups: one row each, all of them the same request with another field. */
-import { type Static, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
 import { addModes, chatView, timerOf } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
@@ -19,6 +19,8 @@ import {
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './account.ts';
 import { adminRefusals, changedView, noGroup, ownView, tag } from './group.ts';
 
+type Given<Fields extends TProperties> = Static<TObject<Fields>> & { readonly groupjid: string };
+
 interface SettingRow<Fields extends TProperties> {
   readonly on: Address;
   readonly operationId: string;
@@ -28,8 +30,8 @@ interface SettingRow<Fields extends TProperties> {
   readonly failure?: string;
   /** A sentence on input that makes no sense. */
   readonly invalid?: string;
-  wish(body: Static<ReturnType<typeof Type.Object<Fields>>>): GroupWish;
-  response(body: Static<ReturnType<typeof Type.Object<Fields>>>): string;
+  wish(body: Given<Fields>): GroupWish;
+  response(body: Given<Fields>): string;
 }
 
 const setting = <Fields extends TProperties>({
@@ -53,10 +55,10 @@ const setting = <Fields extends TProperties>({
     ...(failure === undefined ? {} : { failure: { text: failure } }),
     operation: 'group.change',
     input({ body }) {
-      const given = body as unknown as Parameters<typeof wish>[0] & { readonly groupjid: string };
+      const given = body as Given<Fields>;
       return { groupId: given.groupjid, wish: wish(given) };
     },
-    shown: (group, call) => ({ response: response(call.body as unknown as Parameters<typeof wish>[0]), ...changedView(group, call) }),
+    shown: (group, call) => ({ response: response(call.body as Given<Fields>), ...changedView(group, call) }),
   });
 
 const badTimer = 'invalid duration. Allowed values: 0, off, 1d, 7d, 90d';

@@ -1,8 +1,8 @@
 /** Messages that are stored, and those that wait. */
 import { type Static, Type } from 'typebox';
-import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
+import type { Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { isoTime, messageView, receiptsView } from '#src/contract/views.ts';
-import { done, instanceRefusals, mapResult, platformRefusals, type Route, route } from '../route.ts';
+import { type Call, done, instanceRefusals, mapResult, performs, platformRefusals, type Route, route } from '../route.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { like, LooseText, optional, ref, Text } from '../schemas/common.ts';
 import {
@@ -39,7 +39,8 @@ const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   offset: body.offset ?? 0,
 });
 
-const shown = (gateway: Gateway, id: InstanceId) => (message: Stored) => messageView(message, gateway.view(id)?.record.owner ?? '');
+const shown = (message: Stored, { gateway, id }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>) =>
+  messageView(message, gateway.view(id)?.record.owner ?? '');
 
 /** The queue is one list here, so the counters of other kinds of storage stay 0. */
 const clearedStats = (cleared: number) => ({
@@ -123,10 +124,9 @@ export const messageRoutes: readonly Route[] = [
         stats: clearedStats(cleared),
       })),
   }),
-  route({
+  performs({
     on: ['POST /message/react'],
     operationId: 'reactToMessage',
-    credential: 'instance',
     tag,
     summary: 'React to a message; an empty text takes the reaction back',
     body: Type.Object({
@@ -136,15 +136,15 @@ export const messageRoutes: readonly Route[] = [
     }),
     answer: ref(Message),
     invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
-    refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },
+    refusals: { notFound: { text: 'Message not found' } },
     failure: { text: 'Error sending message' },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'message.react', { id: String(body.id), text: body.text }), shown(gateway, id)),
+    operation: 'message.react',
+    input: ({ body }) => ({ id: String(body.id), text: body.text }),
+    shown,
   }),
-  route({
+  performs({
     on: ['POST /message/edit'],
     operationId: 'editMessage',
-    credential: 'instance',
     tag,
     summary: 'Replace the text of an own message; the answer is the edit, which has an id of its own, but in a channel that of the post',
     body: Type.Object({
@@ -153,35 +153,32 @@ export const messageRoutes: readonly Route[] = [
     }),
     answer: ref(Message),
     invalidTexts: { '*': 'Invalid payload' },
-    refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },
+    refusals: { notFound: { text: 'Message not found' } },
     failure: { text: 'Error fetching message from database' },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'message.edit', { id: String(body.id), text: body.text }), shown(gateway, id)),
+    operation: 'message.edit',
+    input: ({ body }) => ({ id: String(body.id), text: body.text }),
+    shown,
   }),
-  route({
+  performs({
     on: ['POST /message/pin'],
     operationId: 'pinMessage',
-    credential: 'instance',
     tag,
     summary: 'Pin a message in its chat for 1, 7 or 30 days, or take the pin away',
     body: PinBody,
     answer: PinAnswer,
     invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
     refusals: {
-      ...platformRefusals,
       invalid: { example: 'message pinning is not supported for newsletters' },
       notFound: { text: 'Message not found' },
     },
-    run: async ({ gateway, id, body }) => {
-      const pinned = body.pin !== false;
-      const seconds = pinned ? (body.duration ?? 30) * 86_400 : 0;
-      return mapResult(await gateway.perform(id, 'message.pin', { id: String(body.id), seconds }), ({ pin, messageId }) => ({
-        ...shown(gateway, id)(pin),
-        messageType: 'PinInChatMessage',
-        targetMessageID: messageId,
-        pinned,
-      }));
-    },
+    operation: 'message.pin',
+    input: ({ body }) => ({ id: String(body.id), seconds: body.pin === false ? 0 : (body.duration ?? 30) * 86_400 }),
+    shown: ({ pin, messageId }, call) => ({
+      ...shown(pin, call),
+      messageType: 'PinInChatMessage',
+      targetMessageID: messageId,
+      pinned: call.body.pin !== false,
+    }),
   }),
   route({
     on: ['POST /message/star'],

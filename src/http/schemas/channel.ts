@@ -1,5 +1,5 @@
 /** Shapes of channels. The interface says only that they are objects: the fields are those of the platform. */
-import { Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import { PictureSource } from './account.ts';
 import { Count, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
@@ -66,6 +66,8 @@ export const channelFields = {
   id: optional(Type.String({ maxLength: 128, description: 'The older name of `jid`' })),
 };
 
+export const ofChannel = <T extends TProperties>(fields: T) => Type.Object({ ...channelFields, ...fields });
+
 export const ChannelBody = Type.Object(channelFields);
 
 export const ChannelAnswer = Type.Object({ response: ref(Channel) });
@@ -97,23 +99,24 @@ export const LinkBody = Type.Object({
   }),
 });
 
-export const NameField = { name };
-export const DescriptionField = {
+export const NameBody = ofChannel({ name });
+export const DescriptionBody = ofChannel({
   description: Type.String({
     maxLength: 2048,
     description: 'What the channel is about; an empty text deletes the description',
     examples: ['Offers of every week'],
   }),
-};
-export const PictureField = { picture: PictureSource };
-export const ReactionsField = {
+});
+export const PictureBody = ofChannel({ picture: PictureSource });
+export const ReactionsBody = ofChannel({
   reactionCodes: Type.String({
     maxLength: 16,
     description: 'Which emojis followers may react with: all, basic or none',
     examples: ['basic'],
   }),
-};
-export const PhoneField = {
+});
+
+const phone = {
   phone: Type.Unsafe<string | number>({
     type: ['string', 'number'],
     minLength: 1,
@@ -122,7 +125,8 @@ export const PhoneField = {
     examples: ['5511999999999'],
   }),
 };
-export const TransferFields = { ...PhoneField, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) };
+export const PhoneBody = ofChannel(phone);
+export const TransferBody = ofChannel({ ...phone, quitAdmin: optional(Flag('The account is no admin afterwards, only a follower')) });
 
 /** Channels in one page of a search: what the platform gives at most. */
 export const mostFound = 100;
@@ -173,14 +177,12 @@ export const searchPages = { usual: 5, most: 100 };
 
 const pageCount = (what: string) => optional(Count(1, mostListed, what));
 
-export const ListPostsBody = Type.Object({
-  ...channelFields,
+export const ListPostsBody = ofChannel({
   count: pageCount(`Posts, newest first, ${postPage.usual} when left out`),
   beforeid: optional(serverId('Only posts before the one with this number: the last of the page before')),
 });
 
-export const PostUpdatesBody = Type.Object({
-  ...channelFields,
+export const PostUpdatesBody = ofChannel({
   count: pageCount(`Posts, ${postPage.usual} when left out`),
   afterid: optional(serverId('Only posts after the one with this number')),
   since: optional(Count(0, 4_102_444_800, 'Only what changed since then, in Unix seconds')),
@@ -240,21 +242,17 @@ export const ChangedPostAnswer = Type.Object({
   }),
 });
 
-export const ViewedBody = Type.Object({
-  ...channelFields,
+export const ViewedBody = ofChannel({
   serverids: Type.Array(serverId('Number of a post'), { minItems: 1, maxItems: mostListed, description: 'Numbers of the posts' }),
 });
 
-export const PostReactionBody = Type.Object({
-  ...channelFields,
+export const PostReactionBody = ofChannel({
   serverid: serverId('Number of the post'),
   reaction: optional(Text(64, 'An emoji; an empty text, or none, takes the reaction back')),
   reactionmessageid: optional(
     Type.String({ maxLength: 128, pattern: '^[\\w.-]*$', description: 'Id for the reaction at the platform; a new one when left out' }),
   ),
 });
-
-export const FollowUpdatesBody = Type.Object(channelFields);
 
 export const DurationAnswer = Type.Object({
   response: Type.String({ description: 'How long live updates come; ask again before it is over', examples: ['5m0s'] }),
