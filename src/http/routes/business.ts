@@ -8,83 +8,76 @@ import {
   productWish,
   profileView,
 } from '#src/contract/views.ts';
-import { answered, done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
+import { answered, done, mapResult, performs, platformRefusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/business.ts';
 import { pictureBodyLimit, pictureRefusals } from './account.ts';
 
 // Collections of products of the account's catalog.
 
-const ofCollections = { credential: 'instance', tag: 'business', refusals: platformRefusals } as const;
+const tag = 'business';
 
 const collectionNotFound = { example: 'collection not found' } as const;
+const productNotFound = { example: 'product not found' } as const;
+const noChange = 'one of name, add_product_ids, remove_product_ids is required';
 
 /** The mark of calls that the platform's own client makes another way by now. */
 const mayBeGone = 'Not guaranteed: the platform may refuse it to linked devices';
 
 const collectionRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['GET /business/catalog/collection/list'],
     operationId: 'listCollections',
-    ...ofCollections,
+    tag,
     summary: 'List the collections of the catalog, in pages',
     query: shape.CollectionsQuery,
     answer: shape.CollectionsAnswer,
-    run: async ({ gateway, id, query }) =>
-      mapResult(await gateway.perform(id, 'collection.list', { after: query.after ?? '' }), (page) => ({
-        response: collectionPageView(page),
-      })),
+    operation: 'collection.list',
+    input: ({ query }) => ({ after: query.after ?? '' }),
+    shown: (page) => ({ response: collectionPageView(page) }),
   }),
-  route({
+  performs({
     on: ['POST /business/catalog/collection/create'],
     operationId: 'createCollection',
-    ...ofCollections,
+    tag,
     summary: `Make a collection of products. ${mayBeGone}`,
     body: shape.CreateCollectionBody,
     answer: shape.CollectionAnswer,
-    refusals: { ...platformRefusals, notFound: { example: 'product not found' } },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'collection.create', { name: body.name, productIds: body.product_ids }), (collection) => ({
-        response: collectionView(collection),
-      })),
+    refusals: { notFound: productNotFound },
+    operation: 'collection.create',
+    input: ({ body }) => ({ name: body.name, productIds: body.product_ids }),
+    shown: (collection) => ({ response: collectionView(collection) }),
   }),
-  route({
+  performs({
     on: ['PATCH /business/catalog/collection/:id'],
     operationId: 'changeCollection',
-    ...ofCollections,
+    tag,
     summary: `Rename a collection, add products to it, take products out of it. ${mayBeGone}`,
     params: shape.CollectionParams,
     body: shape.ChangeCollectionBody,
     answer: shape.CollectionAnswer,
-    refusals: {
-      ...platformRefusals,
-      notFound: collectionNotFound,
-      invalid: { example: 'one of name, add_product_ids, remove_product_ids is required' },
-    },
-    run: async ({ gateway, id, params, body }) => {
+    refusals: { notFound: collectionNotFound, invalid: { example: noChange } },
+    operation: 'collection.change',
+    input({ params: { id }, body }) {
       const { name = null, add_product_ids: add = [], remove_product_ids: remove = [] } = body;
-      if (name === null && add.length + remove.length === 0)
-        return refuse('invalid', 'one of name, add_product_ids, remove_product_ids is required');
-      return mapResult(await gateway.perform(id, 'collection.change', { id: params.id, name, add, remove }), (collection) => ({
-        response: collectionView(collection),
-      }));
+      return name === null && add.length + remove.length === 0 ? refuse('invalid', noChange) : { id, name, add, remove };
     },
+    shown: (collection) => ({ response: collectionView(collection) }),
   }),
-  route({
+  performs({
     on: ['DELETE /business/catalog/collection/:id'],
     operationId: 'deleteCollection',
-    ...ofCollections,
+    tag,
     summary: `Delete a collection; its products stay. ${mayBeGone}`,
     params: shape.CollectionParams,
     answer: shape.DoneAnswer,
-    refusals: { ...platformRefusals, notFound: collectionNotFound },
-    run: async ({ gateway, id, params }) =>
-      mapResult(await gateway.perform(id, 'collection.delete', { id: params.id }), () => ({ response: 'Deleted collection' })),
+    refusals: { notFound: collectionNotFound },
+    operation: 'collection.delete',
+    input: ({ params }) => ({ id: params.id }),
+    shown: () => ({ response: 'Deleted collection' }),
   }),
 ];
 
-const common = { credential: 'instance', tag: 'business' } as const;
 const invalidPayload = { '*': 'invalid payload' } as const;
-const productNotFound = { example: 'product not found' } as const;
 
 /** The outcome of each field of a change that was applied in part, or not at all. */
 const countsView = (updated: readonly string[], failed: Readonly<Record<string, string>>) => ({
@@ -94,34 +87,34 @@ const countsView = (updated: readonly string[], failed: Readonly<Record<string, 
 });
 
 const profileRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /business/get/profile'],
     operationId: 'getBusinessProfile',
-    ...common,
+    tag,
     summary: 'Show the profile of a business',
     body: shape.ProfileBody,
     answer: shape.ProfileAnswer,
     invalidTexts: invalidPayload,
-    refusals: { ...platformRefusals, notFound: { example: 'there is no business profile' } },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'business.profile', { owner: String(body.jid ?? '') }), (profile) => ({
-        response: profileView(profile),
-      })),
+    refusals: { notFound: { example: 'there is no business profile' } },
+    operation: 'business.profile',
+    input: ({ body }) => ({ owner: String(body.jid ?? '') }),
+    shown: (profile) => ({ response: profileView(profile) }),
   }),
-  route({
+  performs({
     on: ['GET /business/get/categories'],
     operationId: 'listBusinessCategories',
-    ...common,
+    tag,
     summary: `List the categories that a business profile may name. ${mayBeGone}`,
     answer: shape.CategoriesAnswer,
-    refusals: platformRefusals,
-    run: async ({ gateway, id }) =>
-      mapResult(await gateway.perform(id, 'business.categories', null), (categories) => ({ response: categories.map(categoryView) })),
+    operation: 'business.categories',
+    input: () => null,
+    shown: (categories) => ({ response: categories.map(categoryView) }),
   }),
   route({
     on: ['POST /business/update/profile'],
     operationId: 'changeBusinessProfile',
-    ...common,
+    credential: 'instance',
+    tag,
     summary: 'Change fields of the own business profile; each field is a request of its own, and 207 says that some were refused',
     body: shape.UpdateProfileBody,
     examples: { body: { description: 'Flowers for every day', address: 'Rua das Flores, 123', email: 'shop@example.com' } },
@@ -149,54 +142,51 @@ const profileRoutes: readonly Route[] = [
 ];
 
 const visibilityRoute = (path: 'show' | 'hide', operationId: string, summary: string, hidden: boolean): Route =>
-  route({
+  performs({
     on: [`POST /business/catalog/${path}`],
     operationId,
-    ...common,
+    tag,
     summary,
     body: shape.ProductBody,
     answer: shape.DoneAnswer,
     invalidTexts: invalidPayload,
-    refusals: { ...platformRefusals, notFound: productNotFound },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'catalog.hide', { id: body.id, hidden }), () => ({
-        response: hidden ? 'Product hidden' : 'Product shown',
-      })),
+    refusals: { notFound: productNotFound },
+    operation: 'catalog.hide',
+    input: ({ body }) => ({ id: body.id, hidden }),
+    shown: () => ({ response: hidden ? 'Product hidden' : 'Product shown' }),
   });
 
 const catalogRoutes: readonly Route[] = [
-  route({
+  performs({
     on: ['POST /business/catalog/list'],
     operationId: 'listProducts',
-    ...common,
+    tag,
     summary: 'List the products of a business, in pages of at most 100',
     body: shape.CatalogBody,
     answer: shape.CatalogAnswer,
     invalidTexts: invalidPayload,
-    refusals: platformRefusals,
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'catalog.list', { owner: String(body.jid), after: body.after ?? '' }), (catalog) => ({
-        response: catalogView(catalog),
-      })),
+    operation: 'catalog.list',
+    input: ({ body }) => ({ owner: String(body.jid), after: body.after ?? '' }),
+    shown: (catalog) => ({ response: catalogView(catalog) }),
   }),
-  route({
+  performs({
     on: ['POST /business/catalog/info'],
     operationId: 'getProduct',
-    ...common,
+    tag,
     summary: 'Show one product of a business',
     body: shape.ProductOfBody,
     answer: shape.ProductAnswer,
     invalidTexts: invalidPayload,
-    refusals: { ...platformRefusals, notFound: productNotFound },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'catalog.get', { owner: String(body.jid), id: body.id }), (product) => ({
-        response: productView(product),
-      })),
+    refusals: { notFound: productNotFound },
+    operation: 'catalog.get',
+    input: ({ body }) => ({ owner: String(body.jid), id: body.id }),
+    shown: (product) => ({ response: productView(product) }),
   }),
   route({
     on: ['POST /business/catalog/save'],
     operationId: 'saveProduct',
-    ...common,
+    credential: 'instance',
+    tag,
     summary: `Add a product to the catalog, or change the one with this id; what a change does not name stays. ${mayBeGone}`,
     body: shape.SaveBody,
     examples: { body: { name: 'Mug', currency: 'BRL', price: '19900', image_url: 'https://example.com/mug.jpg' } },
@@ -219,17 +209,18 @@ const catalogRoutes: readonly Route[] = [
   }),
   visibilityRoute('show', 'showProduct', `Show a product to customers. ${mayBeGone}`, false),
   visibilityRoute('hide', 'hideProduct', `Hide a product from customers. ${mayBeGone}`, true),
-  route({
+  performs({
     on: ['POST /business/catalog/delete'],
     operationId: 'deleteProduct',
-    ...common,
+    tag,
     summary: `Delete a product of the catalog. ${mayBeGone}`,
     body: shape.ProductBody,
     answer: shape.DoneAnswer,
     invalidTexts: invalidPayload,
-    refusals: { ...platformRefusals, notFound: productNotFound },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'catalog.delete', { id: body.id }), () => ({ response: 'Deleted product' })),
+    refusals: { notFound: productNotFound },
+    operation: 'catalog.delete',
+    input: ({ body }) => ({ id: body.id }),
+    shown: () => ({ response: 'Deleted product' }),
   }),
 ];
 

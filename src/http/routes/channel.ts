@@ -35,8 +35,7 @@ const channelRefusals: Refusals = {
 const noChannel: InvalidTexts = { jid: badId, id: badId };
 
 /** The field that `badId` leaves out. */
-const channelHint = (given: unknown): string =>
-  given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel';
+const channelHint = (given: unknown): string => (given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel');
 
 /** The channel that a body names; refused when it names none. */
 const namedChannel = ({ jid, id }: { readonly jid?: string; readonly id?: string }): Result<string> => {

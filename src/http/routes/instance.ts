@@ -6,6 +6,7 @@ import {
   done,
   instanceRefusals,
   mapResult,
+  performs,
   platformRefusals,
   type RefusalAnswer,
   refuse,
@@ -138,14 +139,16 @@ const sessionRoutes: readonly Route[] = [
       return done({ response: 'Instance reset started', resetting: true, instanceId: id, queuedRecoveryAttempted: pending > 0 });
     },
   }),
-  route({
+  performs({
     on: ['GET /instance/wa_messages_limits'],
     operationId: 'getMessageLimits',
-    ...common,
+    tag: common.tag,
     summary: 'Ask the platform how it restricts the account from beginning new chats',
     answer: LimitsAnswer,
-    refusals: { ...instanceRefusals, ...platformRefusals },
-    run: async ({ gateway, id }) => mapResult(await gateway.perform(id, 'account.limits', null), limitsView),
+    refusals: instanceRefusals,
+    operation: 'account.limits',
+    input: () => null,
+    shown: limitsView,
   }),
   route({
     on: ['POST /instance/presence'],
