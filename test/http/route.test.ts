@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { type TUnknown, Type } from 'typebox';
 import { refuse, type Result } from '#actors/gateway.ts';
 import { buildApp } from '#src/http/app.ts';
-import { answered, done, type Route, route, type RouteSpec } from '#src/http/route.ts';
+import { answered, done, type OperationSpec, performs, type Route, route, type RouteSpec } from '#src/http/route.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { operationsOf } from '#test/support/openapi.ts';
 import { asInstance, optionsWith } from './setup.ts';
@@ -122,6 +122,46 @@ test('row: a refusal may have a status, a text and fields of its own', async (t)
   const { description = '', responses = {} } = operation ?? {};
   assert.match(description, / 400 `No such thing`/);
   assert.ok(JSON.stringify(responses['409']).includes('"request"'));
+});
+
+/** The compiler looks at these: a wrong one is a type error. */
+type Muting = OperationSpec<'channel.mute', TUnknown, TUnknown, TUnknown, typeof Answer>;
+type TakenAsInput<Input> = (() => Input) extends Muting['input'] ? true : false;
+const inputs: readonly [TakenAsInput<{ channelId: string; mute: boolean }>, TakenAsInput<ReturnType<typeof refuse>>] = [true, true];
+const wrongInputs: readonly [TakenAsInput<{ channelId: string }>, TakenAsInput<{ channelId: string; mute: string }>, TakenAsInput<null>] = [
+  false,
+  false,
+  false,
+];
+
+test('row: the compiler compares the input of an operation with its name', () => {
+  assert.deepEqual([new Set(inputs), new Set(wrongInputs)], [new Set([true]), new Set([false])]);
+});
+
+test('row: an operation is performed with its input, and its output is shown; a refused input reaches no session', async (t) => {
+  const gateway = createFakeGateway();
+  const row = performs({
+    on: ['POST /tried'],
+    operationId: 'tried',
+    tag: 'server',
+    summary: 'Try a row',
+    body: Type.Object({ after: Type.String() }),
+    answer: Type.Object({ collections: Type.Integer(), after: Type.String() }),
+    refusals: { conflict: {} },
+    operation: 'collection.list',
+    input: ({ body }) => (body.after === '' ? refuse('conflict', 'no page') : { after: body.after }),
+    shown: ({ collections }, { body }) => ({ collections: collections.length, after: body.after }),
+  });
+  const app = await buildApp(gateway, optionsWith({}), [row]);
+  t.after(() => app.close());
+  const post = async (after: string) => {
+    const reply = await app.inject({ method: 'POST', url: '/tried', headers: asInstance, payload: { after } });
+    return [reply.statusCode, reply.json()];
+  };
+  assert.deepEqual(await post(''), [409, { error: 'no page' }]);
+  assert.deepEqual(gateway.operations, []);
+  assert.deepEqual(await post('a'), [200, { collections: 1, after: 'a' }]);
+  assert.deepEqual(gateway.operations, [{ name: 'collection.list', input: { after: 'a' } }]);
 });
 
 test('row: a body limit of its own counts instead of the common one', async (t) => {
