@@ -19,16 +19,16 @@ type KeysOf<T extends FieldType> = { [K in keyof Chat]: Chat[K] extends Values[T
 /** Fields of the model that have a column of their own. */
 export type ChatKey = Exclude<keyof Chat, 'extra'>;
 
-interface Kept<K extends ChatKey | null> {
-  readonly type: FieldType;
+interface Kept<K extends ChatKey | null, T extends FieldType = FieldType> {
+  readonly type: T;
   /** Name in the model and of the column; null for a field in `extra`, which is kept there by its name in the interface. */
   readonly key: K;
 }
 
 export type ChatField = Kept<ChatKey | null>;
 
-const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K> => ({ type, key });
-const extra = (type: FieldType): Kept<null> => ({ type, key: null });
+const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K, T> => ({ type, key });
+const extra = <T extends FieldType>(type: T): Kept<null, T> => ({ type, key: null });
 
 /** The fields by their name in the interface. `wa_fastid` and `owner` are made on the way out; `parent_community` is an object. */
 const table = {
@@ -95,6 +95,14 @@ const table = {
   chatbot_disableUntil: extra('number'),
 } as const;
 
+/** The fields of the table with their values. */
+export type ChatValues = { readonly [Name in keyof typeof table]: Values[(typeof table)[Name]['type']] };
+
+/** A change of the fields that integrators keep about a chat. */
+export type LeadWish = Partial<
+  Pick<ChatValues, Extract<keyof ChatValues, `lead_${string}`> | 'chatbot_agentResetMemoryAt' | 'chatbot_disableUntil'>
+>;
+
 type InTable = Exclude<(typeof table)[keyof typeof table]['key'], null>;
 
 /** Does not compile when a field of the model has no line in the table. */
@@ -106,8 +114,8 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
 /** Fields that integrators keep about a chat, in the order of the table: lead fields, what an agent forgets, and the end of the chatbot's silence. */
-export const leadFields: readonly string[] = Object.keys(chatFields).filter(
-  (name) => name.startsWith('lead_') || name === 'chatbot_agentResetMemoryAt' || name === 'chatbot_disableUntil',
+export const leadFields = (Object.keys(chatFields) as (keyof ChatValues)[]).filter(
+  (name): name is keyof LeadWish => name.startsWith('lead_') || name === 'chatbot_agentResetMemoryAt' || name === 'chatbot_disableUntil',
 );
 
 /** The field by which chats are counted for each attendant. */

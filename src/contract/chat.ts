@@ -12,7 +12,7 @@ import {
   type PictureKind,
 } from '#actors/model.ts';
 import type { ChatDetails, CheckedNumber } from '#actors/views.ts';
-import { chatFields, type ChatKey, emptyChat, emptyValueOf } from './chat-fields.ts';
+import { chatFields, type ChatKey, type ChatValues, emptyChat, emptyValueOf } from './chat-fields.ts';
 import { bareLabelId } from './definitions.ts';
 
 // Ids of chats in every form that answers of the interface have.
@@ -74,9 +74,17 @@ const emptyView: Readonly<Record<string, unknown>> = {
   owner: '',
 };
 
+export type ChatView = ChatValues & {
+  readonly wa_fastid: string;
+  readonly owner: string;
+  /** Unix milliseconds. */
+  readonly wa_identityChangedAt?: number;
+  readonly parent_community?: ReturnType<typeof communityView>;
+};
+
 /** Every field is always there, apart from `parent_community`, which only a subgroup has, and `wa_identityChangedAt`, of a contact whose phone got other keys. */
-export const chatView = (chat: Chat, owner: string): Record<string, unknown> => {
-  const view = { ...emptyView };
+export const chatView = (chat: Chat, owner: string): ChatView => {
+  const view: Record<string, unknown> = { ...emptyView };
   for (const [name, key] of columns) view[name] = chat[key];
   view['wa_fastid'] = fastChatId(owner, chat.chatId);
   view['owner'] = owner;
@@ -85,7 +93,7 @@ export const chatView = (chat: Chat, owner: string): Record<string, unknown> => 
   if (changedAt !== undefined) view['wa_identityChangedAt'] = changedAt;
   const community = chat.extra[parentCommunity];
   if (community) view['parent_community'] = communityView(community as ParentCommunity);
-  return view;
+  return view as unknown as ChatView;
 };
 
 /** The fields of a chat in a list of chats: what a row of such a list shows. */
@@ -120,9 +128,11 @@ export const compactFields = [
   'lead_kanbanOrder',
 ] as const;
 
-export const compactChatView = (chat: Chat, owner: string): Record<string, unknown> => {
+export type CompactChatView = Pick<ChatView, (typeof compactFields)[number]>;
+
+export const compactChatView = (chat: Chat, owner: string): CompactChatView => {
   const view = chatView(chat, owner);
-  return Object.fromEntries(compactFields.map((name) => [name, view[name]]));
+  return Object.fromEntries(compactFields.map((name) => [name, view[name]])) as unknown as CompactChatView;
 };
 
 const byCount = ([a, x]: readonly [string, ChatTally], [b, y]: readonly [string, ChatTally]): number =>

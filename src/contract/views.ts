@@ -9,6 +9,7 @@ export {
   leadFields,
   type ChatField,
   type FieldType,
+  type LeadWish,
 } from './chat-fields.ts';
 export { agentView, aiMetadataView, givenKey, keyView, maskedKey, triggerTypeNames, triggerView } from './chatbot.ts';
 export {
@@ -31,8 +32,10 @@ export {
   chatIdsOf,
   chatLabelsView,
   chatStatsView,
+  type ChatView,
   chatView,
   checkedNumberView,
+  type CompactChatView,
   compactChatView,
   compactFields,
   contactView,

@@ -89,7 +89,7 @@ test('chatView: takes known fields out of extra, and their empty values where ex
     image_preview_url: 'p',
     default_subgroup_jid: '2@g.us',
   });
-  assert.equal(view['internal'], undefined);
+  assert.equal('internal' in view, false);
 });
 
 test('chatView: says when the phone of the contact got other keys, in the details too, and only then', () => {

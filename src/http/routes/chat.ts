@@ -10,6 +10,7 @@ import {
   type FieldType,
   instanceView,
   leadFields,
+  type LeadWish,
   leadTagView,
 } from '#src/contract/views.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
@@ -166,8 +167,8 @@ const kept = (name: string, value: unknown): unknown => {
   return field === undefined || value === emptyValueOf(field) ? null : value;
 };
 
-const changesOf = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(leadFields.flatMap((name) => (body[name] === undefined ? [] : [[name, kept(name, body[name])]])));
+const changesOf = (wish: LeadWish): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(leadFields.flatMap((name) => (wish[name] === undefined ? [] : [[name, kept(name, wish[name])]])));
 
 export const leadRoutes: readonly Route[] = [
   route({

@@ -1,6 +1,14 @@
 /** Shapes of chats; fields and filters come from the contract's table, so that a new field is known here at once. */
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { chatFields, type chatView, compactFields, type FieldType, leadFields } from '#src/contract/views.ts';
+import {
+  chatFields,
+  type ChatView,
+  type CompactChatView,
+  compactFields,
+  type FieldType,
+  leadFields,
+  type LeadWish,
+} from '#src/contract/views.ts';
 import { Count, fields, Flag, like, LooseText, numberExample, NumberText, OneOf, optional, ref, Text } from './common.ts';
 
 const shapes: Readonly<Record<FieldType, TSchema>> = {
@@ -49,7 +57,7 @@ const plainChat = {
 
 const wholeExample = { ...plainChat, ...chatExample };
 
-export const Chat = Type.Unsafe<ReturnType<typeof chatView>>({ ...ChatShape, examples: [wholeExample] });
+export const Chat = Type.Unsafe<ChatView>({ ...ChatShape, examples: [wholeExample] });
 
 const scalar = 'one value, with or without an operator (~ !~ = != >= > <= <) before it';
 
@@ -87,8 +95,8 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 
 const inEvery: ReadonlySet<string> = new Set(compactFields);
 
-/** A compact chat has some of the fields. The example is the answer to the example of the request, which asks for compact chats. */
-const FoundChat = Type.Unsafe<ReturnType<typeof chatView>>({
+/** A compact chat has some of the fields. */
+const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
   ...Type.Object(
     Object.fromEntries(Object.entries(ChatShape.properties).map(([name, shape]) => [name, inEvery.has(name) ? shape : optional(shape)])),
   ),
@@ -155,7 +163,8 @@ export const TimerBody = ofChat({
 
 export const TimerAnswer = Type.Object({
   response: Type.String({ examples: ['Ephemeral timer updated successfully'] }),
-  chat: ref(Chat),
+  /** An object without fields if the gateway has no such chat. */
+  chat: Type.Unsafe<ChatView | Readonly<Record<never, never>>>(ref(Chat)),
   ephemeral: Type.Object({ enabled: Type.Boolean(), seconds: Type.Integer(), label: Type.String({ examples: ['7d'] }) }),
 });
 
@@ -186,7 +195,7 @@ const leadShapes: Readonly<Record<FieldType, (name: string) => TSchema>> = {
     Type.Array(Text(tags.longest, 'A tag'), { maxItems: tags.most, description: 'All tags of the lead; an empty list takes them away' }),
 };
 
-export const EditLeadBody = Type.Unsafe<{ readonly id: string | number } & Readonly<Record<string, unknown>>>(
+export const EditLeadBody = Type.Unsafe<{ readonly id: string | number } & LeadWish>(
   Type.Object({
     id: like(LooseText(100, 'The chat: its jid, its LID or its number', 1), numberExample),
     ...Object.fromEntries(leadFields.map((name) => [name, optional(leadShapes[chatFields[name]?.type ?? 'text'](name))])),
