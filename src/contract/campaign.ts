@@ -1,4 +1,5 @@
 /** Campaigns as the interface spells them: folders, their messages, and the `sender` event. */
+import { Type } from 'typebox';
 import {
   emptyMessage,
   payloadTo,
@@ -10,6 +11,7 @@ import {
   type OptOut,
   type RecipientState,
 } from '#actors/model.ts';
+import { fieldsOf } from './fields.ts';
 import { messageView } from './message.ts';
 import { timeText } from './formats.ts';
 
@@ -24,30 +26,55 @@ const ended = ({ failed, skipped, unknown }: Campaign): number => failed + skipp
 /** Whole seconds, rounded up; null where nothing is known. */
 const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.ceil(ms / 1000));
 
-/** `log_sucess` is spelled as in the interface. What failed counts everybody who was not sent to; the fields after it tell them apart. `now`: Unix milliseconds. */
-export const folderView = (campaign: EstimatedCampaign, owner: string, now: number) => ({
-  id: campaign.id,
-  info: campaign.info,
-  status: statusOf(campaign, now),
-  reason: campaign.reason,
-  remaining_seconds: secondsOf(campaign.remainingMs),
-  scheduled_for: campaign.scheduledFor,
-  delayMin: Math.round(campaign.delayMin / 1000),
-  delayMax: Math.round(campaign.delayMax / 1000),
-  log_total: campaign.total,
-  log_sucess: campaign.sent,
-  log_failed: ended(campaign),
-  log_skipped: campaign.skipped,
-  log_unknown: campaign.unknown,
-  log_delivered: campaign.delivered,
-  log_read: campaign.read,
-  log_played: campaign.played,
-  owner,
-  created: timeText(campaign.created),
-  updated: timeText(campaign.updated),
-  started: timeText(campaign.startedAt || null),
-  finished: timeText(campaign.finishedAt || null),
+interface Folder {
+  readonly campaign: EstimatedCampaign;
+  readonly owner: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+const text = Type.String();
+const seconds = Type.Integer({ description: 'Seconds' });
+const reached = Type.Integer({ description: 'Messages that came at least so far' });
+const count = (description: string) => Type.Integer({ description });
+
+/** `log_sucess` is spelled as in the interface. */
+const folder = fieldsOf<Folder>()({
+  id: [text, ({ campaign }) => campaign.id],
+  info: [Type.String({ description: 'As given' }), ({ campaign }) => campaign.info],
+  status: [
+    Type.String({ description: '`scheduled`, `queued` (its time has come), `sending`, `paused` or `done`', examples: ['sending'] }),
+    ({ campaign, now }) => statusOf(campaign, now),
+  ],
+  reason: [Type.String({ description: 'Why it stopped by itself, or rests now' }), ({ campaign }) => campaign.reason],
+  remaining_seconds: [
+    Type.Union([Type.Integer(), Type.Null()], {
+      description: 'An estimate of the time until the last message leaves; null while it is paused',
+    }),
+    ({ campaign }) => secondsOf(campaign.remainingMs),
+  ],
+  scheduled_for: [count('Unix milliseconds'), ({ campaign }) => campaign.scheduledFor],
+  delayMin: [seconds, ({ campaign }) => Math.round(campaign.delayMin / 1000)],
+  delayMax: [seconds, ({ campaign }) => Math.round(campaign.delayMax / 1000)],
+  log_total: [count('Messages'), ({ campaign }) => campaign.total],
+  log_sucess: [count('Messages that the platform took'), ({ campaign }) => campaign.sent],
+  log_failed: [count('Messages that were not sent, or of which that is not known'), ({ campaign }) => ended(campaign)],
+  log_skipped: [count('Of those: the contact asked to get no campaigns'), ({ campaign }) => campaign.skipped],
+  log_unknown: [count('Of those: it may have arrived, and is not sent again'), ({ campaign }) => campaign.unknown],
+  log_delivered: [reached, ({ campaign }) => campaign.delivered],
+  log_read: [reached, ({ campaign }) => campaign.read],
+  log_played: [reached, ({ campaign }) => campaign.played],
+  owner: [text, ({ owner }) => owner],
+  created: [text, ({ campaign }) => timeText(campaign.created)],
+  updated: [text, ({ campaign }) => timeText(campaign.updated)],
+  started: [text, ({ campaign }) => timeText(campaign.startedAt || null)],
+  finished: [text, ({ campaign }) => timeText(campaign.finishedAt || null)],
 });
+
+export const folderFields = folder.schemas;
+
+/** Makes the view of a campaign. `now`: Unix milliseconds. */
+export const folderView = (campaign: EstimatedCampaign, owner: string, now: number) => folder.view({ campaign, owner, now });
 
 /** The event's own keys. */
 export const campaignEventView = (campaign: Campaign) => ({

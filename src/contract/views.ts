@@ -24,7 +24,7 @@ export {
   productWish,
   profileView,
 } from './business.ts';
-export { campaignEventView, campaignRecipientView, folderView, optOutView } from './campaign.ts';
+export { campaignEventView, campaignRecipientView, folderFields, folderView, optOutView } from './campaign.ts';
 export {
   avatarView,
   bookView,
@@ -51,6 +51,7 @@ export {
   deliveryErrorView,
   deliveryPageView,
   savedWebhooksView,
+  webhookFields,
   webhookTestView,
   webhookView,
 } from './webhook.ts';

@@ -1,25 +1,52 @@
 /** Webhooks and their delivery errors as the interface spells them. */
+import { Type } from 'typebox';
 import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
+import { fieldsOf, optional } from './fields.ts';
 import { isoTime } from './formats.ts';
 
-/** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
-export const webhookView = (webhook: Webhook) => ({
-  id: webhook.id,
-  enabled: webhook.enabled,
-  url: webhook.url,
-  events: webhook.events,
-  excludeMessages: webhook.excludeMessages,
-  addUrlEvents: webhook.addUrlEvents,
-  addUrlTypesMessages: webhook.addUrlTypesMessages,
-  ...(webhook.secret === '' ? {} : { signed: true }),
-  ...(webhook.unreadable === undefined ? {} : { reason: damageText(webhook) }),
-  ...(Object.keys(webhook.headers).length === 0 ? {} : { headerNames: Object.keys(webhook.headers) }),
+interface ShownWebhook extends Webhook {
+  /** The secret was made by this request. */
+  readonly revealed: boolean;
+}
+
+const text = Type.String();
+const flag = Type.Boolean();
+
+/** A secret is shown once, and of headers only their names are shown. Clients may send all other fields back unchanged. */
+const webhook = fieldsOf<ShownWebhook>()({
+  id: [text, ({ id }) => id],
+  enabled: [flag, ({ enabled }) => enabled],
+  url: [text, ({ url }) => url],
+  events: [Type.Array(text), ({ events }) => events],
+  excludeMessages: [Type.Array(text), ({ excludeMessages }) => excludeMessages],
+  addUrlEvents: [flag, ({ addUrlEvents }) => addUrlEvents],
+  addUrlTypesMessages: [flag, ({ addUrlTypesMessages }) => addUrlTypesMessages],
+  signed: [
+    optional(Type.Boolean({ description: 'There only when deliveries are signed' })),
+    ({ secret }) => (secret === '' ? undefined : true),
+  ],
+  reason: [
+    optional(Type.String({ description: 'There only when nothing is posted because the stored secret and headers are damaged' })),
+    (shown) => (shown.unreadable === undefined ? undefined : damageText(shown)),
+  ],
+  headerNames: [
+    optional(Type.Array(text, { description: 'Names of the headers of its own; their values are not shown' })),
+    ({ headers }) => (Object.keys(headers).length === 0 ? undefined : Object.keys(headers)),
+  ],
+  secret: [
+    optional(Type.String({ description: 'Only in the answer to the request that made it' })),
+    ({ secret, revealed }) => (revealed ? secret : undefined),
+  ],
 });
 
-/** After a change: with the secret that was made by it. */
+export const webhookFields = webhook.schemas;
+
+export const webhookView = (record: Webhook) => webhook.view({ ...record, revealed: false });
+
+/** Makes the views of all webhooks after a change, with the secret that the change made. */
 export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
-  webhooks.map((webhook) => ({ ...webhookView(webhook), ...(webhook.id === revealed ? { secret: webhook.secret } : {}) }));
+  webhooks.map((record) => webhook.view({ ...record, revealed: record.id === revealed }));
 
 /** `status_code` appears only when the receiver gave one. */
 export const deliveryErrorView = (failure: DeliveryError) => ({

@@ -1,5 +1,6 @@
 /** Shapes of campaigns, which the interface calls folders. */
 import { type TSchema, Type } from 'typebox';
+import { folderFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 import { Message } from './message.ts';
 
@@ -113,58 +114,34 @@ export const FoldersQuery = Type.Object({
   status: optional(OneOf(['Active', 'Archived'], { description: '`Archived` are those that are done; all when left out' })),
 });
 
-export const Folder = Type.Object(
-  {
-    id: Type.String(),
-    info: Type.String({ description: 'As given' }),
-    status: Type.String({
-      description: '`scheduled`, `queued` (its time has come), `sending`, `paused` or `done`',
-      examples: ['sending'],
-    }),
-    reason: Type.String({ description: 'Why it stopped by itself, or rests now' }),
-    remaining_seconds: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'An estimate of the time until the last message leaves; null while it is paused',
-    }),
-    scheduled_for: Type.Integer({ description: 'Unix milliseconds' }),
-    ...fields('delayMin delayMax', Type.Integer({ description: 'Seconds' })),
-    log_total: Type.Integer({ description: 'Messages' }),
-    log_sucess: Type.Integer({ description: 'Messages that the platform took' }),
-    log_failed: Type.Integer({ description: 'Messages that were not sent, or of which that is not known' }),
-    log_skipped: Type.Integer({ description: 'Of those: the contact asked to get no campaigns' }),
-    log_unknown: Type.Integer({ description: 'Of those: it may have arrived, and is not sent again' }),
-    ...fields('log_delivered log_read log_played', Type.Integer({ description: 'Messages that came at least so far' })),
-    owner: Type.String(),
-    ...fields('created updated started finished', Type.String()),
-  },
-  {
-    $id: 'MessageQueueFolder',
-    examples: [
-      {
-        id: 'r1a2b3c4d5e6f70',
-        info: 'January',
-        status: 'sending',
-        reason: '',
-        remaining_seconds: 7_520,
-        scheduled_for: 1_770_146_178_000,
-        delayMin: 10,
-        delayMax: 30,
-        log_total: 500,
-        log_sucess: 120,
-        log_failed: 3,
-        log_skipped: 1,
-        log_unknown: 0,
-        log_delivered: 110,
-        log_read: 64,
-        log_played: 0,
-        owner: '5511988887777',
-        created: '2026-08-19 17:36:34.345Z',
-        updated: '2026-08-19 18:36:34.345Z',
-        started: '2026-08-19 17:36:35.000Z',
-        finished: '',
-      },
-    ],
-  },
-);
+export const Folder = Type.Object(folderFields, {
+  $id: 'MessageQueueFolder',
+  examples: [
+    {
+      id: 'r1a2b3c4d5e6f70',
+      info: 'January',
+      status: 'sending',
+      reason: '',
+      remaining_seconds: 7_520,
+      scheduled_for: 1_770_146_178_000,
+      delayMin: 10,
+      delayMax: 30,
+      log_total: 500,
+      log_sucess: 120,
+      log_failed: 3,
+      log_skipped: 1,
+      log_unknown: 0,
+      log_delivered: 110,
+      log_read: 64,
+      log_played: 0,
+      owner: '5511988887777',
+      created: '2026-08-19 17:36:34.345Z',
+      updated: '2026-08-19 18:36:34.345Z',
+      started: '2026-08-19 17:36:35.000Z',
+      finished: '',
+    },
+  ],
+});
 
 export const FoldersAnswer = Type.Array(ref(Folder));
 

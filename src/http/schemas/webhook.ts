@@ -1,6 +1,7 @@
 /** Shapes of webhooks and of their error history. */
 import { Type } from 'typebox';
 import { deliveryStates, eventNames, eventTypes, messageFilters } from '#actors/gateway.ts';
+import { webhookFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, FreeObject, OneOf, optional, ref, Text } from './common.ts';
 
 const names = (known: readonly string[], description: string) =>
@@ -35,35 +36,20 @@ const addressing = {
   addUrlTypesMessages: optional(Flag('Append the message type to the path')),
 };
 
-export const Webhook = Type.Object(
-  {
-    id: Type.String(),
-    enabled: Type.Boolean(),
-    url: Type.String(),
-    events: Type.Array(Type.String()),
-    excludeMessages: Type.Array(Type.String()),
-    addUrlEvents: Type.Boolean(),
-    addUrlTypesMessages: Type.Boolean(),
-    signed: optional(Type.Boolean({ description: 'There only when deliveries are signed' })),
-    headerNames: optional(Type.Array(Type.String(), { description: 'Names of the headers of its own; their values are not shown' })),
-    reason: optional(Type.String({ description: 'There only when nothing is posted because the stored secret and headers are damaged' })),
-    secret: optional(Type.String({ description: 'Only in the answer to the request that made it' })),
-  },
-  {
-    $id: 'Webhook',
-    examples: [
-      {
-        id: 'r99887766554433',
-        enabled: true,
-        url: 'https://example.com/hook',
-        events: ['messages', 'connection'],
-        excludeMessages: ['wasSentByApi'],
-        addUrlEvents: false,
-        addUrlTypesMessages: false,
-      },
-    ],
-  },
-);
+export const Webhook = Type.Object(webhookFields, {
+  $id: 'Webhook',
+  examples: [
+    {
+      id: 'r99887766554433',
+      enabled: true,
+      url: 'https://example.com/hook',
+      events: ['messages', 'connection'],
+      excludeMessages: ['wasSentByApi'],
+      addUrlEvents: false,
+      addUrlTypesMessages: false,
+    },
+  ],
+});
 
 export const WebhookAnswer = ref(Webhook);
 export const WebhooksAnswer = Type.Array(WebhookAnswer);
