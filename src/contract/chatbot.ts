@@ -1,6 +1,21 @@
 /** The chatbot as the interface spells it: its agents, its triggers, and what it knows of a chat. */
-import type { AiMetadata, Chat, ChatbotState, Kept } from '#actors/model.ts';
+import { type Static, type TObject, Type } from 'typebox';
+import {
+  type AiMetadata,
+  agentProviders,
+  agentTools,
+  type Chat,
+  type ChatbotAgent,
+  type ChatbotState,
+  type ChatbotTrigger,
+  type Kept,
+  leadOperators,
+  mediaKinds,
+} from '#actors/model.ts';
+import { leadFields } from './chat-fields.ts';
+import { fieldsOf, type Frozen, settableOf } from './fields.ts';
 import { timeText } from './formats.ts';
+import { Count, Flag, LooseText, OneOf, optional, Text } from './shapes.ts';
 
 /** Stands in answers for a key that is there; given back it leaves the key as it is. */
 export const maskedKey = '********';
@@ -10,54 +25,192 @@ export const keyView = (isThere: boolean): string => (isThere ? maskedKey : '');
 /** The key that a client gives; undefined: it stays as it is. */
 export const givenKey = (text: string | undefined): string | undefined => (text === maskedKey ? undefined : text?.trim());
 
-export const agentView = (agent: Kept<'chatbotAgent'>, hasKey: boolean, owner: string) => ({
-  id: agent.id,
-  name: agent.name,
-  provider: agent.provider,
-  baseUrl: agent.baseUrl,
-  model: agent.model,
-  apikey: keyView(hasKey),
-  basePrompt: agent.prompt,
-  maxTokens: agent.maxTokens,
-  temperature: agent.temperature,
-  diversityLevel: agent.diversity,
-  frequencyPenalty: agent.frequencyPenalty,
-  presencePenalty: agent.presencePenalty,
-  signMessages: agent.signMessages,
-  readMessages: agent.readMessages,
-  maxMessageLength: agent.maxMessageLength,
-  typingDelay_seconds: agent.typingSeconds,
-  contextTimeWindow_hours: agent.memoryHours,
-  contextMaxMessages: agent.memoryMost,
-  contextMinMessages: agent.memoryLeast,
-  tools: agent.tools,
-  media: agent.media.map(({ name, description, as, file }) => ({ name, description, type: as, file })),
-  handOver_minutes: agent.handOverMinutes,
-  owner,
-  created: timeText(agent.created),
-  updated: timeText(agent.updated),
+const text = Type.String();
+const whole = Type.Integer();
+const flag = Type.Boolean();
+const share = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
+
+const Percent = (description: string) =>
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    maximum: 100,
+    description: `${description}; 100 is 1.0, null is the usual value of the model`,
+  });
+
+const Media = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '\\S',
+    description: 'By which the model asks for it',
+    examples: ['catalogue'],
+  }),
+  description: optional(Text(500, 'What it shows; the model reads this')),
+  type: OneOf(mediaKinds, { description: 'How it is sent' }),
+  file: Type.String({ minLength: 1, maxLength: 2_000, description: 'Its address', examples: ['https://example.com/catalogue.pdf'] }),
 });
 
-/** Types of triggers as the interface names them. */
-export const triggerTypeNames = { agent: 'agent', quickreply: 'quickReply' } as const;
+const ShownMedia = Type.Object({ name: text, description: text, file: text, type: OneOf(mediaKinds) });
 
-export const triggerView = (trigger: Kept<'chatbotTrigger'>, owner: string) => ({
-  id: trigger.id,
-  active: trigger.active,
-  type: trigger.type === 'quickReply' ? ('quickreply' as const) : ('agent' as const),
-  agent_id: trigger.agentId,
-  quickReply_id: trigger.quickReplyId,
-  ignoreGroups: trigger.ignoreGroups,
-  lead_field: trigger.leadField,
-  lead_operator: trigger.leadOperator,
-  lead_value: trigger.leadValue,
-  priority: trigger.priority,
-  wordsToStart: trigger.words,
-  responseDelay_seconds: trigger.delaySeconds,
-  owner,
-  created: timeText(trigger.created),
-  updated: timeText(trigger.updated),
+/** The description of every key in a body. */
+export const keyNote =
+  'Sealed at rest and never given back: answers have ******** for a key that is there, and given back that leaves it as it is';
+
+const trim = { take: (given: string | number): string => String(given).trim() };
+
+const { field: ofAgent, group: agentGroup } = settableOf<ChatbotAgent>();
+
+const agentModel = agentGroup({
+  name: ofAgent('name', text, Text(200, 'What it is called; required for a new one'), trim),
+  provider: ofAgent(
+    'provider',
+    OneOf(agentProviders),
+    OneOf(agentProviders, {
+      description: 'Whose service it asks; `custom` is any service with the chat completions of OpenAI. openai when left out',
+    }),
+  ),
+  baseUrl: ofAgent(
+    'baseUrl',
+    text,
+    Text(2_000, "Base address of the service, such as `https://llm.example.com/v1`; empty for the provider's own. Required for custom"),
+    { take: (given) => given.trim().replace(/(?<!\/)\/+$/, '') },
+  ),
+  model: ofAgent('model', text, Text(200, 'Model, as the provider names it; required for a new one'), trim),
 });
+
+const agentBehaviour = agentGroup({
+  basePrompt: ofAgent('prompt', text, Text(50_000, 'What the agent is and how it answers')),
+  maxTokens: ofAgent('maxTokens', whole, Count(0, 1_000_000, 'Tokens of one answer at most; 0 is the bound of the server')),
+  temperature: ofAgent('temperature', share, Percent('How freely it words its answers')),
+  diversityLevel: ofAgent('diversity', share, Percent('From how many words it chooses (top_p)')),
+  frequencyPenalty: ofAgent('frequencyPenalty', share, Percent('How much it avoids words that it used often')),
+  presencePenalty: ofAgent('presencePenalty', share, Percent('How much it avoids words that it used')),
+  signMessages: ofAgent('signMessages', flag, Flag('Puts its name above its answers')),
+  readMessages: ofAgent('readMessages', flag, Flag('Marks what it answers as read')),
+  maxMessageLength: ofAgent(
+    'maxMessageLength',
+    whole,
+    Count(0, 65_536, 'Characters of one message; a longer answer is several. 0 is no limit'),
+  ),
+  typingDelay_seconds: ofAgent('typingSeconds', whole, Count(0, 60, 'Seconds of typing before each message')),
+  contextTimeWindow_hours: ofAgent('memoryHours', whole, Count(1, 8_760, 'Messages of the last hours are its memory')),
+  contextMaxMessages: ofAgent('memoryMost', whole, Count(1, 200, 'Messages that it remembers at most')),
+  contextMinMessages: ofAgent('memoryLeast', whole, Count(0, 200, 'Messages that it remembers at least, whatever their age')),
+  tools: ofAgent(
+    'tools',
+    Type.Array(OneOf(agentTools)),
+    Type.Array(OneOf(agentTools), { maxItems: agentTools.length, description: 'What it may do beside answering' }),
+    { take: (given) => [...new Set(given)] },
+  ),
+  media: ofAgent(
+    'media',
+    Type.Array(ShownMedia),
+    Type.Array(Media, { maxItems: 50, description: 'Files that it may send, with the tool sendMedia' }),
+    {
+      show: (media) => media.map(({ name, description, as, file }) => ({ name, description, type: as, file })),
+      take: (given) =>
+        given.map(({ name, description = '', type, file }) => ({ name: name.trim(), description, as: type, file: file.trim() })),
+    },
+  ),
+  handOver_minutes: ofAgent(
+    'handOverMinutes',
+    whole,
+    Count(1, 525_600, 'Minutes for which the chatbot leaves a chat alone that it handed over to a person'),
+  ),
+});
+
+interface Owned {
+  /** The number of the account. */
+  readonly owner: string;
+}
+
+const agent = fieldsOf<Kept<'chatbotAgent'> & Owned & { readonly hasKey: boolean }>()({
+  id: [text, ({ id }) => id],
+  ...agentModel.rows,
+  apikey: [Type.String({ description: '******** when there is one' }), ({ hasKey }) => keyView(hasKey)],
+  ...agentBehaviour.rows,
+  owner: [text, ({ owner }) => owner],
+  created: [text, ({ created }) => timeText(created)],
+  updated: [text, ({ updated }) => timeText(updated)],
+});
+
+export const agentFields = agent.schemas;
+
+/** The schemas of the fields that a body may give. */
+export const agentBody = {
+  ...agentModel.taken,
+  apikey: optional(
+    Text(500, `Key of the service, required for another origin, and unless the instance has one and baseUrl is empty. ${keyNote}`),
+  ),
+  ...agentBehaviour.taken,
+};
+
+/** The change of an agent that a body asks for, apart from its key. */
+export const agentChange = (body: Frozen<Static<TObject<typeof agentBody>>>): Partial<ChatbotAgent> => ({
+  ...agentModel.change(body),
+  ...agentBehaviour.change(body),
+});
+
+export const agentView = (record: Kept<'chatbotAgent'>, hasKey: boolean, owner: string) => agent.view({ ...record, hasKey, owner });
+
+/** Types of triggers as the interface names them. There are no flows. */
+const triggerTypes = ['agent', 'quickreply', 'flow'] as const;
+
+const comparable = leadFields.filter((name) =>
+  /^lead_(?:name|fullName|email|personalid|status|tags|notes|isTicketOpen|field\d\d)$/.test(name),
+);
+
+const { field: ofTrigger, group: triggerGroup } = settableOf<ChatbotTrigger>();
+
+const triggerRule = triggerGroup({
+  active: ofTrigger('active', flag, Flag('Whether it counts; true when left out')),
+  type: ofTrigger(
+    'type',
+    OneOf(['agent', 'quickreply']),
+    OneOf(triggerTypes, { description: 'What answers: an agent or a quick reply. There are no flows' }),
+    {
+      show: (type) => (type === 'quickReply' ? 'quickreply' : 'agent'),
+      take: (given) => (given === 'quickreply' ? 'quickReply' : 'agent'),
+    },
+  ),
+  agent_id: ofTrigger('agentId', text, LooseText(60, 'The agent, of type agent'), trim),
+  quickReply_id: ofTrigger('quickReplyId', text, LooseText(60, 'The quick reply, of type quickreply'), trim),
+  ignoreGroups: ofTrigger('ignoreGroups', flag, Flag('Leaves groups alone; true when left out')),
+  lead_field: ofTrigger(
+    'leadField',
+    text,
+    OneOf(['', ...comparable], { description: 'Field of the lead that is compared; empty for none' }),
+  ),
+  lead_operator: ofTrigger('leadOperator', OneOf(leadOperators), OneOf(leadOperators, { description: 'How it is compared' })),
+  lead_value: ofTrigger('leadValue', text, Text(2_000, 'With what it is compared')),
+  priority: ofTrigger('priority', whole, Count(-1_000_000, 1_000_000, 'Of several that fit, the largest counts')),
+  wordsToStart: ofTrigger(
+    'words',
+    text,
+    Text(5_000, 'Words or phrases, separated by bars: one of them has to stand in the text. Empty: every text'),
+    trim,
+  ),
+  responseDelay_seconds: ofTrigger('delaySeconds', whole, Count(0, 3_600, 'Seconds from the last text to the answer')),
+});
+
+const trigger = fieldsOf<Kept<'chatbotTrigger'> & Owned>()({
+  id: [text, ({ id }) => id],
+  ...triggerRule.rows,
+  owner: [text, ({ owner }) => owner],
+  created: [text, ({ created }) => timeText(created)],
+  updated: [text, ({ updated }) => timeText(updated)],
+});
+
+export const triggerFields = trigger.schemas;
+
+/** The schemas of the fields that a body may give. */
+export const triggerBody = { ...triggerRule.taken, flow_id: optional(LooseText(60, 'There are no flows')) };
+
+/** The change of a trigger that a body asks for. */
+export const triggerChange = triggerRule.change;
+
+export const triggerView = (record: Kept<'chatbotTrigger'>, owner: string) => trigger.view({ ...record, owner });
 
 export const aiMetadataView = ({ agentId, request, response }: AiMetadata) => ({ agent_id: agentId, request, response });
 

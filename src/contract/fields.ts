@@ -2,7 +2,8 @@
  * Tables of fields. A row is the schema of a field and the function that reads its value. One table makes the schema and the view of a resource,
  * so that a new field is one line and the two cannot differ.
  */
-import { type Static, type TObject, type TOptional, type TProperties, type TSchema, Type } from 'typebox';
+import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
+import { optional } from './shapes.ts';
 
 /** The read-only form of a type. Views answer with shared records, which nobody may change. */
 export type Frozen<T> = T extends readonly (infer Item)[]
@@ -50,18 +51,62 @@ export const fieldsOf =
     return { rows, schemas: schemas as TProperties as Schemas, view: view as (source: Source) => ViewOf<Schemas> };
   };
 
-// Schemas that tables and shapes of HTTP have in common.
+// Fields that clients set too.
 
-export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+/** The conversions of a field. One is left out if the type of the model fits the schema. */
+type Conversions<Value, Shown extends TSchema, Taken extends TSchema> = ([Value] extends [ValueOf<Shown>]
+  ? unknown
+  : { readonly show: (value: Value) => ValueOf<Shown> }) &
+  ([Frozen<Static<Taken>>] extends [Value] ? unknown : { readonly take: (given: Frozen<Static<Taken>>) => Value }) & {
+    readonly show?: (value: Value) => ValueOf<Shown>;
+    readonly take?: (given: Frozen<Static<Taken>>) => Value;
+  };
 
-/** One of some texts. */
-export const OneOf = <const T extends string>(values: readonly T[], more: Readonly<Record<string, unknown>> = {}) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], ...more });
+interface SetRow<Kept, Shown extends TSchema, Taken extends TSchema> {
+  /** The row of the field in views. */
+  readonly row: Row<Kept, Shown>;
+  readonly taken: Taken;
+  readonly key: keyof Kept;
+  take(given: Frozen<Static<Taken>>): unknown;
+}
 
-/** null, or a text. */
-export const TextOrNull = (more: Readonly<Record<string, unknown>> = {}) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], ...more });
+type SetRows<Kept> = Readonly<Record<string, SetRow<Kept, TSchema, TSchema>>>;
 
-/** An object whose keys are not ours to list. */
-export const FreeObject = (description: string) =>
-  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
+type TakenBy<Kept, Sets extends SetRows<Kept>> = { [Name in keyof Sets]: TOptional<Sets[Name]['taken']> };
+
+export interface Settable<Kept, Sets extends SetRows<Kept>> {
+  /** For a table of the whole view. */
+  readonly rows: { readonly [Name in keyof Sets]: Sets[Name]['row'] };
+  /** For the schema of a body. */
+  readonly taken: TakenBy<Kept, Sets>;
+  /** Makes the change that a body asks for. Fields that the body does not give are left out. */
+  readonly change: (body: Frozen<Static<TObject<TakenBy<Kept, Sets>>>>) => Partial<Kept>;
+}
+
+/** Makes fields that clients read and set: their names in the model, their schemas in answers and in bodies, and their conversions. */
+export const settableOf = <Kept>() => ({
+  field: <const Key extends keyof Kept, Shown extends TSchema, Taken extends TSchema>(
+    key: Key,
+    shown: Shown,
+    taken: Taken,
+    ...[conversions]: object extends Conversions<Kept[Key], Shown, Taken>
+      ? [conversions?: Conversions<Kept[Key], Shown, Taken>]
+      : [conversions: Conversions<Kept[Key], Shown, Taken>]
+  ): SetRow<Kept, Shown, Taken> => {
+    const { show = (value: unknown) => value, take = (given: unknown) => given } = (conversions ?? {}) as {
+      readonly show?: (value: Kept[Key]) => unknown;
+      readonly take?: (given: Frozen<Static<Taken>>) => unknown;
+    };
+    return { row: [shown, (kept) => show(kept[key]) as ValueOf<Shown>], taken, key, take };
+  },
+  group: <const Sets extends SetRows<Kept>>(sets: Sets): Settable<Kept, Sets> => {
+    const entries = Object.entries(sets);
+    const change = (body: Readonly<Record<string, unknown>>) =>
+      Object.fromEntries(entries.flatMap(([name, { key, take }]) => (body[name] === undefined ? [] : [[key, take(body[name])]])));
+    return {
+      rows: Object.fromEntries(entries.map(([name, { row }]) => [name, row])),
+      taken: Object.fromEntries(entries.map(([name, { taken }]) => [name, optional(taken)])),
+      change,
+    } as unknown as Settable<Kept, Sets>;
+  },
+});

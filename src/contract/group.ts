@@ -11,7 +11,8 @@ import {
   type Person,
   type RawChange,
 } from '#actors/model.ts';
-import { fieldsOf, notKnown, OneOf, optional } from './fields.ts';
+import { fieldsOf, notKnown } from './fields.ts';
+import { OneOf, optional } from './shapes.ts';
 import { isoTime } from './formats.ts';
 
 const text = Type.String();

@@ -4,7 +4,8 @@ import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView, st
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
 import type { InstanceView, StatusCounts } from '#actors/views.ts';
 import { keyView } from './chatbot.ts';
-import { fieldsOf, FreeObject, OneOf, optional } from './fields.ts';
+import { fieldsOf } from './fields.ts';
+import { FreeObject, OneOf, optional } from './shapes.ts';
 import { isoTime, timeText } from './formats.ts';
 
 // An instance as the interface spells it (`Instance` of the OpenAPI document).

@@ -11,7 +11,21 @@ export {
   type FieldType,
   type LeadWish,
 } from './chat-fields.ts';
-export { agentView, aiMetadataView, givenKey, keyView, maskedKey, triggerTypeNames, triggerView } from './chatbot.ts';
+export {
+  agentBody,
+  agentChange,
+  agentFields,
+  agentView,
+  aiMetadataView,
+  givenKey,
+  keyNote,
+  keyView,
+  maskedKey,
+  triggerBody,
+  triggerChange,
+  triggerFields,
+  triggerView,
+} from './chatbot.ts';
 export {
   catalogView,
   categoryView,

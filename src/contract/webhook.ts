@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
-import { fieldsOf, optional } from './fields.ts';
+import { fieldsOf } from './fields.ts';
+import { optional } from './shapes.ts';
 import { isoTime } from './formats.ts';
 
 interface ShownWebhook extends Webhook {

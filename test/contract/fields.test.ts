@@ -1,8 +1,14 @@
 /** Tests tables of fields: the compiler refuses a row whose value does not fit its schema, and a view has the fields of its table. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TArray, type TOptional, type TSchema, type TString, Type } from 'typebox';
-import { fieldsOf, notKnown, optional, type Row } from '#src/contract/fields.ts';
+import { type Static, type TArray, type TInteger, type TOptional, type TSchema, type TString, Type } from 'typebox';
+import { fieldsOf, notKnown, type Row, settableOf } from '#src/contract/fields.ts';
+import { optional } from '#src/contract/shapes.ts';
+import type { channelView, keptLabelView, leadTagView, messageView, quickReplyView } from '#src/contract/views.ts';
+import type { Channel } from '#src/http/schemas/channel.ts';
+import type { LeadTag } from '#src/http/schemas/chat.ts';
+import type { Label, QuickReply } from '#src/http/schemas/definition.ts';
+import type { Message } from '#src/http/schemas/message.ts';
 
 interface Source {
   readonly name: string;
@@ -47,3 +53,44 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 const same: Same<ReturnType<typeof table.view>, { readonly label: string; readonly count?: number; readonly later?: string }> = true;
 
 test('fields: the type of a view is that of its schemas', () => assert.ok(same));
+
+const { field, group } = settableOf<{ readonly name: string; readonly minutes: number; readonly tags: readonly string[] }>();
+const settable = group({
+  title: field('name', Type.String(), Type.String({ maxLength: 9 }), { take: (given) => given.trim() }),
+  wait_minutes: field('minutes', Type.Integer(), Type.Integer({ minimum: 1 })),
+  tags: field('tags', Type.String(), Type.String(), { show: (tags) => tags.join(), take: (given) => given.split(',') }),
+});
+
+test('fields: a field that clients set has a row for views, a schema for bodies, and a change of the model', () => {
+  const shown = fieldsOf<{ readonly name: string; readonly minutes: number; readonly tags: readonly string[] }>()(settable.rows);
+  assert.deepEqual(shown.view({ name: 'a', minutes: 5, tags: ['x', 'y'] }), { title: 'a', wait_minutes: 5, tags: 'x,y' });
+  assert.deepEqual(Type.Object(settable.taken).required, undefined);
+  assert.deepEqual(settable.change({ title: ' b ', tags: 'z' }), { name: 'b', tags: ['z'] });
+  assert.deepEqual(settable.change({}), {});
+});
+
+type Plain<Key extends 'minutes' | 'tags', Shown extends TSchema, Taken extends TSchema> =
+  Parameters<typeof field<Key, Shown, Taken>> extends readonly [unknown, unknown, unknown, unknown] ? false : true;
+/** The compiler asks for conversions where the type of the model does not fit the schema. */
+const plain: readonly [Plain<'minutes', TInteger, TInteger>, Plain<'tags', TArray<TString>, TArray<TString>>] = [true, true];
+const converted: readonly [Plain<'minutes', TString, TInteger>, Plain<'minutes', TInteger, TString>, Plain<'tags', TString, TString>] = [
+  false,
+  false,
+  false,
+];
+
+test('fields: the compiler asks for a conversion where the model and the schema differ', () => {
+  assert.deepEqual([new Set(plain), new Set(converted)], [new Set([true]), new Set([false])]);
+});
+
+/** Views without a table: the compiler compares the names of their fields with those of their schemas. */
+const exact: readonly [
+  Same<keyof ReturnType<typeof messageView>, keyof Static<typeof Message>>,
+  Same<keyof ReturnType<typeof channelView>, keyof Static<typeof Channel>>,
+  Same<keyof ReturnType<typeof keptLabelView>, keyof Static<typeof Label>>,
+  Same<keyof ReturnType<typeof quickReplyView>, keyof Static<typeof QuickReply>>,
+  Same<keyof ReturnType<typeof leadTagView>, keyof Static<typeof LeadTag>>,
+] = [true, true, true, true, true];
+
+test('views: one without a table has the fields of its schema, no more and no fewer', () =>
+  assert.deepEqual(new Set(exact), new Set([true])));

@@ -1,7 +1,7 @@
 /** The chatbot: its settings, its agents and its triggers. */
 import type { Static } from 'typebox';
-import type { AgentEdit, InstancePatch, TriggerEdit } from '#actors/gateway.ts';
-import { agentView, givenKey, instanceView, triggerTypeNames, triggerView } from '#src/contract/views.ts';
+import type { InstancePatch } from '#actors/gateway.ts';
+import { agentChange, agentView, givenKey, instanceView, triggerChange, triggerView } from '#src/contract/views.ts';
 import { answered, done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/chatbot.ts';
 import { ref } from '../schemas/common.ts';
@@ -15,57 +15,12 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 const given = <T extends object>(all: T): Given<T> =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Given<T>;
 
-const trimmed = (text: string | number | undefined): string | undefined => (text === undefined ? undefined : String(text).trim());
-
-type AgentBody = NonNullable<Static<typeof shape.EditAgentBody>['agent']>;
-
-const agentFieldsOf = (agent: AgentBody): AgentEdit['fields'] =>
-  given({
-    name: trimmed(agent.name),
-    provider: agent.provider,
-    baseUrl: trimmed(agent.baseUrl)?.replace(/(?<!\/)\/+$/, ''),
-    model: trimmed(agent.model),
-    prompt: agent.basePrompt,
-    maxTokens: agent.maxTokens,
-    temperature: agent.temperature,
-    diversity: agent.diversityLevel,
-    frequencyPenalty: agent.frequencyPenalty,
-    presencePenalty: agent.presencePenalty,
-    signMessages: agent.signMessages,
-    readMessages: agent.readMessages,
-    maxMessageLength: agent.maxMessageLength,
-    typingSeconds: agent.typingDelay_seconds,
-    memoryHours: agent.contextTimeWindow_hours,
-    memoryMost: agent.contextMaxMessages,
-    memoryLeast: agent.contextMinMessages,
-    tools: agent.tools && [...new Set(agent.tools)],
-    media: agent.media?.map(({ name, description = '', type, file }) => ({ name: name.trim(), description, as: type, file: file.trim() })),
-    handOverMinutes: agent.handOver_minutes,
-  });
-
-type TriggerBody = NonNullable<Static<typeof shape.EditTriggerBody>['trigger']>;
-
-const triggerFieldsOf = ({ type, ...trigger }: TriggerBody): TriggerEdit['fields'] =>
-  given({
-    active: trigger.active,
-    type: type === undefined || type === 'flow' ? undefined : triggerTypeNames[type],
-    agentId: trimmed(trigger.agent_id),
-    quickReplyId: trimmed(trigger.quickReply_id),
-    ignoreGroups: trigger.ignoreGroups,
-    leadField: trigger.lead_field,
-    leadOperator: trigger.lead_operator,
-    leadValue: trigger.lead_value,
-    priority: trigger.priority,
-    words: trimmed(trigger.wordsToStart),
-    delaySeconds: trigger.responseDelay_seconds,
-  });
-
 const settingsOf = (body: Static<typeof shape.ChatbotSettingsBody>): InstancePatch =>
   given({
     aiApikey: givenKey(body.ai_apikey ?? body.openai_apikey),
     chatbotEnabled: body.chatbot_enabled,
     chatbotIgnoreGroups: body.chatbot_ignoreGroups,
-    chatbotStopConversation: trimmed(body.chatbot_stopConversation),
+    chatbotStopConversation: body.chatbot_stopConversation?.trim(),
     chatbotStopMinutes: body.chatbot_stopMinutes,
     chatbotStopWhenYouSendMsg: body.chatbot_stopWhenYouSendMsg,
   });
@@ -120,7 +75,7 @@ export const chatbotRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) => {
       const { id: agentId = '', delete: gone = false, agent = {} } = body;
       const key = givenKey(agent.apikey);
-      const edit = { id: String(agentId).trim(), delete: gone, fields: agentFieldsOf(agent), ...(key === undefined ? {} : { key }) };
+      const edit = { id: String(agentId).trim(), delete: gone, fields: agentChange(agent), ...(key === undefined ? {} : { key }) };
       const edited = await gateway.editAgent(id, edit);
       if (!edited.ok) return edited;
       const view = agentView(edited.value.agent, edited.value.hasKey, gateway.view(id)?.record.owner ?? '');
@@ -186,7 +141,7 @@ export const chatbotRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) => {
       const { id: triggerId = '', delete: gone = false, trigger = {} } = body;
       if (trigger.type === 'flow') return refuse('invalid', 'there are no flows: type is agent or quickreply');
-      const edited = await gateway.editTrigger(id, { id: String(triggerId).trim(), delete: gone, fields: triggerFieldsOf(trigger) });
+      const edited = await gateway.editTrigger(id, { id: String(triggerId).trim(), delete: gone, fields: triggerChange(trigger) });
       if (!edited.ok) return edited;
       const view = triggerView(edited.value.trigger, gateway.view(id)?.record.owner ?? '');
       return edited.value.made ? answered(201, view) : done(view);

@@ -1,18 +1,11 @@
 /** Shapes that every resource uses. Strings are bounded: what is stored for ever is not for the caller to size. */
-export { FreeObject, OneOf, optional, TextOrNull } from '#src/contract/fields.ts';
+export { Count, Flag, FreeObject, LooseText, OneOf, optional, Text, TextOrNull } from '#src/contract/shapes.ts';
+import { LooseText } from '#src/contract/shapes.ts';
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
-
-export const Flag = (description: string) => Type.Boolean({ description });
-
-export const Text = (maxLength: number, description: string) => Type.String({ maxLength, description });
 
 /** Not blank; the routes trim it. */
 export const Name = (description: string, example = 'shop') =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description, examples: [example] });
-
-/** Phone numbers and ids that clients of dynamic languages send as numbers too. */
-export const LooseText = (maxLength: number, description: string, minLength = 0) =>
-  Type.Unsafe<string | number>({ type: ['string', 'number'], ...(minLength === 0 ? {} : { minLength }), maxLength, description });
 
 /** The schema with what the documents show in its place. */
 export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] });
@@ -21,9 +14,6 @@ export const numberExample = '5511999999999';
 
 /** The recipient of a message, or a chat. */
 export const NumberText = (description: string) => like(LooseText(128, description, 1), numberExample);
-
-/** A whole number; digits in a text are read as one before validation. */
-export const Count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description });
 
 /** Points at a shape of `sharedSchemas`, so that the documents name it once; its type is that of the shape. */
 export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>
