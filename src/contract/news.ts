@@ -7,12 +7,7 @@ import { isoTime, timeText } from './formats.ts';
 
 // Events that are not stored, as the interface spells them: `connection`, `presence`, `call`, `groups`, `labels`.
 
-export type Payload = Readonly<Record<string, unknown>>;
-
-const connectionView = (
-  name: string,
-  { status, qrcode, passkey, lastDisconnect, reason, loggedOut, formerOwner }: ConnectionChange,
-): Payload => ({
+const connectionView = (name: string, { status, qrcode, passkey, lastDisconnect, reason, loggedOut, formerOwner }: ConnectionChange) => ({
   ...(loggedOut === true ? { type: 'LoggedOut' } : {}),
   ...(formerOwner === undefined ? {} : { type: 'AccountChanged', formerOwner }),
   instance: {
@@ -25,7 +20,7 @@ const connectionView = (
   },
 });
 
-const presenceView = ({ chatId, isGroup, who, fromMe, state, recording, lastSeen }: PresenceChange): Payload => ({
+const presenceView = ({ chatId, isGroup, who, fromMe, state, recording, lastSeen }: PresenceChange) => ({
   State: state,
   Media: recording ? 'audio' : '',
   IsFromMe: fromMe,
@@ -39,7 +34,7 @@ const presenceView = ({ chatId, isGroup, who, fromMe, state, recording, lastSeen
 });
 
 /** A call that happens now, or one of the past. */
-export const callView = ({ id, chatId, caller, status, isVideo, isGroup, offline, fromMe, seconds, at }: Call): Payload => ({
+export const callView = ({ id, chatId, caller, status, isVideo, isGroup, offline, fromMe, seconds, at }: Call) => ({
   id,
   chatid: chatId,
   from: caller.id,
@@ -54,13 +49,13 @@ export const callView = ({ id, chatId, caller, status, isVideo, isGroup, offline
   timestamp: at,
 });
 
-const labelEditView = ({ id, name, color, deleted }: Label): Payload => ({
+const labelEditView = ({ id, name, color, deleted }: Label) => ({
   type: 'LabelEdit',
   event: { LabelID: id, Action: { name, color, deleted } },
 });
 
 /** The event's own keys. */
-export const newsView = (news: News): Payload => {
+export const newsView = (news: News) => {
   switch (news.type) {
     case 'connection':
       return connectionView(news.name, news.connection);

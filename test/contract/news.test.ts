@@ -277,8 +277,9 @@ for (const [title, change, type, fields] of changes) {
 
 test('groups: a change without an author names nobody', () => {
   const change = { kind: 'members', action: 'join', people: [eva] } as const;
-  const { event } = newsView({ type: 'groups', group: { groupId: group, by: nobody, at, change } });
-  const { Sender, SenderPN, sender_pn, sender_lid } = event as Readonly<Record<string, unknown>>;
+  const view = newsView({ type: 'groups', group: { groupId: group, by: nobody, at, change } });
+  assert.ok('event' in view && 'SenderPN' in view.event);
+  const { Sender, SenderPN, sender_pn, sender_lid } = view.event;
   assert.deepEqual([Sender, SenderPN, sender_pn, sender_lid], [null, null, '', '']);
 });
 

@@ -1,7 +1,7 @@
 /** Shapes of channels. The interface says only that they are objects: the fields are those of the platform. */
 import { type TProperties, Type } from 'typebox';
 import { PictureSource } from './account.ts';
-import { Count, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
+import { Count, Flag, FreeObject, like, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
 export const channelExample = '120363123456789012@newsletter';
 
@@ -201,11 +201,8 @@ const PostShape = Type.Object({
     examples: [{ '👍': 12 }],
   }),
   message: optional(
-    Type.Unsafe<Readonly<Record<string, unknown>>>({
-      type: 'object',
-      additionalProperties: true,
-      description: 'The content; left out of posts that were taken back, and where the platform tells counts alone',
-      examples: [{ conversation: 'News' }],
+    like(FreeObject('The content; left out of posts that were taken back, and where the platform tells counts alone'), {
+      conversation: 'News',
     }),
   ),
 });
