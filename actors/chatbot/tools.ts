@@ -1,5 +1,5 @@
 /** Runs the tools of agents. Each tool is a command of the gateway. */
-import type { Gateway, SendOptions } from '../views.ts';
+import type { DefinitionFace, LeadFace, MessageFace, SendOptions } from '../views.ts';
 import {
   refuse,
   type ChatbotAgent,
@@ -13,7 +13,7 @@ import {
 import type { ChatbotFields, DefinitionStore, ToolCall } from '../ports.ts';
 
 /** The commands that the chatbot uses. */
-export type ChatbotCommands = Pick<Gateway, 'send' | 'editLead' | 'labelChat' | 'showTyping'>;
+export type ChatbotCommands = Pick<LeadFace, 'editLead'> & Pick<DefinitionFace, 'labelChat'> & Pick<MessageFace, 'send' | 'showTyping'>;
 
 export interface ToolSurroundings {
   readonly commands: ChatbotCommands;

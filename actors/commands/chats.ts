@@ -15,7 +15,7 @@ import {
 import type { NamedMessage, TypingState } from '../ports.ts';
 import { performIn, recipientOf, storedChat, type Operable } from '../session/perform.ts';
 import type { Cells, Waker, WithPorts } from './host.ts';
-import type { ChatFace, ChatRemoval, Gateway, MarkedMessage, RemovalStep } from '../views.ts';
+import type { ChatFace, ChatRemoval, MarkedMessage, MessageFace, RemovalStep } from '../views.ts';
 import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -23,7 +23,7 @@ type Host = Cells & Waker & WithPorts<'chats' | 'messages'>;
 
 // Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
-type ChatCommands = Pick<Gateway, 'markRead' | 'showTyping'>;
+type ChatCommands = Pick<MessageFace, 'markRead' | 'showTyping'>;
 
 /** Returns the reason why a message cannot be marked; '' if it can. */
 const problemOf = (message: NamedMessage | undefined): string => {

@@ -1,7 +1,7 @@
 /** Commands on the Chatwoot connector. The settings of the connector are a webhook of the instance whose deliveries become messages in an inbox. */
 import { isOwnSource } from '../chatwoot/conversations.ts';
 import type { Replies } from '../chatwoot/replies.ts';
-import type { ChatwootSettings, Gateway } from '../views.ts';
+import type { ChatwootFace, ChatwootSettings } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import {
   done,
@@ -26,8 +26,6 @@ type Host = WithPorts<'chance' | 'chatwoot' | 'chatwootRows' | 'time' | 'webhook
     readonly dispatcher: Dispatcher;
     readonly registry: Registry;
   };
-
-type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'testChatwoot' | 'chatwootPosted'>;
 
 type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
 
@@ -111,7 +109,7 @@ function planned({ ports }: Host, id: InstanceId, before: Webhook | null, wished
   });
 }
 
-export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootCommands {
+export function chatwootCommands(host: Host, replies: Pick<Replies, 'wake'>): ChatwootFace {
   const { ports, dispatcher, registry } = host;
   /** The mutex allows one change at a time for each instance, because two concurrent changes could create two connectors. */
   const mutex = createKeyedMutex();

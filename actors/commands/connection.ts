@@ -1,5 +1,5 @@
 /** Commands on the connection of an instance: connect, hibernate, reset, disconnect. */
-import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../views.ts';
+import type { DeviceLook, DisconnectedView, InstanceFace, InstanceView, Origin, PasskeyFace } from '../views.ts';
 import { done, noProxy, refuse, notConnected, type Result, type InstanceId } from '../model.ts';
 import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-choice.ts';
@@ -8,7 +8,7 @@ import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Waker, WithPolicy } from './host.ts';
 import type { Waking, Capacity } from '../supervisor/waking.ts';
-import { type PasskeyCommands, passkeyCommands, type PasskeyHost } from './passkeys.ts';
+import { passkeyCommands, type PasskeyHost } from './passkeys.ts';
 import { perform } from './perform.ts';
 import { changeProxy, type ProxyHost } from './proxies.ts';
 import { isSettled, notDiscarded, onSettled, settled, settleMs, type SettlingHost } from './settling.ts';
@@ -24,7 +24,7 @@ export type ConnectionHost = Waker &
     readonly waking: Pick<Waking, 'keepAwake'>;
   };
 
-type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyCommands;
+type ConnectionCommands = Pick<InstanceFace, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyFace;
 
 /** Returns true if a later call started a different pairing than the one that this call asked for. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
@@ -87,7 +87,7 @@ const endPasskeyCode = async ({ ports }: ConnectionHost, { record: { id, jid } }
   if (jid === '') await ports.passkeyCodes.end(id);
 };
 
-type ConnectOptions = Parameters<Gateway['connect']>[1];
+type ConnectOptions = Parameters<InstanceFace['connect']>[1];
 
 /** Returns the fields that differ from the default. */
 const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<DeviceLook> =>

@@ -14,7 +14,7 @@ import {
 } from '../model.ts';
 import { performIn, storedChat, type Operable } from '../session/perform.ts';
 import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
-import type { Gateway, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
+import type { DefinitionFace, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../web-address.ts';
 import { whileLive } from './perform.ts';
 
@@ -23,7 +23,7 @@ type Host = Cells & Waker & WithPorts<'log' | 'chance' | 'chats' | 'definitions'
 
 // Commands on labels: the definitions, the labels of chats, and the reload from the phone.
 
-type LabelCommands = Pick<Gateway, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
+type LabelCommands = Pick<DefinitionFace, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
 
 const noBusiness = refuse('notSupported', 'labels are a feature of business accounts, and this account was not one when it was paired');
 
@@ -135,7 +135,7 @@ export function labelCommands(host: Host): LabelCommands {
 
 // Commands on quick replies. Texts of business accounts are stored on the phone, all others in the gateway.
 
-type QuickReplyCommands = Pick<Gateway, 'quickReplies' | 'editQuickReply'>;
+type QuickReplyCommands = Pick<DefinitionFace, 'quickReplies' | 'editQuickReply'>;
 type Replies = Result<readonly Kept<'quickReply'>[]>;
 
 const unknownReply = refuse('notFound', 'Quick reply not found');

@@ -1,5 +1,5 @@
 /** Deletes messages at the platform, or in the asynchronous queue. */
-import type { Gateway } from '../views.ts';
+import type { MessageFace } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId } from '../model.ts';
 import type { Cells, Waker, WithPorts } from './host.ts';
 import { perform } from './perform.ts';
@@ -9,7 +9,7 @@ type Host = Cells & Waker & WithPorts<'messages' | 'time'>;
 const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
 
 /** Implements `Gateway.deleteMessage`. */
-export async function deleteMessage(host: Host, id: InstanceId, messageId: string): ReturnType<Gateway['deleteMessage']> {
+export async function deleteMessage(host: Host, id: InstanceId, messageId: string): ReturnType<MessageFace['deleteMessage']> {
   const { messages, time } = host.ports;
   const message = await messages.byId(id, messageId);
   if (message?.status !== 'Queued' || !message.fromMe) return perform(host, id, 'message.delete', { id: messageId });

@@ -1,7 +1,7 @@
 /** Commands on groups, channels and catalogs that take more than one request: stored lists, pictures, invitations of admins. */
 import { type Channel, done, type InstanceId, type Kept, unknownInstance } from '../model.ts';
 import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
-import type { Gateway } from '../views.ts';
+import type { BusinessFace, ChannelFace, GroupFace, MessageFace } from '../views.ts';
 import { perform, portraitOf } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -9,9 +9,7 @@ type Host = Cells & Waker & WithPorts<'definitions' | 'groups' | 'portraits' | '
 
 // Commands on groups that take more than one request: the stored list, and pictures.
 
-type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
-
-export function groupCommands(host: Host): GroupCommands {
+export function groupCommands(host: Host): GroupFace {
   const { ports, policy } = host;
   /** The time of the last forced request to the platform. In Unix milliseconds. */
   const forced = new WeakMap<object, number>();
@@ -37,11 +35,9 @@ export function groupCommands(host: Host): GroupCommands {
 
 // Commands on channels that take more than one request: the stored list, pictures, invitations of admins.
 
-type ChannelCommands = Pick<Gateway, 'listChannels' | 'createChannel' | 'setChannelPicture' | 'inviteChannelAdmin'>;
-
 const plain = ({ created: _made, updated: _changed, ...channel }: Kept<'channel'>): Channel => channel;
 
-export function channelCommands(host: Host, { send }: Pick<Gateway, 'send'>): ChannelCommands {
+export function channelCommands(host: Host, { send }: Pick<MessageFace, 'send'>): ChannelFace {
   const { ports } = host;
   const stored = async (id: InstanceId): Promise<readonly Channel[]> => (await ports.definitions.all(id, 'channel')).map(plain);
   return {
@@ -75,7 +71,7 @@ export function channelCommands(host: Host, { send }: Pick<Gateway, 'send'>): Ch
 }
 
 /** Commands on catalogs that take more than one request: products with their pictures. */
-export function businessCommands(host: Host): Pick<Gateway, 'saveProduct'> {
+export function businessCommands(host: Host): BusinessFace {
   const { portraits } = host.ports;
   return {
     async saveProduct(id, { id: productId, product, picture }) {

@@ -1,5 +1,5 @@
 /** Commands of the inspector: queries of states and steps, and the few safe events. */
-import type { ActorDetail, ActorEvent, Asker, Gateway } from '../views.ts';
+import type { ActorDetail, ActorEvent, Asker, InspectorFace } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
@@ -25,11 +25,6 @@ type Host = ConnectionHost &
 
 /** The largest number of steps of one instance, including steps of earlier processes. */
 const mostSteps = 100;
-
-type InspectorCommands = Pick<
-  Gateway,
-  'charts' | 'chartSource' | 'actors' | 'actor' | 'actorPicture' | 'watchSteps' | 'watchActors' | 'act'
->;
 
 /** Returns the log fields of an event in addition to its type. */
 const fieldsOf = (event: ActorEvent): object => {
@@ -98,7 +93,7 @@ async function act(host: Host, id: InstanceId, event: ActorEvent, by: Asker): Pr
   return outcome;
 }
 
-export const inspectorCommands = (host: Host): InspectorCommands => {
+export const inspectorCommands = (host: Host): InspectorFace => {
   const { inspection, watchers, registry } = host;
   return {
     charts: () => [charts.lifecycle, charts.instance],

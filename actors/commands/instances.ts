@@ -1,5 +1,5 @@
 /** Commands on the register of instances: create, list, change, remove. */
-import type { Gateway, Unlinked, InstanceView } from '../views.ts';
+import type { InstanceFace, InstanceView, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -17,7 +17,7 @@ type Host = ProxyHost &
   };
 
 type InstanceCommands = Pick<
-  Gateway,
+  InstanceFace,
   'create' | 'all' | 'everywhere' | 'view' | 'current' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'
 >;
 

@@ -1,6 +1,6 @@
 /** Commands on leads. The commands need no session, because the platform does not know leads. */
 import type { Recorded } from '../session/perform.ts';
-import type { Gateway, LeadTagEdit } from '../views.ts';
+import type { LeadFace, LeadTagEdit } from '../views.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { ChatStore } from '../ports.ts';
@@ -8,8 +8,6 @@ import type { Cells, WithPolicy, WithPorts } from './host.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & WithPorts<'chance' | 'chats' | 'definitions'> & WithPolicy<'definitionsPerInstance'>;
-
-type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead' | 'leadTags' | 'editLeadTag'>;
 
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
@@ -38,7 +36,7 @@ async function rename(chats: ChatStore, cell: Recorded, from: string, to: string
 
 const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Number(a.kanban) || a.kanbanOrder - b.kanbanOrder;
 
-export function leadCommands(host: Host): LeadCommands {
+export function leadCommands(host: Host): LeadFace {
   const { ports, policy } = host;
   const { chats, definitions, chance } = ports;
   // The edits of one instance run one after the other, because a name is compared with the stored tags.

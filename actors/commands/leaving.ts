@@ -1,5 +1,5 @@
 /** Sessions leave as an archive. A session that runs is stopped first, or refused: its keys change while they are read. */
-import type { ExportRequest, Gateway } from '../views.ts';
+import type { ExportRequest, MovingFace } from '../views.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { LeavingSession } from '../ports.ts';
 import type { WithPorts } from './host.ts';
@@ -100,7 +100,7 @@ async function* sessionsOf(host: LeavingHost, all: readonly InstanceRecord[], ha
 }
 
 /** Checks every instance before it stops the first session. A running session is refused before the first byte of the archive leaves. */
-export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<Gateway['exportSessions']> => {
+export const leave = async (host: LeavingHost, request: ExportRequest): ReturnType<MovingFace['exportSessions']> => {
   const { instances, passphrase, stop: isToStop } = request;
   const paired = [...host.registry.ids].filter((id) => host.registry.record(id)?.jid !== '');
   const wanted: InstanceRecord[] = [];

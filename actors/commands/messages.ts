@@ -6,7 +6,7 @@ import { performIn, type Operable } from '../session/perform.ts';
 import type { Cells, Waker, WithPorts } from './host.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Downloads } from '../supervisor/files.ts';
-import type { Gateway, HistoryAsk, InstanceView } from '../views.ts';
+import type { FileFace, HistoryAsk, HistoryFace, InstanceView, MessageFace } from '../views.ts';
 import { within } from '../waiting.ts';
 import { deleteMessage } from './deletions.ts';
 import { perform, whileLive } from './perform.ts';
@@ -22,7 +22,7 @@ type Host = Cells &
 
 // Queries of stored messages, and operations on messages that are one request to the platform.
 
-type MessageCommands = Pick<Gateway, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
+type MessageCommands = Pick<MessageFace, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
 
 export function messageCommands(host: Host): MessageCommands {
   const { messages, chats } = host.ports;
@@ -45,9 +45,7 @@ export function messageCommands(host: Host): MessageCommands {
 
 // Commands on files of messages, and on files by their public names.
 
-type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
-
-export function fileCommands(host: Host): FileCommands {
+export function fileCommands(host: Host): FileFace {
   const { cluster, ports } = host;
   const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
@@ -59,7 +57,6 @@ export function fileCommands(host: Host): FileCommands {
 
 // Requests older messages of a chat from the phone, and reports the progress.
 
-type HistoryCommands = Pick<Gateway, 'requestHistory' | 'histories'>;
 type Question = InputOf<'message.history'>;
 
 /** The time after which a phone counts as silent. In milliseconds. */
@@ -105,7 +102,7 @@ async function follow({ ports }: Host, cell: HistorySession, id: string, sent: s
   cell.histories.finish(id, answer);
 }
 
-export function historyCommands(host: Host): HistoryCommands {
+export function historyCommands(host: Host): HistoryFace {
   const { chance, time } = host.ports;
 
   const begin = async (cell: HistorySession, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {

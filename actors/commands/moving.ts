@@ -1,5 +1,5 @@
 /** Sessions come from other gateways, and leave. An imported session rests until a caller connects it. */
-import type { Gateway, ImportedSession, ImportRequest } from '../views.ts';
+import type { ImportedSession, ImportRequest, MovingFace } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../keyed-mutex.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
@@ -28,8 +28,6 @@ type Host = LeavingHost &
     lookUp(token: string): Promise<InstanceId | null>;
     readonly registry: Registry;
   };
-
-type MovingCommands = Pick<Gateway, 'importSessions' | 'exportSessions'>;
 
 /** The target of a session: an existing instance, or a new one (null). */
 type Target = { readonly ok: true; readonly record: InstanceRecord | null } | Problem;
@@ -270,7 +268,7 @@ const importAll = async (
   return outcomes.length === 0 ? noSession(request.only) : done(outcomes);
 };
 
-export const movingCommands = (host: Host): MovingCommands => {
+export const movingCommands = (host: Host): MovingFace => {
   /** One session at a time, whoever imports: two imports of one session would else both find it absent. */
   const serially = createMutex();
   return {

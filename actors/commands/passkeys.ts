@@ -4,7 +4,7 @@ import type { Chance, Ports } from '../ports.ts';
 import type { LifecycleSnapshot } from '../session/status.ts';
 import type { PasskeyStage } from '../session/passkey.ts';
 import type { WithPorts } from './host.ts';
-import type { Gateway, PasskeyCode, PasskeyLink, PasskeyView } from '../views.ts';
+import type { PasskeyCode, PasskeyFace, PasskeyLink, PasskeyView } from '../views.ts';
 import { onSettled, settled, type SettlingHost } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -60,11 +60,6 @@ const usePasskeyCode = async ({ passkeyCodes, chance, digest }: CodePorts, code:
   return isUsed ? ticket : null;
 };
 
-export type PasskeyCommands = Pick<
-  Gateway,
-  'passkey' | 'answerPasskey' | 'confirmPasskey' | 'cancelPasskey' | 'linkPasskey' | 'passkeyLink' | 'usePasskeyLink'
->;
-
 /** A session that may be pairing. */
 interface Pairing {
   readonly lifecycle: LifecycleSnapshot | null;
@@ -80,7 +75,7 @@ const at = (cell: Pairing, stage: PasskeyStage): Result<PasskeyView> => {
   return refuse('conflict', `the passkey is at the stage "${view.stage}", and not at "${stage}"`);
 };
 
-export const passkeyCommands = (host: PasskeyHost): PasskeyCommands => ({
+export const passkeyCommands = (host: PasskeyHost): PasskeyFace => ({
   passkey: (id) => onSettled(host, id, async (cell) => done(viewOf(cell))),
 
   answerPasskey: (id, assertion) =>

@@ -6,7 +6,7 @@ import { type Addressable, performIn, recipientOf } from '../session/perform.ts'
 import type { Pictures } from '../session/pictures.ts';
 import type { Addressed, Known } from '../session/recipients.ts';
 import type { Cells, Waker, WithPorts } from './host.ts';
-import type { ChatDetails, CheckedNumber, ContactFace, Gateway } from '../views.ts';
+import type { ChatDetails, CheckedNumber, ContactFace, PeopleFace } from '../views.ts';
 import { perform, portraitOf, whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -125,9 +125,7 @@ async function checkNumbers(cell: Addressable, signal: AbortSignal, numbers: rea
 
 // Commands on people and groups: existence, pictures, known facts.
 
-type PeopleCommands = Pick<Gateway, 'checkNumbers' | 'picture' | 'chatDetails' | 'setOwnPicture'>;
-
-export const peopleCommands = (host: Host): PeopleCommands => ({
+export const peopleCommands = (host: Host): PeopleFace => ({
   checkNumbers: (id, numbers) => whileLive(host, id, (cell, signal) => checkNumbers(cell, signal, numbers)),
   chatDetails: (id, number, kind) => whileLive(host, id, (cell, signal) => detailsOf(host.ports, cell, signal, { number, kind })),
   async setOwnPicture(id, source) {

@@ -1,6 +1,6 @@
 /** Commands on the proxy of an instance: show, change after a test, remove. */
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gateway, InstanceView, ProxyChange, ProxyView } from '../views.ts';
+import type { InstanceView, ProxyChange, ProxyFace, ProxyView } from '../views.ts';
 import {
   done,
   maskedProxy,
@@ -27,8 +27,6 @@ export type ProxyHost = SettlingHost &
     readonly cluster: Cluster | null;
     readonly registry: Registry;
   };
-
-type ProxyCommands = Pick<Gateway, 'proxy' | 'proxies' | 'changeProxy' | 'proxyCatalogue'>;
 
 /** The number of managed proxies that are tried before a caller is refused. Each test takes time. */
 const mostTests = 2;
@@ -144,7 +142,7 @@ const changing = new WeakSet<Cell>();
  * Changes the proxy, one change at a time for each instance. A test holds a connection until the proxy answers, and two changes would overwrite each
  * other.
  */
-export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyCommands['changeProxy']> {
+export async function changeProxy(host: ProxyHost, cell: Cell, change: ProxyChange): ReturnType<ProxyFace['changeProxy']> {
   if (changing.has(cell)) return underWay;
   changing.add(cell);
   try {
@@ -165,7 +163,7 @@ export const viewsEverywhere = async ({ cluster, registry }: ProxyHost): Promise
   return registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
 };
 
-export const proxyCommands = (host: ProxyHost): ProxyCommands => ({
+export const proxyCommands = (host: ProxyHost): ProxyFace => ({
   proxy(id) {
     const record = host.registry.record(id);
     return record === undefined ? unknownInstance : done(proxyOf(record));

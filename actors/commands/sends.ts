@@ -21,7 +21,7 @@ import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
 import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
-import type { Gateway, GivenKey, SendOptions, InstanceView } from '../views.ts';
+import type { GivenKey, InstanceView, MessageFace, SendOptions } from '../views.ts';
 import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -90,7 +90,7 @@ export class SendOnce {
   }
 }
 
-type SendCommands = Pick<Gateway, 'send' | 'queue' | 'clearQueue'>;
+type SendCommands = Pick<MessageFace, 'send' | 'queue' | 'clearQueue'>;
 
 const queueable = new Set(['connecting', 'connected', 'hibernated']);
 

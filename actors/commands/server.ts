@@ -7,7 +7,7 @@ import type { WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Restore } from '../supervisor/restore.ts';
-import type { Gateway, NodeView, Figures, Numbers } from '../views.ts';
+import type { Figures, InstanceFace, NodeView, Numbers, RefusedFace, ServerFace } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
 
 /** The parts of the supervisor that these commands need. */
@@ -23,8 +23,6 @@ type Host = WithPorts<'chance' | 'digest' | 'log' | 'platform' | 'refused' | 'se
 };
 
 // Commands on entries that the database refused: list them, retry one, discard one.
-
-type RefusedCommands = Pick<Gateway, 'refusedEntries' | 'retryRefused' | 'discardRefused'>;
 
 const unknownEntry = refuse('notFound', 'there is no such entry');
 
@@ -55,7 +53,7 @@ async function discard({ ports, registry }: Host, id: InstanceId, entryId: strin
   return done(null);
 }
 
-const refusedCommands = (host: Host): RefusedCommands => ({
+const refusedCommands = (host: Host): RefusedFace => ({
   refusedEntries: (query) => host.ports.refused.list(query),
   retryRefused: (id, entry) => retry(host, id, entry),
   discardRefused: (id, entry) => discard(host, id, entry),
@@ -64,7 +62,7 @@ const refusedCommands = (host: Host): RefusedCommands => ({
 // Queries of the server as a whole: owners of tokens, figures, and the nodes of the cluster.
 
 type ServerCommands = Pick<
-  Gateway,
+  ServerFace,
   | 'signIns'
   | 'authenticate'
   | 'lookUp'
@@ -93,7 +91,7 @@ const nodeView = ({ load, leftMs, ended, bus, ...node }: KnownNode, lease: numbe
   renewedMs: Math.max(0, lease - leftMs),
 });
 
-export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedCommands => {
+export const serverCommands = (host: Host, signIns: ServerCommands['signIns']): ServerCommands & RefusedFace => {
   const { cluster, registry } = host;
   return {
     ...refusedCommands(host),
@@ -127,14 +125,15 @@ interface Stored {
 
 const length = 50;
 
-export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
-  /** The token that this start generated, to be printed once; else null. */
-  readonly made: string | null;
-  /** Returns a fingerprint that changes with the token. */
-  version(): string;
-  /** Reloads the stored token. Returns true if it changed. */
-  refresh(): Promise<boolean>;
-};
+export type Admin = Pick<ServerFace, 'isAdmin'> &
+  Pick<InstanceFace, 'rotateAdminToken'> & {
+    /** The token that this start generated, to be printed once; else null. */
+    readonly made: string | null;
+    /** Returns a fingerprint that changes with the token. */
+    version(): string;
+    /** Reloads the stored token. Returns true if it changed. */
+    refresh(): Promise<boolean>;
+  };
 
 const isStored = (value: unknown): value is Stored => {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,15 +1,10 @@
 /** The people who operate the gateway: their rows, their passwords and their one-time codes. */
-import type { Gateway } from '../views.ts';
+import type { UserFace } from '../views.ts';
 import { done, nameObjection, passwordObjection, refuse, type Result, type Role, type User, userNameOf } from '../model.ts';
 import { Guesses } from '../policy/guesses.ts';
 import type { Ports, UserChange, UserRow } from '../ports.ts';
 
 type UserPorts = Pick<Ports, 'users' | 'passwords' | 'oneTimeCodes' | 'chance' | 'time' | 'media'>;
-
-type UserCommands = Pick<
-  Gateway,
-  'users' | 'createUser' | 'updateUser' | 'removeUser' | 'authenticateUser' | 'changePassword' | 'offerCode' | 'confirmCode' | 'removeCode'
->;
 
 /** The largest number of users. No gateway has that many operators. */
 const most = 1_000;
@@ -60,7 +55,7 @@ const checks = (ports: UserPorts) => {
 
 type Checks = ReturnType<typeof checks>;
 
-const authenticating = (ports: UserPorts, check: Checks): UserCommands['authenticateUser'] => {
+const authenticating = (ports: UserPorts, check: Checks): UserFace['authenticateUser'] => {
   const { users, time } = ports;
   return async ({ name: given, password, code }) => {
     const name = userNameOf(given);
@@ -122,10 +117,10 @@ const ownCommands = (ports: UserPorts, check: Checks) => {
       const row = await known(id, password);
       return row.ok ? changed(row.value, { codeSecret: '' }) : row;
     },
-  } satisfies Partial<UserCommands>;
+  } satisfies Partial<UserFace>;
 };
 
-export const userCommands = (ports: UserPorts): UserCommands => {
+export const userCommands = (ports: UserPorts): UserFace => {
   const { users, time } = ports;
   const check = checks(ports);
   const make = async (name: string, role: Role, password: string): Promise<Result<User>> => {
