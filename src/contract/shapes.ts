@@ -7,7 +7,7 @@ export const Text = (maxLength: number, description: string) => Type.String({ ma
 
 /** Phone numbers and ids that clients of dynamic languages send as numbers too. */
 export const LooseText = (maxLength: number, description: string, minLength = 0) =>
-  Type.Unsafe<string | number>({ type: ['string', 'number'], minLength, maxLength, description });
+  Type.Unsafe<string | number>({ type: ['string', 'number'], ...(minLength === 0 ? {} : { minLength }), maxLength, description });
 
 /** A whole number; digits in a text are read as one before validation. */
 export const Count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description });

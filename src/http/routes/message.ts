@@ -180,23 +180,22 @@ export const messageRoutes: readonly Route[] = [
       pinned: call.body.pin !== false,
     }),
   }),
-  route({
+  performs({
     on: ['POST /message/star'],
     operationId: 'starMessage',
-    credential: 'instance',
     tag,
     summary: 'Star a message for the account, on its phone and all its devices, or take the star away',
     body: StarBody,
     answer: ref(Message),
     invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
     refusals: {
-      ...platformRefusals,
       notSent: { example: 'history sync still in progress, try again in a moment' },
       invalid: { example: 'only messages of chats with people and groups can be starred' },
       notFound: { text: 'Message not found' },
     },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'message.star', { id: String(body.id), on: body.star }), shown(gateway, id)),
+    operation: 'message.star',
+    input: ({ body }) => ({ id: String(body.id), on: body.star }),
+    shown,
   }),
   route({
     on: ['POST /message/markread'],

@@ -95,7 +95,7 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 
 const inEvery: ReadonlySet<string> = new Set(compactFields);
 
-/** A compact chat has some of the fields. */
+/** A compact chat has some of the fields. The example is the answer to the example of the request, which asks for compact chats. */
 const FoundChat = Type.Unsafe<CompactChatView & Partial<ChatView>>({
   ...Type.Object(
     Object.fromEntries(Object.entries(ChatShape.properties).map(([name, shape]) => [name, inEvery.has(name) ? shape : optional(shape)])),
