@@ -7,7 +7,11 @@ import { button, type DashboardStage, dashboardStage } from '#test/support/dashb
 import { until } from '#test/support/until.ts';
 
 const database = withoutBrowser === '' ? await testDatabase() : null;
-const stage = dashboardStage({ LOOKUP_EVERY_MS: '1', ...(database === null ? {} : { DATABASE_URL: database.url }) });
+const stage = dashboardStage({
+  LOOKUP_EVERY_MS: '1',
+  CAMPAIGN_DAILY_CAP: '20',
+  ...(database === null ? {} : { DATABASE_URL: database.url }),
+});
 
 const rows = <T>(text: string): Promise<readonly T[]> => database!.admin.rows<T>({ name: '', text }, []);
 
@@ -86,6 +90,52 @@ inBrowser('columns of a CSV file fill the text of each contact, and rows with er
   assert.deepEqual(textsOf(on, '5511977700011'), ['Oi Ana; Lima de Recife!']);
   assert.deepEqual(textsOf(on, '5511977700012'), ['Oi Cy de Olinda!']);
   assert.deepEqual((await stored()).states.length, 2);
+});
+
+inBrowser('the preview and the question of a campaign name unknown placeholders and the daily limit', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  const numbers = Array.from({ length: 45 }, (_, at) => `55119777010${String(at).padStart(2, '0')}`);
+  const unknown = /does not know this placeholder and sends it as written: \{\{nmae\}\}\. It knows \{\{name\}\}/;
+  const limit =
+    /at most 20 campaign messages within 24 hours\. In the last 24 hours it sent \d+\. The last message leaves about 2 days after/;
+  await page.getByLabel('Numbers').fill(numbers.join('\n'));
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByText(limit).waitFor();
+  await page.getByLabel('Text').fill('Hi {{nmae}}');
+  await preview.getByText(unknown).waitFor();
+  assert.deepEqual(await objectionsTo(on.dashboard, 'campaign with cautions'), []);
+  await button(on, 'Create campaign').click();
+  const dialog = page.getByRole('dialog');
+  assert.match((await dialog.locator('.caution').allTextContents()).join('\n'), new RegExp(`${unknown.source}.*\n.*${limit.source}`));
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('Text').fill('Hi {{name}}');
+  await page.getByLabel('Numbers').fill('5511977701001');
+  await preview.locator('.caution').first().waitFor({ state: 'detached' });
+});
+
+inBrowser('an empty file is refused with a sentence, and the next change of the form removes an error', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  await button(on, 'CSV file').click();
+  const file = page.getByLabel('File', { exact: true });
+  const csv = (text: string) => file.setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  const alerts = page.locator('form [role=alert]');
+  await csv('\r\n;;\r\n');
+  await alerts.filter({ hasText: 'The file is empty, or has only the names of its columns.' }).waitFor();
+  await page.getByLabel('Text').fill('Hi');
+  await button(on, 'Create campaign').click();
+  await alerts.filter({ hasText: 'There is no valid recipient.' }).waitFor();
+  await csv('5511977701001');
+  await page.getByText('Valid recipients: 1.').waitFor();
+  assert.equal(await alerts.count(), 0);
+  await csv('');
+  await alerts.filter({ hasText: 'The file is empty, or has only the names of its columns.' }).waitFor();
+  await button(on, 'Type a list').click();
+  await button(on, 'CSV file').click();
+  assert.equal(await alerts.count(), 0);
 });
 
 inBrowser('an uploaded picture goes out with its caption, and a campaign without a file says what is missing', async () => {

@@ -1,7 +1,19 @@
 /** Recipients of a campaign as the dashboard reads them: typed lists, CSV files, and their faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decoded, filled, numberColumn, readSheet, readTyped, recipientsOf, usesColumns } from '#src/web/page/instance/recipient-list.js';
+import { placeholderText } from '#src/contract/ports.ts';
+import {
+  decoded,
+  filled,
+  gatewayNames,
+  numberColumn,
+  readSheet,
+  readTyped,
+  recipientsOf,
+  stretchedDays,
+  unknownIn,
+  usesColumns,
+} from '#src/web/page/instance/recipient-list.js';
 
 const faults = (text: string) => {
   const sheet = readSheet(text);
@@ -49,6 +61,26 @@ test('recipients: placeholders of columns are filled, and those of the gateway s
   ];
   assert.equal(filled('Oi {{nome}} de {{ Cidade }}, {{lead_email}}', heads, cells), 'Oi Ana de Recife, {{lead_email}}');
   assert.deepEqual([usesColumns('{{nome}}', heads), usesColumns('{{name}}', heads), usesColumns('nome', heads)], [true, false, false]);
+});
+
+test('recipients: placeholders that nobody fills are found, once each', () => {
+  const text = 'Oi {{nmae}}, {{name}} {{ first_name }} {{Nome}} {{lead_city}} {{ Name }} {{Nome completo}} {{nmae}}';
+  assert.deepEqual(unknownIn(text, ['Nome']), ['{{nmae}}', '{{ Name }}', '{{Nome completo}}']);
+  assert.deepEqual(unknownIn('Oi {{nmae', []), []);
+});
+
+test('recipients: the page and the gateway know the same placeholders', () => {
+  for (const name of [...gatewayNames, 'lead_email']) assert.notEqual(placeholderText(name, null), null, name);
+  const unknown = ['Name', 'nmae', 'leads', 'WA_NAME'];
+  assert.equal(unknownIn(unknown.map((name) => `{{${name}}}`).join(' '), []).length, unknown.length);
+  for (const name of unknown) assert.equal(placeholderText(name, null), null, name);
+});
+
+test('recipients: the daily limit stretches a campaign by what is beyond it', () => {
+  const days = (cap: number, sent: number, waiting: number, messages: number) => stretchedDays({ cap, sent, waiting }, messages);
+  assert.deepEqual([days(0, 5, 5, 5_000), days(1_000, 0, 0, 0), days(1_000, 1_000, 0, 0)], [0, 0, 0]);
+  assert.deepEqual([days(1_000, 0, 0, 1_000), days(1_000, 0, 0, 1_001), days(1_000, 300, 0, 701)], [0, 1, 1]);
+  assert.deepEqual([days(1_000, 0, 0, 2_500), days(1_000, 0, 100, 950), days(10, 0, 9_000, 5)], [2, 1, 0]);
 });
 
 test('recipients: files of older spreadsheets are decoded too', () => {

@@ -1,5 +1,5 @@
 /** Texts of the page by name, in the language that the reader chose or the browser prefers. A further language is files in `texts/` and a line here. */
-import { visible } from './texts/visible.js';
+import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';
 import { pt } from './texts/pt.js';
@@ -52,12 +52,14 @@ export const chooseLanguage = (id) => {
 /** Translates a sentence of the server, such as the reason of a session. @type {(sentence: string) => string} */
 export const said = translator(sentences);
 
+const fill = filler(tag);
+
 /**
- * A text, with `{name}` replaced by the values. Characters of a value that would reverse the text are shown as codes.
+ * A text with its values, and with the forms of words that fit the numbers. Characters of a value that would reverse the text are shown as codes.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */
-export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_whole, key) => visible(String(values[key] ?? '')));
+export const t = (name, values = {}) => fill(table[name], values);
 
 /**
  * A text that may be missing; '' then.

@@ -2,18 +2,20 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { call, dataUrlOf, newKey } from '../core/api.js';
+import { call, dataUrlOf, get, newKey } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, t } from '../texts.js';
 import { ask, toast } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Field, OneOf } from '../ui/parts.js';
-import { Preview } from './campaign-preview.js';
+import { cautionsOf, Preview } from './campaign-preview.js';
 import { addressOf } from './campaign-summary.js';
+import { useAnswer } from './load.js';
 import { decoded, filled, numberColumn, readSheet, readTyped, recipientsOf, usesColumns } from './recipient-list.js';
 
 /** @import { Signal } from '@preact/signals' */
 /** @import { Live } from './live.js' */
+/** @import { Stats } from './campaign-preview.js' */
 /** @import { Recipient, Sheet } from './recipient-list.js' */
 
 /** The kinds of messages, in the interface's spelling. Files are all but the first. */
@@ -109,6 +111,7 @@ const Recipients = ({ typed, sheet, column }) => {
   /** @param {boolean} isTyped */
   const turn = (isTyped) => {
     reading.current += 1;
+    failure.value = '';
     typed.value = isTyped;
     take(noSheet);
   };
@@ -119,7 +122,9 @@ const Recipients = ({ typed, sheet, column }) => {
     failure.value = file !== undefined && file.size > largestList ? t('campaignListLarge') : '';
     const read = file === undefined || failure.value !== '' ? noSheet : readSheet(decoded(await file.arrayBuffer()));
     // Another file may have been chosen, or the list may be typed now.
-    if (own === reading.current) take(read);
+    if (own !== reading.current) return;
+    if (file !== undefined && failure.value === '' && read.rows.length === 0) failure.value = t('campaignListEmpty');
+    take(read);
   };
   return html`
     <fieldset class="part">
@@ -222,6 +227,9 @@ export const CampaignForm = ({ live }) => {
   const { heads } = sheet.value;
   const recipients = useMemo(() => recipientsOf(sheet.value, column.value), [sheet.value, column.value]);
   const good = useMemo(() => recipients.filter(({ fault }) => fault === ''), [recipients]);
+  const words = kind.value === 'sticker' ? '' : text.value;
+  const stats = useAnswer(() => /** @type {Promise<Stats>} */ (get('/sender/stats', { instance: live.id })), [live.id]).answer.value;
+  const cautions = cautionsOf({ text: words, heads, messages: good.length, stats });
   /** The same request has the same key, so that a lost answer creates no second campaign. */
   const once = useRef({ request: '', key: '' });
   const { busy, error, onSubmit } = useForm(async (form) => {
@@ -233,6 +241,7 @@ export const CampaignForm = ({ live }) => {
     const question = {
       title: t('campaignCreateTitle'),
       text: t(body.scheduled_for > Date.now() ? 'campaignCreateLater' : 'campaignCreateNow', facts),
+      cautions,
       yes: t('campaignCreateYes'),
     };
     if (!(await ask(question))) return;
@@ -254,7 +263,7 @@ export const CampaignForm = ({ live }) => {
           ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
           <div class="actions"><${Button} type="submit" kind="main" busy=${busy}>${t('campaignCreate')}<//></div>
         </form>
-        <${Preview} recipients=${recipients} good=${good} heads=${heads} text=${kind.value === 'sticker' ? '' : text.value} />
+        <${Preview} recipients=${recipients} good=${good} heads=${heads} text=${words} cautions=${cautions} />
       </div>
     </div>
   `;

@@ -4,9 +4,30 @@ import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { OneOf, Table } from '../ui/parts.js';
-import { filled } from './recipient-list.js';
+import { filled, gatewayNames, stretchedDays, unknownIn } from './recipient-list.js';
 
 /** @import { Recipient } from './recipient-list.js' */
+
+/**
+ * @typedef {object} Stats A part of `GET /sender/stats`.
+ * @property {{ sentLast24h: number, dailyCap: number }} pace
+ * @property {{ scheduled: number }} messages Of all campaigns.
+ */
+
+/**
+ * Returns sentences about what the campaign will do that its author may not expect. The preview and the question before it is created show them.
+ * @param {{ text: string, heads: readonly string[], messages: number, stats: Stats | null }} campaign
+ */
+export const cautionsOf = ({ text, heads, messages, stats }) => {
+  const unknown = unknownIn(text, heads);
+  const { sentLast24h: sent = 0, dailyCap: cap = 0 } = stats?.pace ?? {};
+  const days = stretchedDays({ cap, sent, waiting: stats?.messages.scheduled ?? 0 }, messages);
+  const known = gatewayNames.map((name) => `{{${name}}}`).join(', ');
+  return [
+    ...(unknown.length === 0 ? [] : [t('campaignUnknownNames', { n: unknown.length, names: unknown.join(', '), known })]),
+    ...(days === 0 ? [] : [t('campaignStretched', { cap: count(cap), sent: count(sent), days: count(days) })]),
+  ];
+};
 
 /** Rows that are shown. The figures count all rows. */
 const shown = 50;
@@ -20,8 +41,8 @@ const Row = ({ recipient: { row, written, number, fault } }) => html`
   </tr>
 `;
 
-/** @param {{ recipients: readonly Recipient[], good: readonly Recipient[], heads: readonly string[], text: string }} props */
-export const Preview = ({ recipients, good, heads, text }) => {
+/** @param {{ recipients: readonly Recipient[], good: readonly Recipient[], heads: readonly string[], text: string, cautions: readonly string[] }} props */
+export const Preview = ({ recipients, good, heads, text, cautions }) => {
   const onlyBad = useSignal(true);
   const bad = recipients.length - good.length;
   const chosen = onlyBad.value && bad > 0 ? recipients.filter(({ fault }) => fault !== '') : recipients;
@@ -57,6 +78,7 @@ export const Preview = ({ recipients, good, heads, text }) => {
               ${chosen.length > shown && html`<p class="dim">${t('campaignPreviewMore', { n: count(shown) })}</p>`}
             `
       }
+      <div role="status">${cautions.map((caution) => html`<p key=${caution} class="caution">${caution}</p>`)}</div>
       ${
         first !== undefined &&
         text !== '' &&

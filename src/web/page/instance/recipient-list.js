@@ -141,6 +141,25 @@ const columnOf = (heads, name) => heads.findIndex((head) => head.toLowerCase() =
 /** Returns true if the text has a placeholder with the name of a column. @param {string} text @param {readonly string[]} heads */
 export const usesColumns = (text, heads) => [...text.matchAll(placeholder)].some(([, name = '']) => columnOf(heads, name) >= 0);
 
+/** Names that the gateway fills for each contact, next to all names that begin with `lead_`. They are spelled exactly so. */
+export const gatewayNames = /** @type {const} */ (['name', 'first_name', 'wa_name', 'wa_contactName']);
+
+/** Returns true for a placeholder that the gateway fills. It takes blanks around the name, and leaves other placeholders as they are. @param {string} name */
+const isOfGateway = (name) => /** @type {readonly string[]} */ (gatewayNames).includes(name) || /^lead_\w*$/.test(name);
+
+/**
+ * Returns the placeholders, once each, that neither a column nor the gateway fills. Contacts would read them as they are written.
+ * @param {string} text
+ * @param {readonly string[]} heads
+ */
+export const unknownIn = (text, heads) => [
+  ...new Set(
+    [...text.matchAll(placeholder)]
+      .filter(([, name = '']) => columnOf(heads, name) < 0 && !isOfGateway(name.trim()))
+      .map(([whole]) => whole),
+  ),
+];
+
 /**
  * Fills placeholders that are names of columns. Others stay, because the gateway fills them.
  * @param {string} text
@@ -152,6 +171,14 @@ export const filled = (text, heads, cells) =>
     const column = columnOf(heads, name);
     return column < 0 ? whole : (cells[column] ?? '').trim();
   });
+
+/**
+ * Estimates how long the daily limit keeps a campaign, in whole days; 0 if the limit does not stretch it.
+ * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the most messages within 24 hours, 0 for no limit. `waiting`: messages of other campaigns, which take turns with this one.
+ * @param {number} messages Of this campaign.
+ */
+export const stretchedDays = ({ cap, sent, waiting }, messages) =>
+  cap === 0 || messages === 0 ? 0 : Math.floor((sent + Math.min(waiting, messages) + messages - 1) / cap);
 
 /**
  * Decodes a file: UTF-8, UTF-16 with its mark, or the code page of older spreadsheets.

@@ -88,6 +88,7 @@ export const ofCampaigns = {
   campaignCsv: 'File',
   campaignCsvHint:
     'Columns with commas, semicolons or tabs between them. Names of columns in the first row can be placeholders of the text.',
+  campaignListEmpty: 'The file is empty, or has only the names of its columns.',
   campaignListLarge: 'The file is larger than 32 MB.',
   campaignColumn: 'Column with the numbers',
   campaignColumnOf: 'Column {n}',
@@ -133,6 +134,10 @@ export const ofCampaigns = {
   fault_length: 'a number has 5 to 15 digits',
   fault_twice: 'is in the list twice',
   campaignFirst: 'First message, to {number}',
+  campaignUnknownNames:
+    'The gateway does not know {n|this placeholder|these placeholders} and sends {n|it|them} as written: {names}. It knows {known} and names that begin with lead_.',
+  campaignStretched:
+    'The daily limit stretches this campaign. A session sends at most {cap} campaign {cap|message|messages} within 24 hours. In the last 24 hours it sent {sent}. The last message leaves about {days} {days|day|days} after the start.',
   campaignCreate: 'Create campaign',
   campaignCreateTitle: 'Send this campaign?',
   campaignCreateNow: 'Recipients: {n}. The first message leaves at once, and each next one {min} to {max} s later.',

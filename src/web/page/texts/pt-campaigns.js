@@ -89,6 +89,7 @@ export const ofCampaigns = {
   campaignCsv: 'Arquivo',
   campaignCsvHint:
     'Colunas separadas por vírgula, ponto e vírgula ou tabulação. Nomes de colunas na primeira linha podem ser marcadores do texto.',
+  campaignListEmpty: 'O arquivo está vazio, ou só tem os nomes das colunas.',
   campaignListLarge: 'O arquivo tem mais de 32 MB.',
   campaignColumn: 'Coluna com os números',
   campaignColumnOf: 'Coluna {n}',
@@ -134,6 +135,10 @@ export const ofCampaigns = {
   fault_length: 'um número tem de 5 a 15 dígitos',
   fault_twice: 'está duas vezes na lista',
   campaignFirst: 'Primeira mensagem, para {number}',
+  campaignUnknownNames:
+    'O gateway não conhece {n|este marcador|estes marcadores} e {n|o envia como está escrito|os envia como estão escritos}: {names}. Ele conhece {known} e nomes que começam com lead_.',
+  campaignStretched:
+    'O limite diário prolonga esta campanha. Uma sessão envia no máximo {cap} {cap|mensagem|mensagens} de campanhas em 24 horas. Nas últimas 24 horas enviou {sent}. A última mensagem sai cerca de {days} {days|dia|dias} depois do início.',
   campaignCreate: 'Criar campanha',
   campaignCreateTitle: 'Enviar esta campanha?',
   campaignCreateNow: 'Destinatários: {n}. A primeira mensagem sai agora, e cada uma das seguintes {min} a {max} s depois.',

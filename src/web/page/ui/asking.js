@@ -50,6 +50,7 @@ export const attempt = async (work, done) => {
  * @typedef {object} Question
  * @property {string} title
  * @property {string} text What will happen.
+ * @property {readonly string[]} [cautions] What the reader may not expect of it.
  * @property {string} yes The act itself, such as "Delete".
  * @property {boolean} [danger]
  */
@@ -86,6 +87,7 @@ export const Asking = () => {
       html`
         <${Dialog} title=${question.title} onClose=${() => question.answer(false)}>
           <p>${question.text}</p>
+          ${question.cautions?.map((caution) => html`<p key=${caution} class="caution">${caution}</p>`)}
           <div class="actions">
             <${Button} onClick=${() => question.answer(false)}>${t('cancel')}<//>
             <${Button} kind=${question.danger ? 'danger main' : 'main'} onClick=${() => question.answer(true)}>${question.yes}<//>

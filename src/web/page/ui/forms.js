@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
 
 /**
- * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure.
+ * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure until the form is changed.
  * @param {(fields: FormData, form: HTMLFormElement) => Promise<void>} send
  */
 export const useForm = (send) => {
@@ -20,6 +20,7 @@ export const useForm = (send) => {
       await send(new FormData(form), form);
     } catch (problem) {
       setError(textOfFailure(problem));
+      form.addEventListener('input', () => setError(''), { once: true });
     }
     setBusy(false);
   };

@@ -1,0 +1,20 @@
+/** Fills the values of a text. `{n}` is the value `n`; `{n|day|days}` is the first word for one and the second for other numbers. */
+import { visible } from './visible.js';
+
+/** @typedef {Readonly<Record<string, string | number>>} Values A formatted number is a text; of such texts only those of digits alone can be one. */
+
+/**
+ * Returns a function that fills texts of one language. The rules of plurals are those of CLDR, where Portuguese counts 0 as one.
+ * @param {string} tag Of BCP 47.
+ * @returns {(text: string, values: Values) => string}
+ */
+export const filler = (tag) => {
+  const rules = new Intl.PluralRules(tag);
+  /** @param {string | number | undefined} value */
+  const isOne = (value) => (typeof value === 'number' || /^\d+$/.test(value ?? '')) && rules.select(Number(value)) === 'one';
+  return (text, values) =>
+    text.replaceAll(/\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g, (_whole, key, one, other) => {
+      if (one !== undefined) return isOne(values[key]) ? one : other;
+      return visible(String(values[key] ?? ''));
+    });
+};
