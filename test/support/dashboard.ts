@@ -26,7 +26,7 @@ export interface View {
 export const desk: View = { width: 1400, height: 900, scheme: 'light' };
 
 /** The width of the narrowest common phones. */
-const phone: View = { width: 360, height: 780, scheme: 'light' };
+export const phone: View = { width: 360, height: 780, scheme: 'light' };
 
 /** The windows in which every view has to be right. */
 export const windows: Readonly<Record<string, View>> = {

@@ -80,7 +80,9 @@ export const Pages = () => {
   };
   return html`
     <div ref=${box} class="site" onKeyDown=${onKey}>
-      <${Button} icon="pages" aria-expanded=${isOpen} aria-controls=${id} onClick=${() => setIsOpen(!isOpen)}>${t('pagesMenu')}<//>
+      <${Button} icon="pages" aria-expanded=${isOpen} aria-controls=${id} onClick=${() => setIsOpen(!isOpen)}>
+        <span>${t('pagesMenu')}</span>
+      <//>
       <${List} id=${id} isOpen=${isOpen} />
     </div>
   `;

@@ -136,10 +136,11 @@ export const Failed = ({ error, heading = 'h2', onRetry }) => html`
 
 /**
  * A table that scrolls in its box on a narrow screen. `children`: its rows. `plain`: the last column has no buttons, and scrolls with the others.
- * @param {{ label: string, heads: readonly string[], plain?: boolean, children?: ComponentChildren }} props
+ * `stack`: on a phone each row is a card instead, where a cell shows its `data-head`.
+ * @param {{ label: string, heads: readonly string[], plain?: boolean, stack?: boolean, children?: ComponentChildren }} props
  */
-export const Table = ({ label, heads, plain = false, children }) => html`
-  <div class=${plain ? 'nodes plain' : 'nodes'}>
+export const Table = ({ label, heads, plain = false, stack = false, children }) => html`
+  <div class=${['nodes', plain && 'plain', stack && 'stack'].filter(Boolean).join(' ')}>
     <div class="scroll" tabindex="0" role="group" aria-label=${label}>
       <table>
         <thead>

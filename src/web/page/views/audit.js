@@ -43,10 +43,12 @@ const Row = ({ entry: { at, actor, who, address, method, route, instance, subjec
   <tr>
     <th scope="row">${moment(at)}</th>
     <td>${t(`actor_${actor}`, { who })}</td>
-    <td>${address}</td>
+    <td data-head=${t('auditAddress')}>${address}</td>
     <td><code>${method} ${route}</code></td>
-    <td>${[instance, subject].filter(Boolean).join(' ')}</td>
-    <td class=${status >= 200 && status < 400 ? '' : 'bad-outcome'}>${status === 0 ? t('auditGone') : status}</td>
+    <td data-head=${t('auditAbout')}>${[instance, subject].filter(Boolean).join(' ')}</td>
+    <td data-head=${t('auditOutcome')} class=${status >= 200 && status < 400 ? '' : 'bad-outcome'}>
+      ${status === 0 ? t('auditGone') : status}
+    </td>
   </tr>
 `;
 
@@ -54,7 +56,7 @@ const Row = ({ entry: { at, actor, who, address, method, route, instance, subjec
 const Entries = ({ entries }) => {
   const heads = [t('auditTime'), t('auditWho'), t('auditAddress'), t('auditWhat'), t('auditAbout'), t('auditOutcome')];
   return html`
-    <${Table} label=${t('audit')} heads=${heads}>${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}<//>
+    <${Table} label=${t('audit')} heads=${heads} stack>${entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} />`)}<//>
   `;
 };
 

@@ -82,8 +82,8 @@ const UserRow = ({ user, onChange }) => {
           ${roles.map((one) => html`<option key=${one} value=${one}>${t(`role_${one}`)}</option>`)}
         </select>
       </td>
-      <td>${t(hasCode ? 'userCode_on' : 'userCode_off')}</td>
-      <td>${lastSignInAt === 0 ? t('userNever') : moment(lastSignInAt)}</td>
+      <td data-head=${t('userCode')}>${t(hasCode ? 'userCode_on' : 'userCode_off')}</td>
+      <td data-head=${t('userLast')}>${lastSignInAt === 0 ? t('userNever') : moment(lastSignInAt)}</td>
       <td>
         <${Button} onClick=${() => setResetting(true)} aria-label=${t('userResetOf', { name })}>${t('userReset')}<//>
         ${' '}
@@ -132,7 +132,7 @@ const Users = () => {
         instead ??
         (users.length === 0
           ? html`<p class="dim">${t('usersNone')}</p>`
-          : html`<${Table} label=${t('users')} heads=${heads}>
+          : html`<${Table} label=${t('users')} heads=${heads} stack>
               ${users.map((user) => html`<${UserRow} key=${user.id} user=${user} onChange=${() => reload(load)} />`)}
             <//>`)
       }
@@ -153,9 +153,9 @@ const SignInRow = ({ signedIn: { id, user, role, address, since, until, own }, o
     <tr>
       <th scope="row">${name}${own && html` <span class="dim">(${t('signInOwn')})</span>`}</th>
       <td>${t(`role_${role}`)}</td>
-      <td>${address}</td>
-      <td>${since === 0 ? '' : moment(since)}</td>
-      <td>${moment(until)}</td>
+      <td data-head=${t('signInFrom')}>${address}</td>
+      <td data-head=${t('signInSince')}>${since === 0 ? '' : moment(since)}</td>
+      <td data-head=${t('signInUntil')}>${moment(until)}</td>
       <td><${Button} onClick=${end} aria-label=${t('signInEndOf', { name, address })}>${t('signInEnd')}<//></td>
     </tr>
   `;
@@ -170,7 +170,7 @@ const SignIns = () => {
       <p class="dim">${t(may('administrator') ? 'signInsText' : 'signInsOwn')}</p>
       ${
         instead ??
-        html`<${Table} label=${t('signIns')} heads=${heads}>
+        html`<${Table} label=${t('signIns')} heads=${heads} stack>
           ${(answer.value?.sessions ?? []).map((one) => html`<${SignInRow} key=${one.id} signedIn=${one} onEnded=${() => reload(load)} />`)}
         <//>`
       }

@@ -1,0 +1,73 @@
+/** The pages of the dashboard at the width of a narrow phone, in both languages, with names that are as long as people write them. */
+import assert from 'node:assert/strict';
+import { Dashboard, inBrowser, phone } from '#test/support/dashboard.ts';
+import { adminToken } from '#test/support/gateway.ts';
+import { layoutFaults } from '#test/support/layout.ts';
+import { Scene } from '#test/support/scene.ts';
+
+const longName = 'Padaria Nossa Senhora da Conceição do Mato Dentro, balcão 2';
+/** A name of one word cannot be broken at a blank. */
+const longWord = 'Campanhadenatalparatodososclientesantigosdapadariaedomercado';
+
+/** A session with a long name, and two campaigns. Returns the addresses of the pages to look at. */
+const filledPages = async (scene: Scene): Promise<readonly string[]> => {
+  const account = await scene.paired();
+  const { id } = await account.seen();
+  assert.equal((await account.call('POST', '/instance/updateInstanceName', { name: longName })).status, 200);
+  for (const folder of [longWord, longName]) {
+    const body = { type: 'text', text: 'Hi', folder, numbers: ['5511988880001'], delayMin: 1, delayMax: 1, scheduled_for: 0 };
+    assert.equal((await account.call('POST', '/sender/simple', body)).status, 200);
+  }
+  const tabs = ['', '/campaigns', '/campaigns/new', '/webhooks', '/chatbot', '/chatwoot', '/console', '/settings'];
+  const pages = [
+    'start',
+    'charts',
+    'alerting',
+    'global-webhook',
+    'disk-use',
+    'moving',
+    'people',
+    'audit-log',
+    'settings-in-force',
+    'about',
+  ];
+  return ['/admin', ...tabs.map((tab) => `/admin/sessions/${id}${tab}`), ...pages.map((page) => `/admin/${page}`)];
+};
+
+/** Opens each page and returns a sentence for each fault. */
+const faultsOf = async (scene: Scene, locale: string, pages: readonly string[]): Promise<readonly string[]> => {
+  const dashboard = await Dashboard.open(scene.gateway.address, { ...phone, locale });
+  const { page } = dashboard;
+  try {
+    await dashboard.goto('/admin');
+    await page.locator('input').first().fill(adminToken);
+    await page.keyboard.press('Enter');
+    await page.locator('.site').waitFor();
+    const found: string[] = [];
+    for (const where of pages) {
+      await dashboard.goto(where);
+      await page.locator('main :is(h1, .grid)').first().waitFor();
+      await page.locator('main .turning').first().waitFor({ state: 'detached' });
+      found.push(...(await layoutFaults(dashboard)).map((fault) => `${locale} ${where}: ${fault}`));
+    }
+    return [...found, ...dashboard.complaints];
+  } finally {
+    await dashboard.close();
+  }
+};
+
+inBrowser('on a narrow phone nothing covers anything, is cut, or scrolls sideways outside of a table', async () => {
+  const scene = await Scene.open();
+  const user = { name: 'ana.maria.da.silva.operadora', role: 'operator', password: 'a password for one test' };
+  const made = await scene.gateway.call('POST', '/admin/users', { body: user });
+  try {
+    assert.equal(made.status, 200, JSON.stringify(made.body));
+    const pages = await filledPages(scene);
+    // Portuguese has the longer words.
+    assert.deepEqual(await faultsOf(scene, 'pt-BR', pages), []);
+    assert.deepEqual(await faultsOf(scene, 'en-US', pages.slice(0, 3)), []);
+  } finally {
+    await scene.gateway.call('POST', '/admin/users/delete', { body: { id: made.body['id'] } });
+    await scene.close();
+  }
+});

@@ -1,0 +1,40 @@
+/** Looks for what a narrow window breaks: texts that cover each other, text that is cut, and boxes that scroll sideways. */
+import type { Dashboard } from './dashboard.ts';
+
+/**
+ * Parts that may scroll sideways, because a finger moves them: tables in a marked box, the tabs of a session, the counts of the list, and program text.
+ */
+const sideways = '.nodes:not(.stack) > .scroll, .deliveries .scroll, .tabs, .counts, pre';
+
+/** Runs in the page. Returns a sentence for each fault. */
+const faults = `(() => {
+  const found = [];
+  const isShown = (node) => {
+    const { width, height } = node.getBoundingClientRect();
+    if (width <= 1 || height <= 1 || node.closest('.hidden-text, [aria-hidden=true], .skip, svg, .toasts, thead') !== null) return false;
+    return getComputedStyle(node).visibility !== 'hidden';
+  };
+  const nameOf = (node) => node.tagName.toLowerCase() + ' "' + (node.textContent ?? '').trim().slice(0, 40) + '"';
+  const selector = 'a, button, h1, h2, h3, .badge, .live, .note, th, td, p, dt, dd, input, select, textarea, legend, label';
+  const pieces = [...document.querySelectorAll('#app :is(' + selector + ')')].filter(isShown);
+  for (const [index, one] of pieces.entries())
+    for (const other of pieces.slice(index + 1)) {
+      if (one.contains(other) || other.contains(one) || [one, other].some((node) => node.closest('${sideways}') !== null)) continue;
+      const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+      const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (width > 2 && height > 2) found.push(nameOf(one) + ' covers ' + nameOf(other));
+    }
+  for (const node of document.querySelectorAll('#app *')) {
+    if (node.scrollWidth <= node.clientWidth + 1 || !isShown(node) || node.closest('${sideways}') !== null) continue;
+    const { overflowX, textOverflow } = getComputedStyle(node);
+    if (overflowX === 'auto' || overflowX === 'scroll') found.push(nameOf(node) + ' scrolls sideways');
+    else if (overflowX === 'hidden' && textOverflow !== 'ellipsis') found.push(nameOf(node) + ' is cut');
+    else if (/^h[123]$/i.test(node.tagName)) found.push(nameOf(node) + ' is cut');
+  }
+  if (document.documentElement.scrollWidth > innerWidth) found.push('the page is wider than the window');
+  return found;
+})()`;
+
+/** Returns a sentence for each fault of the layout that is shown now. */
+export const layoutFaults = ({ page }: Dashboard): Promise<readonly string[]> => page.evaluate<readonly string[]>(faults);
