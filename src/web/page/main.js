@@ -23,6 +23,7 @@ import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
+import { guardForms } from './ui/unsaved.js';
 import { Alerts } from './views/alerts.js';
 import { Audit } from './views/audit.js';
 import { Figures } from './views/figures.js';
@@ -106,5 +107,6 @@ const App = () => {
 };
 
 startRouter();
+guardForms();
 load();
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

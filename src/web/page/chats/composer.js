@@ -87,6 +87,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   return html`
     <form
       class="composer"
+      data-unguarded
       onSubmit=${(/** @type {Event} */ event) => {
         event.preventDefault();
         void submit();

@@ -5,13 +5,30 @@ import { signal } from '@preact/signals';
 export const place = signal(location.pathname);
 
 /**
+ * What asks before a view is left. `ask` answers whether it may be.
+ * @typedef {{ isNeeded: () => boolean, ask: () => Promise<boolean> }} Guard
+ */
+
+/** @type {Guard} */
+let guard = { isNeeded: () => false, ask: async () => true };
+
+/** Sets the guard of links and of the browser's "back". Views that lead on by themselves are not asked. @param {Guard} own */
+export const guardPlace = (own) => {
+  guard = own;
+};
+
+/** The number of the present entry in the history of this tab. Each entry keeps its own, so that the way back to it is known. */
+let entry = Number(history.state?.entry ?? 0);
+
+/**
  * Shows another view.
  * @param {string} path
  * @param {{ replace?: boolean }} [options] `replace`: "back" does not return to the view that is left.
  */
 export const go = (path, { replace = false } = {}) => {
   if (path === location.pathname) return;
-  history[replace ? 'replaceState' : 'pushState'](null, '', path);
+  if (!replace) entry += 1;
+  history[replace ? 'replaceState' : 'pushState']({ entry }, '', path);
   place.value = path;
 };
 
@@ -56,13 +73,36 @@ const onClick = (event) => {
   )
     return;
   event.preventDefault();
-  go(link.pathname);
+  const path = link.pathname;
+  if (path === location.pathname || !guard.isNeeded()) go(path);
+  else void guard.ask().then((yes) => yes && go(path));
+};
+
+/** A way through the history that was asked for already. */
+let isAllowed = false;
+
+/** The browser has moved already. Where the guard has to ask, the page goes to its own entry first. @param {PopStateEvent} event */
+const onMove = (event) => {
+  // The entry of the skip link has no number, and its view is that of the entry before.
+  const to = Number(event.state?.entry ?? entry);
+  const steps = to - entry;
+  if (isAllowed || steps === 0 || location.pathname === place.peek() || !guard.isNeeded()) {
+    isAllowed = false;
+    entry = to;
+    place.value = location.pathname;
+    return;
+  }
+  history.go(-steps);
+  void guard.ask().then((yes) => {
+    if (!yes) return;
+    isAllowed = true;
+    history.go(steps);
+  });
 };
 
 /** Takes over links of the page and the browser's "back". */
 export const startRouter = () => {
-  addEventListener('popstate', () => {
-    place.value = location.pathname;
-  });
+  history.replaceState({ entry }, '');
+  addEventListener('popstate', onMove);
   document.addEventListener('click', onClick);
 };

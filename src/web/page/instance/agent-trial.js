@@ -53,7 +53,7 @@ export const Trial = ({ live, agentId, name }) => {
   useEffect(() => list.current?.scrollTo({ top: list.current.scrollHeight }), [said.value]);
   const { busy, error, onSubmit } = useForm(async (form, element) => {
     const text = String(form.get('text') ?? '').trim();
-    if (text === '') return;
+    if (text === '') return false;
     const before = said.value;
     const asked = [...before, /** @type {Said} */ ({ role: 'user', text })];
     said.value = asked;
@@ -64,6 +64,7 @@ export const Trial = ({ live, agentId, name }) => {
       // The conversation may have been started again meanwhile.
       if (said.value === asked) said.value = [...asked, { role: 'assistant', ...answer }];
       element.reset();
+      return undefined;
     } catch (problem) {
       if (said.value === asked) said.value = before;
       throw problem;

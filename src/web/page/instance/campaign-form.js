@@ -244,11 +244,12 @@ export const CampaignForm = ({ live }) => {
       cautions,
       yes: t('campaignCreateYes'),
     };
-    if (!(await ask(question))) return;
+    if (!(await ask(question))) return false;
     /** @type {{ folder_id: string, count: number }} */
     const made = await call('POST', path, { instance: live.id, body, headers: { 'idempotency-key': once.current.key } });
     toast(t('campaignCreated', { n: count(made.count) }));
     go(addressOf(live.id, made.folder_id), { replace: true });
+    return undefined;
   });
   return html`
     <div class="daily">

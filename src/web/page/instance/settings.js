@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { t } from '../texts.js';
-import { ask, attempt } from '../ui/asking.js';
+import { ask, attempt, toast } from '../ui/asking.js';
+import { useForm } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
 import { actOnSession } from './acts.js';
 import { useAnswer } from './load.js';
@@ -17,20 +18,16 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** @param {{ title: string, lead: string, onSave: (form: FormData) => Promise<unknown>, children?: ComponentChildren }} props */
 const Card = ({ title, lead, onSave, children }) => {
-  const busy = useSignal(false);
-  /** @param {SubmitEvent} event */
-  const submit = async (event) => {
-    event.preventDefault();
-    busy.value = true;
-    await attempt(() => onSave(new FormData(/** @type {HTMLFormElement} */ (event.target))), t('saved'));
-    busy.value = false;
-  };
+  const { busy, error, onSubmit } = useForm(async (fields) => {
+    await onSave(fields);
+    toast(t('saved'));
+  });
   return html`
-    <form class="panel form" onSubmit=${submit}>
+    <form class="panel form" onSubmit=${onSubmit}>
       <h2>${title}</h2>
       <p class="dim">${lead}</p>
-      ${children}
-      <div class="actions"><${Button} type="submit" busy=${busy.value}>${t('save')}<//></div>
+      ${children} ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
+      <div class="actions"><${Button} type="submit" busy=${busy}>${t('save')}<//></div>
     </form>
   `;
 };

@@ -111,7 +111,7 @@ const CodeForm = ({ busy, error, onAsk }) => {
     `;
   }
   return html`
-    <form class="aside" onSubmit=${onSubmit}>
+    <form class="aside" data-unguarded onSubmit=${onSubmit}>
       <${Field}
         label=${t('pairPhone')}
         hint=${t('pairPhoneHint')}

@@ -5,6 +5,7 @@ import { call, get, post, textOfFailure } from '../core/api.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Button, Field, Icon } from '../ui/parts.js';
+import { saved } from '../ui/unsaved.js';
 
 /** @import { PasskeyNotice } from './types.ts' */
 
@@ -115,8 +116,9 @@ const ByHand = ({ id }) => {
     setBusy(true);
     setError('');
     try {
-      const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('assertion'));
-      await post('/instance/passkey', assertionOf(text), { instance: id });
+      const form = /** @type {HTMLFormElement} */ (event.target);
+      await post('/instance/passkey', assertionOf(String(new FormData(form).get('assertion'))), { instance: id });
+      saved(form);
     } catch (problem) {
       setError(problem instanceof SyntaxError ? t('passkeyNoJson') : textOfFailure(problem));
     }

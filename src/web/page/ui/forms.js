@@ -2,10 +2,12 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
+import { saved } from './unsaved.js';
 
 /**
  * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure until the form is changed.
- * @param {(fields: FormData, form: HTMLFormElement) => Promise<void>} send
+ * `send` answers false if it sent nothing.
+ * @param {(fields: FormData, form: HTMLFormElement) => Promise<void | false>} send
  */
 export const useForm = (send) => {
   const [busy, setBusy] = useState(false);
@@ -17,7 +19,7 @@ export const useForm = (send) => {
     setBusy(true);
     setError('');
     try {
-      await send(new FormData(form), form);
+      if ((await send(new FormData(form), form)) !== false) saved(form);
     } catch (problem) {
       setError(textOfFailure(problem));
       form.addEventListener('input', () => setError(''), { once: true });

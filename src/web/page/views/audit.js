@@ -68,7 +68,7 @@ const Filter = ({ onFilter }) => {
     onFilter(queryOf(new FormData(/** @type {HTMLFormElement} */ (event.target))));
   };
   return html`
-    <form class="audit-filter" onSubmit=${onSubmit}>
+    <form class="audit-filter" data-unguarded onSubmit=${onSubmit}>
       <${Field} label=${t('auditWho')} hint=${t('auditWhoHint')} name="who" autocomplete="off" spellcheck="false" />
       <${Field} label=${t('auditInstance')} name="instance" autocomplete="off" spellcheck="false" />
       <${Field} label=${t('auditFrom')} name="from" type="datetime-local" />

@@ -6,6 +6,7 @@ import { sessionAddress } from '../core/router.js';
 import { t } from '../texts.js';
 import { Button, Field, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
+import { saved } from '../ui/unsaved.js';
 
 /**
  * @typedef {object} Moved One session of the answer to `POST /admin/import`.
@@ -90,13 +91,14 @@ export const Moving = () => {
   /** @param {SubmitEvent} event */
   const onSubmit = async (event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const form = /** @type {HTMLFormElement} */ (event.target);
     const act = /** @type {HTMLButtonElement | null} */ (event.submitter)?.value ?? 'try';
     setBusy(act);
     setError('');
     setAnswer(null);
     try {
-      setAnswer(await upload(form, act === 'try'));
+      setAnswer(await upload(new FormData(form), act === 'try'));
+      if (act !== 'try') saved(form);
     } catch (problem) {
       setError(textOfFailure(problem));
     }

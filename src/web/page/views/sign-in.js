@@ -103,7 +103,7 @@ const Form = ({ way, onOther }) => {
       });
   };
   return html`
-    <form class="panel" onSubmit=${onSubmit}>
+    <form class="panel" data-unguarded onSubmit=${onSubmit}>
       <h1>${t('signInTitle')}</h1>
       ${expired.value && html`<p role="status">${t('signInExpired')}</p>`}
       ${way === 'token' ? html`<${TokenFields} error=${error} />` : html`<${NameFields} error=${error} />`}

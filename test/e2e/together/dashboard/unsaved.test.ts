@@ -1,0 +1,79 @@
+/** Forms that somebody began to fill, in a real browser: the page asks before Back, a link or a reload loses what was typed. */
+import assert from 'node:assert/strict';
+import { inBrowser } from '#test/support/dashboard.ts';
+import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+
+const stage = dashboardStage();
+
+/** Opens the list, then the settings of the session by links of the page, and types a name. Returns the field. */
+const begin = async ({ dashboard, id }: DashboardStage) => {
+  const { page } = dashboard;
+  await dashboard.goto(`/admin/sessions/${id}`);
+  await page.getByRole('link', { name: 'Settings' }).click();
+  const field = page.getByLabel('Name', { exact: true });
+  await field.fill('half a na');
+  return field;
+};
+
+const pathOf = ({ dashboard: { page } }: DashboardStage): string => new URL(page.url()).pathname;
+
+inBrowser('Back asks before it leaves a form, and stays or goes as one answers', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const settings = `/admin/sessions/${on.id}/settings`;
+  const field = await begin(on);
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await page.goBack();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(pathOf(on), settings);
+  assert.equal(await field.inputValue(), 'half a na');
+  await page.goBack();
+  await dialog.getByRole('button', { name: 'Leave' }).click();
+  await page.locator('.chart').first().waitFor();
+  assert.equal(pathOf(on), `/admin/sessions/${on.id}`);
+  await page.goForward();
+  await field.waitFor();
+  assert.notEqual(await field.inputValue(), 'half a na');
+  assert.equal(pathOf(on), settings);
+});
+
+inBrowser('a link and a reload ask too, and a saved form asks nothing', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const field = await begin(on);
+  await page.getByRole('link', { name: 'Console' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(await field.inputValue(), 'half a na');
+  const asked = page.waitForEvent('dialog');
+  void page.reload().catch(() => undefined);
+  const question = await asked;
+  assert.equal(question.type(), 'beforeunload');
+  await question.dismiss();
+  assert.equal(await field.inputValue(), 'half a na');
+  await field.fill('a whole name');
+  await page.locator('form', { has: field }).getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByRole('link', { name: 'Console' }).click();
+  await page.getByLabel('Number').waitFor();
+  await page.goBack();
+  await page.getByLabel('Name', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  assert.deepEqual(on.dashboard.complaints, []);
+});
+
+inBrowser('a dialog with a begun form asks before Back closes it', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await button(on, 'New webhook').first().click();
+  await page.getByLabel('Address of the receiver').fill('https://example.com/ho');
+  await page.goBack();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(await page.getByLabel('Address of the receiver').inputValue(), 'https://example.com/ho');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.locator('.chart').first().waitFor();
+});
