@@ -79,6 +79,65 @@ for (const [view, path, classes] of [
     assert.equal(await page.getByLabel('Admin token').count(), 0, 'nobody has to sign in again');
   });
 
+/** What a page says where it could not load something. */
+const noAnswer = ({ dashboard: { page } }: DashboardStage) => page.getByText('The server does not answer.', { exact: true });
+
+inBrowser('a page that asks nothing by itself says that the server is gone, and keeps what was typed', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const banner = page.locator('.no-contact');
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('half a na');
+  const another = await page.context().newPage();
+  await another.goto(`${on.dashboard.address}/admin/disk-use`);
+  await another.getByRole('heading', { name: 'Parts of the database' }).waitFor();
+  await restart(on, async () => {
+    await another.locator('.no-contact').waitFor();
+    assert.equal(await another.getByRole('heading', { name: 'Parts of the database' }).count(), 1);
+    await page.bringToFront();
+    await banner.waitFor();
+    await page.locator('form').first().getByRole('button', { name: 'Save' }).click();
+    await noAnswer(on).waitFor();
+  });
+  await banner.waitFor({ state: 'detached' });
+  await noAnswer(on).waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'half a na');
+  await another.close();
+});
+
+inBrowser('figures that could not be loaded are loaded when the server is back', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await page.locator('.chart').waitFor();
+  await restart(on, async () => {
+    await page.getByRole('link', { name: 'Figures' }).click();
+    await page.locator('.no-contact').waitFor();
+    await noAnswer(on).waitFor();
+  });
+  await page.locator('.figure').first().waitFor();
+  assert.equal(await noAnswer(on).count(), 0);
+});
+
+inBrowser('a conversation that was opened while the server was gone is loaded when it is back', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.scene.write(on.account, 'Is anybody there?');
+  await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);
+  await page.locator('.chat-rows a').first().waitFor();
+  await restart(on, async () => {
+    await page.locator('.no-contact').waitFor();
+    await page.locator('.chat-rows a').first().click();
+    await noAnswer(on).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('Yes');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await noAnswer(on).nth(1).waitFor();
+  });
+  await page.locator('.message').getByText('Is anybody there?').waitFor();
+  assert.equal(await noAnswer(on).count(), 0);
+});
+
 inBrowser('an open question closes when another view is shown', async () => {
   const on = await stage();
   const { page } = on.dashboard;

@@ -17,6 +17,7 @@ import { html } from 'htm/preact';
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
+import { startHeartbeat, whenBack } from './core/contact.js';
 import { match, place, startRouter } from './core/router.js';
 import { loadSession, session } from './core/session.js';
 import { t } from './texts.js';
@@ -108,5 +109,7 @@ const App = () => {
 
 startRouter();
 guardForms();
+startHeartbeat();
+whenBack(() => failure.peek() !== null && load());
 load();
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
+import { whenBack } from '../core/contact.js';
 import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { Button, Icon } from '../ui/parts.js';
@@ -45,6 +46,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useEffect(() => whenBack(() => setError('')), []);
   useEffect(() => {
     if (answered === null) return;
     // The answer is another message, even with the same text, and needs a new idempotency key.

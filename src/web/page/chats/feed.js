@@ -1,5 +1,6 @@
 /** Applies the events of the session's stream to the list of chats and to the open conversation. */
 import { signal } from '@preact/signals';
+import { whenBack } from '../core/contact.js';
 import { follow } from '../core/stream.js';
 
 /** @import { ChatList } from './chat-list.js' */
@@ -23,21 +24,28 @@ export class ChatFeed {
 
   /** Follows the events. Returns a function that stops this. */
   start() {
-    return follow(`/sse?events=${types.join(',')}`, {
+    const refresh = () => {
+      void this.#list.refresh();
+      void this.#open?.refresh();
+    };
+    const stopWaiting = whenBack(refresh);
+    const stop = follow(`/sse?events=${types.join(',')}`, {
       instance: this.#list.instance,
       onEvent: (type, data) => this.#take(type, data),
       onState: (state) => {
         this.state.value = state;
-        if (state !== 'open') return;
         // Events may have been missed while the stream was lost.
-        void this.#list.refresh();
-        void this.#open?.refresh();
+        if (state === 'open') refresh();
       },
       onRefused: () => {
         this.state.value = 'refused';
         void this.#list.load();
       },
     });
+    return () => {
+      stopWaiting();
+      stop();
+    };
   }
 
   /** @param {Conversation | null} conversation */

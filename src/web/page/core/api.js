@@ -1,5 +1,5 @@
 /** Requests to the server. The browser adds the session's cookie; with `instance` a request counts as with that instance's token. */
-import { hasAnswered, isSilent } from './contact.js';
+import { hasAnswered, isSilent, ofProxies } from './contact.js';
 
 export class ApiError extends Error {
   /**
@@ -41,9 +41,6 @@ const headersOf = ({ instance, body, bytes, headers }) => ({
   ...(bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
   ...headers,
 });
-
-/** A proxy that does not reach the server answers in its place. */
-const ofProxies = new Set([502, 504]);
 
 /**
  * The answer as it comes, also when it refuses; for streams. Throws an ApiError without an answer.
@@ -118,6 +115,12 @@ export const dataUrlOf = (file) =>
     reader.addEventListener('error', () => reject(reader.error ?? new Error(file.name)));
     reader.readAsDataURL(file);
   });
+
+/** Returns true if the server did not answer: the shell says so. @param {unknown} failure */
+export const isUnanswered = (failure) => failure instanceof ApiError && (failure.status === 0 || ofProxies.has(failure.status));
+
+/** Returns true for a failure that ends by itself: the server does not answer, or is not ready. @param {unknown} failure */
+export const isPassing = (failure) => isUnanswered(failure) || (failure instanceof ApiError && failure.status === 503);
 
 /** Returns the text of a failure, which may be any thrown value. @param {unknown} failure */
 export const textOfFailure = (failure) => (failure instanceof Error ? failure.message : String(failure));

@@ -1,7 +1,8 @@
 /** The state of forms that send one request. */
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
-import { textOfFailure } from '../core/api.js';
+import { useEffect, useState } from 'preact/hooks';
+import { isPassing, textOfFailure } from '../core/api.js';
+import { whenBack } from '../core/contact.js';
 import { saved } from './unsaved.js';
 
 /**
@@ -12,6 +13,9 @@ import { saved } from './unsaved.js';
 export const useForm = (send) => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
+  const [passes, setPasses] = useState(false);
+  // That the server does not answer is not true any more when it is back.
+  useEffect(() => (passes ? whenBack(() => setError('')) : undefined), [passes]);
   /** @param {SubmitEvent} event */
   const onSubmit = async (event) => {
     event.preventDefault();
@@ -22,6 +26,7 @@ export const useForm = (send) => {
       if ((await send(new FormData(form), form)) !== false) saved(form);
     } catch (problem) {
       setError(textOfFailure(problem));
+      setPasses(isPassing(problem));
       form.addEventListener('input', () => setError(''), { once: true });
     }
     setBusy(false);

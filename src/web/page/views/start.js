@@ -1,9 +1,10 @@
 /** From an empty server to the first message: three steps, of which one is open. */
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ApiError, get, post } from '../core/api.js';
 import { sessionAddress } from '../core/router.js';
 import { session } from '../core/session.js';
+import { useAnswer } from '../instance/load.js';
 import { firstRun, noteFirstRun } from '../sessions/first-run.js';
 import { NameForm } from '../sessions/new-session.js';
 import { Pairing } from '../sessions/pairing.js';
@@ -11,7 +12,7 @@ import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
-import { Button, Failed, Field, Icon, Loading } from '../ui/parts.js';
+import { Button, Field, Icon } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -168,20 +169,14 @@ const Steps = ({ begun }) => {
 };
 
 export const Start = () => {
-  const [begun, setBegun] = useState(/** @type {Awaited<ReturnType<typeof loadProgress>> | null} */ (null));
-  const [error, setError] = useState(/** @type {unknown} */ (null));
-  const load = () => {
-    setError(null);
-    loadProgress().then(setBegun, setError);
-  };
-  useEffect(load, []);
+  const { answer, instead } = useAnswer(loadProgress, []);
   return html`
     <${Shell} title=${t('startTitle')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('startCrumb') }]}>
       <div class="start">
         <h1>${t('startTitle')}</h1>
         <p class="dim">${t('startLead')}</p>
         <p class="dim"><a href="/admin/moving">${t('movingStart')}</a></p>
-        ${error !== null ? html`<${Failed} error=${error} onRetry=${load} />` : begun === null ? html`<${Loading} />` : html`<${Steps} begun=${begun} />`}
+        ${instead ?? html`<${Steps} begun=${answer.value} />`}
       </div>
     <//>
   `;
