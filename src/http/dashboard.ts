@@ -26,6 +26,7 @@ const views = [
   '/admin/cluster/*',
   '/admin/proxies-of-sessions',
   '/admin/global-webhook',
+  '/admin/global-webhook/*',
   '/admin/disk-use',
   '/admin/moving',
   '/admin/people',

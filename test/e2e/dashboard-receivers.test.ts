@@ -95,6 +95,51 @@ inBrowser('a delivery is opened with its request, its answer and its attempts, a
   // Answers to the dashboard have no token at all.
   assert.deepEqual([sent.token, sent.message.text], ['', 'third']);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+inBrowser('an open delivery has an address, Back closes it, and a colleague opens it at the same address', async () => {
+  const { id, dashboard } = await stage();
+  const { page } = dashboard;
+  const list = `/admin/sessions/${id}/webhooks`;
+  const pathname = () => new URL(page.url()).pathname;
+  const open = page.getByRole('button', { name: /^Details of messages/ }).first();
+  const dialog = page.getByRole('dialog', { name: 'Delivery: messages' });
+  await dashboard.goto(`/admin/sessions/${id}`);
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await open.click();
+  await dialog.waitFor();
+  const shared = pathname();
+  assert.match(shared, new RegExp(`^${list}/[^/]+$`));
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(pathname(), list);
+  await page.goForward();
+  await dialog.waitFor();
+  // The cross goes back as well, so that Back does not open the dialog again.
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.waitForURL(`**${list}`);
+  await page.goBack();
+  await page.locator('.chart').waitFor();
+
+  await dashboard.goto(shared);
+  await dialog.getByRole('group', { name: 'Payload' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(pathname(), list);
+
+  await dashboard.goto('/admin/global-webhook');
+  await open.click();
+  await dialog.waitFor();
+  const global = pathname();
+  assert.match(global, /^\/admin\/global-webhook\/[^/]+$/);
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached' });
+  await dashboard.goto(global);
+  await dialog.getByRole('group', { name: 'Payload' }).waitFor();
+  await dashboard.goto(`${list}/gone~msg_gone`);
+  await page.getByRole('dialog', { name: 'Delivery' }).getByRole('alert').waitFor();
 });
 
 inBrowser('selected deliveries are sent again, and a time leaves only the events of a period', async () => {

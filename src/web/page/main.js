@@ -55,6 +55,7 @@ const views = [
   { path: '/admin/cluster/:name', view: NodePage },
   { path: '/admin/proxies-of-sessions', view: Proxies },
   { path: '/admin/global-webhook', view: GlobalWebhook },
+  { path: '/admin/global-webhook/:item', view: GlobalWebhook },
   { path: '/admin/disk-use', view: Storage },
   { path: '/admin/people', view: People },
   { path: '/admin/audit-log', view: Audit },

@@ -28,8 +28,18 @@ let entry = Number(history.state?.entry ?? 0);
 export const go = (path, { replace = false } = {}) => {
   if (path === location.pathname) return;
   if (!replace) entry += 1;
-  history[replace ? 'replaceState' : 'pushState']({ entry }, '', path);
+  const from = replace ? history.state?.from : location.pathname;
+  history[replace ? 'replaceState' : 'pushState']({ entry, from }, '', path);
   place.value = path;
+};
+
+/**
+ * Leaves a part that has an address of its own for the view around it. It is the way back where the reader came from that view.
+ * @param {string} path Of the view around the part.
+ */
+export const leaveFor = (path) => {
+  if (history.state?.from === path) history.back();
+  else go(path, { replace: true });
 };
 
 /**
@@ -102,7 +112,7 @@ const onMove = (event) => {
 
 /** Takes over links of the page and the browser's "back". */
 export const startRouter = () => {
-  history.replaceState({ entry }, '');
+  history.replaceState({ ...history.state, entry }, '');
   addEventListener('popstate', onMove);
   document.addEventListener('click', onClick);
 };

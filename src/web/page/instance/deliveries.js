@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
-import { sessionAddress } from '../core/router.js';
+import { go, sessionAddress } from '../core/router.js';
 import { count, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, Field, OneOf } from '../ui/parts.js';
-import { callerOf, canReplay, DeliveryBadge, DeliveryDialog, replayAll } from './delivery.js';
+import { callerOf, canReplay, deliveryAddress, DeliveryBadge, DeliveryDialog, replayAll } from './delivery.js';
 import { useAnswer, useRefresh } from './load.js';
 import { timeText, untilText } from './times.js';
 
@@ -180,12 +180,11 @@ const Rows = ({ of, deliveries, nameOf, picked, onOpen, onReplay }) => {
   `;
 };
 
-/** @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean }} props */
-export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
+/** `item`: the delivery in the address. @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean, item?: string }} props */
+export const Deliveries = ({ of, webhooks, hasChatwoot, item }) => {
   const filter = useSignal(/** @type {Filter} */ ({ state: '', webhook: '', from: '', to: '' }));
   const shown = useSignal(page);
   const picked = useSignal(/** @type {ReadonlySet<string>} */ (new Set()));
-  const opened = useSignal(/** @type {Delivery | null} */ (null));
   const query = queryOf(filter.value, shown.value);
   const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
   useRefresh(load, refreshMs);
@@ -221,13 +220,13 @@ export const Deliveries = ({ of, webhooks, hasChatwoot }) => {
                 deliveries=${deliveries}
                 nameOf=${(/** @type {string} */ id) => hosts.get(id) ?? (hasChatwoot ? 'Chatwoot' : id)}
                 picked=${picked}
-                onOpen=${(/** @type {Delivery} */ one) => (opened.value = one)}
+                onOpen=${(/** @type {Delivery} */ one) => go(deliveryAddress(of, one))}
                 onReplay=${load}
               />
               ${answer.value.hasMore && shown.value < 500 && html`<div class="actions"><${Button} onClick=${() => (shown.value += page * 3)}>${t('more')}<//></div>`}
             `)
       }
-      ${opened.value !== null && html`<${DeliveryDialog} of=${of} delivery=${opened.value} onClose=${() => (opened.value = null)} />`}
+      ${item !== undefined && html`<${DeliveryDialog} key=${item} of=${of} item=${item} />`}
     </section>
   `;
 };

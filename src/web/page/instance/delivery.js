@@ -1,6 +1,7 @@
 /** One delivery in a dialog: what was sent, what the receiver answered, and when. */
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
+import { leaveFor, sessionAddress } from '../core/router.js';
 import { count, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { attempt, toast } from '../ui/asking.js';
@@ -36,10 +37,23 @@ const refreshMs = 3_000;
 /** @param {Owner} of @returns {{ instance?: string }} */
 export const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
 
+/** Returns the address of the deliveries in the page, or of one of them. @param {Owner} of @param {Pick<Delivery, 'id' | 'webhook'>} [delivery] */
+export const deliveryAddress = ({ instance }, delivery) => {
+  const item = delivery === undefined ? undefined : `${delivery.webhook}~${delivery.id}`;
+  if (instance !== undefined) return sessionAddress(instance, 'webhooks', item);
+  return ['/admin/global-webhook', ...(item === undefined ? [] : [encodeURIComponent(item)])].join('/');
+};
+
+/** Reads the part of the address that names a delivery. @param {string} item @returns {Pick<Delivery, 'id' | 'webhook'>} */
+const namedBy = (item) => {
+  const at = item.indexOf('~');
+  return { webhook: item.slice(0, Math.max(0, at)), id: item.slice(at + 1) };
+};
+
 /** Returns false for a delivery that waits in its lane, because the gateway sends it anyway. @param {Delivery} delivery */
 export const canReplay = ({ state }) => state !== 'waiting';
 
-/** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Delivery[]} deliveries */
+/** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Pick<Delivery, 'id' | 'webhook'>[]} deliveries */
 export const replayAll = async (of, deliveries) => {
   let n = 0;
   for (const webhook of new Set(deliveries.map((one) => one.webhook))) {
@@ -106,9 +120,10 @@ const Content = ({ details: { id, state, created, next_attempt: next, url, heade
   <${Block} title=${t('deliveryPayload')} text=${JSON.stringify(payload, null, 2)} />
 `;
 
-/** @param {{ of: Owner, delivery: Delivery, onClose: () => void }} props */
-export const DeliveryDialog = ({ of, delivery, onClose }) => {
-  const { id, webhook } = delivery;
+/** The dialog has an address of its own, and Back closes it. `item`: the delivery in the address. @param {{ of: Owner, item: string }} props */
+export const DeliveryDialog = ({ of, item }) => {
+  const named = namedBy(item);
+  const { id, webhook } = named;
   const path = `${of.path}/deliveries/${encodeURIComponent(id)}?webhook=${encodeURIComponent(webhook)}`;
   /** @type {() => Promise<Details>} */
   const ask = () => get(path, callerOf(of));
@@ -116,11 +131,14 @@ export const DeliveryDialog = ({ of, delivery, onClose }) => {
   useRefresh(load, refreshMs);
   const details = answer.value;
   const again = async () => {
-    await replayAll(of, [delivery]);
+    await replayAll(of, [named]);
     await load();
   };
+  /** Back has left already. */
+  const onClose = () => location.pathname === deliveryAddress(of, named) && leaveFor(deliveryAddress(of));
+  const title = details === null ? t('delivery') : t('deliveryTitle', { event: details.event });
   return html`
-    <${Dialog} title=${t('deliveryTitle', { event: delivery.event })} class="delivery" onClose=${onClose}>
+    <${Dialog} title=${title} class="delivery" onClose=${onClose}>
       ${instead ?? (details !== null && html`<${Content} details=${details} />`)}
       <div class="actions">
         ${details !== null && canReplay(details) && html`<${Button} onClick=${again}>${t('replay')}<//>`}

@@ -122,8 +122,8 @@ export const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isO
   `;
 };
 
-/** @param {{ live: Live }} props */
-export const Webhooks = ({ live }) => {
+/** `item`: the delivery in the address. @param {{ live: Live, item?: string }} props */
+export const Webhooks = ({ live, item }) => {
   const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
   const { answer: connector } = useAnswer(() => get('/chatwoot/config', { instance: live.id }), [live.id]);
   /** The webhook in the open form; `{}` for a new one. */
@@ -157,7 +157,7 @@ export const Webhooks = ({ live }) => {
       }
     </section>
     ${chatwoot !== null && html`<${ChatwootCard} live=${live} webhooks=${webhooks} chatwoot=${chatwoot} />`}
-    ${(webhooks.length > 0 || chatwoot !== null) && html`<${Deliveries} of=${{ path: '/webhook', instance: live.id }} webhooks=${webhooks} hasChatwoot=${chatwoot !== null} />`}
+    ${(webhooks.length > 0 || chatwoot !== null) && html`<${Deliveries} of=${{ path: '/webhook', instance: live.id }} webhooks=${webhooks} hasChatwoot=${chatwoot !== null} item=${item} />`}
     ${edited.value !== null && html`<${WebhookForm} save=${save} webhook=${edited.value} onClose=${() => (edited.value = null)} onSaved=${saved} />`}
   `;
 };

@@ -96,6 +96,7 @@ export const ofWebhooks = {
   deliverySelect: 'Select {event} {id}',
   replaySelected: 'Replay selected ({n})',
   deliveryOpen: 'Details of {event} {id}',
+  delivery: 'Delivery',
   deliveryTitle: 'Delivery: {event}',
   deliveryCreated: 'Created',
   deliveryNext: 'Next attempt',

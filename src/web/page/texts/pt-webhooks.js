@@ -97,6 +97,7 @@ export const ofWebhooks = {
   deliverySelect: 'Selecionar {event} {id}',
   replaySelected: 'Reenviar selecionadas ({n})',
   deliveryOpen: 'Detalhes de {event} {id}',
+  delivery: 'Entrega',
   deliveryTitle: 'Entrega: {event}',
   deliveryCreated: 'Criada',
   deliveryNext: 'Próxima tentativa',

@@ -26,7 +26,7 @@ const entries = [
   { href: '/admin/alerting', text: 'alerts', least: 'administrator' },
   { href: '/admin/cluster', text: 'nodes', least: 'viewer', within: /^\/admin\/cluster\//, only: () => session.value?.cluster === true },
   { href: '/admin/proxies-of-sessions', text: 'proxies', least: 'operator' },
-  { href: '/admin/global-webhook', text: 'globalHook', least: 'operator' },
+  { href: '/admin/global-webhook', text: 'globalHook', least: 'operator', within: /^\/admin\/global-webhook\// },
   { href: '/admin/disk-use', text: 'storage', least: 'viewer' },
   { href: '/admin/moving', text: 'moving', least: 'administrator' },
   { href: '/admin/people', text: 'people', least: 'viewer' },

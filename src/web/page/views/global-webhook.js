@@ -135,7 +135,8 @@ const Failures = () => {
   `;
 };
 
-export const GlobalWebhook = () => {
+/** `item`: the delivery in the address. @param {{ item?: string }} props */
+export const GlobalWebhook = ({ item }) => {
   const { answer, load, instead } = useAnswer(async () => ({ webhook: await loadWebhook() }), []);
   const [edited, setEdited] = useState(/** @type {Partial<Webhook> | null} */ (null));
   // The table of deliveries says how long it is until the next attempt.
@@ -166,7 +167,7 @@ export const GlobalWebhook = () => {
           : html`
               <${Card} webhook=${webhook} onEdit=${() => setEdited(webhook)} onChange=${load} />
               <${Failures} />
-              <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} />
+              <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} item=${item} />
             `)
       }
       ${edited !== null && form}

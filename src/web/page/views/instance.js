@@ -36,7 +36,7 @@ const tabs = {
 };
 
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
-const withItems = new Set(['chats', 'campaigns', 'chatbot']);
+const withItems = new Set(['chats', 'webhooks', 'campaigns', 'chatbot']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
 const tabRoles = {
