@@ -236,9 +236,9 @@ inBrowser('a campaign that stopped by itself says why and continues, and a refus
   await sandbox.fault({ kind: 'ackError', number: on.account.number, code: 479, times: 1 });
   await send('5511977700052', 'Refused');
   const refused = page.getByRole('listitem', { name: 'Refused' });
-  await refused.getByText('1 of 1 messages · 1 not sent').waitFor();
+  await refused.getByText('1 of 1 message · 1 not sent').waitFor();
   await refused.getByRole('button', { name: 'Try the failed ones again' }).click();
-  await refused.getByText('1 of 1 messages', { exact: true }).waitFor();
+  await refused.getByText('1 of 1 message', { exact: true }).waitFor();
   await until(() => textsOf(on, '5511977700052').length > 0, 'the contact has the message');
   assert.deepEqual((await stored()).states, ['sent']);
   assert.deepEqual(on.dashboard.complaints, []);

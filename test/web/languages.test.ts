@@ -9,6 +9,7 @@ import { en } from '#src/web/page/texts/en.js';
 import { stateWords } from '#src/web/page/texts/en-said.js';
 import { phrases } from '#src/web/page/texts/pt-said.js';
 import { pt } from '#src/web/page/texts/pt.js';
+import { filler } from '#src/web/page/texts/fill.js';
 import { translator } from '#src/web/page/texts/said.js';
 import { origins, type StepCause } from '#actors/views/inspector.ts';
 
@@ -44,6 +45,39 @@ for (const [language, table] of Object.entries(tables)) {
     );
   });
 }
+
+/** A number before a word in the plural, such as `{n} chats`. Units such as `s` and `ms` have one form. */
+const barePlural = /\{(?:n|of|all|total|attempts|owned|left|days|cap)\} (?:\p{L}+ )?\p{L}{2,}s\b/u;
+/** These words have one form, or no number of the text counts them. */
+const uncounted = new Set(['campaignPreviewMore', 'bulkHidden', 'drainLeft']);
+
+for (const [language, table] of Object.entries({ en: english, ...tables }))
+  test(`languages: each number of ${language} in front of a word chooses its form`, () => {
+    const faults = Object.entries(table).filter(([name, text]) => barePlural.test(text) && !uncounted.has(name));
+    assert.deepEqual(faults, []);
+    const counted = (text = ''): readonly string[] => [...text.matchAll(/\{(\w+)[|}]/g)].map(([, value = '']) => value);
+    for (const [name, text] of Object.entries(table))
+      assert.deepEqual(
+        counted(text).filter((value) => !counted(english[name]).includes(value)),
+        [],
+        name,
+      );
+  });
+
+test('languages: a number chooses the form of its word by the rules of the language', () => {
+  const [en, pt] = [filler('en'), filler('pt-BR')];
+  const chats = (fill: typeof en, n: string | number): string => fill('{n} {n|chat|chats}', { n });
+  assert.deepEqual(
+    [0, 1, 2, '1', '1,001', '1.5', '21'].map((n) => chats(en, n)),
+    ['0 chats', '1 chat', '2 chats', '1 chat', '1,001 chats', '1.5 chats', '21 chats'],
+  );
+  // Portuguese counts 0 as one, and writes a thousand as 1.000.
+  assert.deepEqual(
+    ['0', '1', '2', '1.000'].map((n) => chats(pt, n)),
+    ['0 chat', '1 chat', '2 chats', '1.000 chats'],
+  );
+  assert.equal(en('{name} of {n}', { name: '{n|a|b}', n: 1 }), '{n|a|b} of 1');
+});
 
 test('languages: every reason of a close has a translation', () => {
   for (const text of closeTexts.keys()) assert.notEqual(said(text), text, text);

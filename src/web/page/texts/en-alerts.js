@@ -66,5 +66,5 @@ export const ofAlerts = {
   alertTested: 'The test was sent: {channel}.',
   alertLast: 'Last message {time}: sent',
   alertLastFailed: 'Last message {time}: {error}',
-  alertWaiting: '{n} wait for another attempt',
+  alertWaiting: '{n} {n|waits|wait} for another attempt',
 };

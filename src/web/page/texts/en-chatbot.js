@@ -106,7 +106,7 @@ export const ofChatbot = {
   trialFailed: 'No answer: {why}',
   trialTool: 'Would do: {name} {given}',
   trialToolBad: 'Wrong tool call: {name} {given}. {why}',
-  trialTokens: '{n} tokens',
+  trialTokens: '{n} {n|token|tokens}',
 
   // Triggers
   triggers: 'Triggers',

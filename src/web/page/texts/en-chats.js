@@ -7,7 +7,7 @@ export const ofChats = {
   chatKind_all: 'All',
   chatKind_unread: 'Unread',
   chatKind_groups: 'Groups',
-  chatTotal: '{n} chats',
+  chatTotal: '{n} {n|chat|chats}',
   chatNone: 'No chats yet',
   chatNoneText: 'Chats appear here when messages come in or go out.',
   chatNothingFits: 'No chat fits.',

@@ -28,7 +28,7 @@ export const ofNodes = {
   drainTitle: 'Drain {name}?',
   drainText: 'Its sessions move to the other nodes, a few at a time. It takes none until it is started again.',
   drainProgressOf: 'Drain of {name}',
-  drainLeft: '{left} of {all} sessions have left. {owned} are still here.',
+  drainLeft: '{left} of {all} {all|session|sessions} {left|has|have} left. {owned} {owned|is|are} still here.',
   drainEmpty: '{name} has no sessions any more. It can be stopped.',
   drainNoRoom: 'No other node has room. The remaining sessions stay until one has.',
   nodeTitle: 'Node {name}',

@@ -93,7 +93,7 @@ export const ofServer = {
   storageRules: 'Rules of expiry',
   storageRulesLead: 'These settings remove rows and files. Their values change with the environment, at the next start.',
   storageNever: 'off',
-  storageDays: '{n} days',
+  storageDays: '{n} {n|day|days}',
 
   // Settings in force
   settingsPage: 'Configuration',
@@ -102,7 +102,7 @@ export const ofServer = {
   settingsSearch: 'Name or text',
   settingsChanged: 'Only settings that are not at their default',
   settingsNone: 'No setting fits.',
-  settingsCount: '{n} of {all} settings',
+  settingsCount: '{n} of {all} {all|setting|settings}',
   settingIsSet: 'set',
   settingNotSet: 'not set',
   settingEmpty: 'none',

@@ -10,7 +10,7 @@ export const ofWebhooks = {
   webhookDamaged: 'damaged',
   webhookFailing: 'failing',
   webhookRetrying: 'retrying',
-  webhookRate: '{percent} % delivered: {delivered} of the last {attempts} attempts.',
+  webhookRate: '{percent} % delivered: {delivered} of the last {attempts} {attempts|attempt|attempts}.',
   webhookLastError: 'Last error, {time}: {why}',
   webhookGets: 'Gets {events}.',
   webhookAll: 'everything',

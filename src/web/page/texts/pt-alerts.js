@@ -67,5 +67,5 @@ export const ofAlerts = {
   alertTested: 'O teste foi enviado: {channel}.',
   alertLast: 'Última mensagem {time}: enviada',
   alertLastFailed: 'Última mensagem {time}: {error}',
-  alertWaiting: '{n} esperam por outra tentativa',
+  alertWaiting: '{n} {n|espera|esperam} por outra tentativa',
 };

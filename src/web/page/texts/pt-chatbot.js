@@ -107,7 +107,7 @@ export const ofChatbot = {
   trialFailed: 'Sem resposta: {why}',
   trialTool: 'Faria: {name} {given}',
   trialToolBad: 'Chamada errada de ferramenta: {name} {given}. {why}',
-  trialTokens: '{n} tokens',
+  trialTokens: '{n} {n|token|tokens}',
 
   // Triggers
   triggers: 'Gatilhos',

@@ -95,7 +95,7 @@ export const ofServer = {
   storageRules: 'Regras de expiração',
   storageRulesLead: 'Estas configurações removem linhas e arquivos. Os valores mudam com o ambiente, no próximo início.',
   storageNever: 'desligada',
-  storageDays: '{n} dias',
+  storageDays: '{n} {n|dia|dias}',
 
   // Settings in force
   settingsPage: 'Configuração do servidor',
@@ -104,7 +104,7 @@ export const ofServer = {
   settingsSearch: 'Nome ou texto',
   settingsChanged: 'Só configurações fora do padrão',
   settingsNone: 'Nenhuma configuração corresponde.',
-  settingsCount: '{n} de {all} configurações',
+  settingsCount: '{n} de {all} {all|configuração|configurações}',
   settingIsSet: 'definido',
   settingNotSet: 'não definido',
   settingEmpty: 'nenhum',

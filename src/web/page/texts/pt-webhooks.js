@@ -11,7 +11,7 @@ export const ofWebhooks = {
   webhookDamaged: 'danificado',
   webhookFailing: 'falhando',
   webhookRetrying: 'tentando de novo',
-  webhookRate: '{percent} % entregues: {delivered} das últimas {attempts} tentativas.',
+  webhookRate: '{percent} % entregues: {delivered} {attempts|da última|das últimas} {attempts} {attempts|tentativa|tentativas}.',
   webhookLastError: 'Último erro, {time}: {why}',
   webhookGets: 'Recebe {events}.',
   webhookAll: 'tudo',
