@@ -49,7 +49,7 @@ inBrowser('an agent is made, its key is sealed and never shown, and all its fiel
   await page.getByLabel('Provider').selectOption({ label: 'Another service' });
   await page.getByLabel('Model', { exact: true }).fill('small');
   await button(on, 'Save').click();
-  await page.getByRole('alert').filter({ hasText: 'baseUrl is required for a custom provider' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: '“Base address” is required for a custom provider' }).waitFor();
   await page.getByLabel('Base address').fill(server.url);
   await page.getByLabel('API key').fill(key);
   await page.getByLabel('Instructions').fill('You sell flowers.');

@@ -9,6 +9,7 @@ import { en } from '#src/web/page/texts/en.js';
 import { stateWords } from '#src/web/page/texts/en-said.js';
 import { phrases } from '#src/web/page/texts/pt-said.js';
 import { pt } from '#src/web/page/texts/pt.js';
+import { withLabels } from '#src/web/page/texts/field-labels.js';
 import { filler } from '#src/web/page/texts/fill.js';
 import { translator } from '#src/web/page/texts/said.js';
 import { origins, type StepCause } from '#actors/views/inspector.ts';
@@ -63,6 +64,22 @@ for (const [language, table] of Object.entries({ en: english, ...tables }))
         name,
       );
   });
+
+test('languages: a refusal names fields by their labels', () => {
+  const shown = (sentence: string): string => withLabels(sentence, (name) => english[name] ?? '');
+  assert.equal(
+    shown('msg_delay_min must not be greater than msg_delay_max'),
+    `“${en.paceLeast}” must not be greater than “${en.paceMost}”`,
+  );
+  assert.equal(shown('email.host is required, timeZone too.'), `“${en.alertHost}” is required, “${en.alertZone}” too.`);
+  assert.equal(
+    shown('apikey is required for another provider or baseUrl'),
+    `“${en.agentKey}” is required for another provider or “${en.agentBase}”`,
+  );
+  // Parts of addresses and of other words stay, and so do plain words.
+  for (const sentence of ['https://a.example/proxy_url failed', 'my_proxy_url is wrong', 'name must not be empty'])
+    assert.equal(shown(sentence), sentence);
+});
 
 test('languages: a number chooses the form of its word by the rules of the language', () => {
   const [en, pt] = [filler('en'), filler('pt-BR')];
