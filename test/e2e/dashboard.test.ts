@@ -114,6 +114,14 @@ inBrowser('the token of a session comes to the clipboard when it is asked for, a
   for (const secret of [token, adminToken]) assert.ok(!`${await view().content()}${kept}`.includes(secret));
 });
 
+inBrowser('a later visit of the first page shows what was done: the number, the message and the call', async () => {
+  await dashboard.goto('/admin/start');
+  await sees('It works.');
+  await sees(/^Linked: \S*\d{4}$/);
+  assert.match((await view().locator('pre.call').textContent()) ?? '', /"number":"5511988887777","text":"Written by keyboard"/);
+  assert.equal(await view().locator('[aria-current=step]').count(), 0);
+});
+
 inBrowser('the cookie is out of reach of scripts and of other sites', async () => {
   const [cookie, ...more] = await dashboard.cookies();
   assert.deepEqual(more, []);

@@ -17,7 +17,7 @@ import { Shell } from '../ui/shell.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Made } from '../sessions/new-session.js' */
-/** @import { RowPage, SessionView } from '../sessions/types.ts' */
+/** @import { Row, RowPage, SessionView } from '../sessions/types.ts' */
 
 /** A contact that the simulated platform knows. */
 const simulatedContact = '5511988887777';
@@ -106,31 +106,58 @@ const Done = ({ made, sent }) => {
 };
 
 /**
- * Loads the progress of a first run that was interrupted.
- * @returns {Promise<{ made: Made | null, connected: boolean }>}
+ * @typedef {object} Progress
+ * @property {Row | null} made
+ * @property {boolean} linked A phone was linked, and a message can be sent.
+ * @property {Sent | null} sent The last text that was sent by the interface.
+ */
+
+/** Returns the last text that this session sent by a call. A viewer may not see messages. @param {string} instance @returns {Promise<Sent | null>} */
+const lastSent = async (instance) => {
+  const wish = { fromMe: true, limit: 50 };
+  /** @type {{ messages: readonly { chatid: string, text: string, wasSentByApi: boolean }[] }} */
+  const { messages } = await post('/message/find', wish, { instance }).catch((error) => {
+    if (error instanceof ApiError && error.status === 403) return { messages: [] };
+    throw error;
+  });
+  const last = messages.find(({ wasSentByApi, text }) => wasSentByApi && text !== '');
+  return last === undefined ? null : { number: last.chatid.replace(/@s\.whatsapp\.net$/, ''), text: last.text };
+};
+
+/** @param {Row} made @returns {Promise<Progress>} */
+const progressOf = async (made) => {
+  const linked = made.status === 'connected' || made.status === 'hibernated';
+  return { made, linked, sent: linked ? await lastSent(made.id) : null };
+};
+
+/**
+ * Loads the progress of a first run that was interrupted, or of the only session.
+ * @returns {Promise<Progress>}
  */
 const loadProgress = async () => {
   const id = firstRun();
   if (id !== '') {
-    const made = await get(`/admin/actors/${encodeURIComponent(id)}`).catch((error) => {
-      if (error instanceof ApiError && error.status === 404) return noteFirstRun('');
-      throw error;
-    });
-    if (made !== undefined) return { made, connected: made.status === 'connected' };
+    const made = /** @type {Row | undefined} */ (
+      await get(`/admin/actors/${encodeURIComponent(id)}`).catch((error) => {
+        if (error instanceof ApiError && error.status === 404) return noteFirstRun('');
+        throw error;
+      })
+    );
+    if (made !== undefined) return progressOf(made);
   }
   const { rows, total } = /** @type {RowPage} */ (await get('/admin/actors?limit=1'));
   const [row] = rows;
-  return row === undefined || total > 1 ? { made: null, connected: false } : { made: row, connected: row.status === 'connected' };
+  return row === undefined || total > 1 ? { made: null, linked: false, sent: null } : progressOf(row);
 };
 
-/** @param {{ begun: { made: Made | null, connected: boolean } }} props */
+/** @param {{ begun: Progress }} props */
 const Steps = ({ begun }) => {
-  const [made, setMade] = useState(begun.made);
-  const [connected, setConnected] = useState(begun.connected);
-  const [sent, setSent] = useState(/** @type {Sent | null} */ (null));
+  const [made, setMade] = useState(/** @type {Made | null} */ (begun.made));
+  const [connected, setConnected] = useState(begun.linked);
+  const [sent, setSent] = useState(begun.sent);
   const [isCode, setIsCode] = useState(false);
   const [isPasskey, setIsPasskey] = useState(false);
-  const [account, setAccount] = useState('');
+  const [account, setAccount] = useState(begun.made?.number ?? '');
   /** @param {Made} fresh */
   const onMade = (fresh) => {
     noteFirstRun(fresh.id);
