@@ -42,6 +42,8 @@ inBrowser('an administrator adds a user, whose role and sign-in are shown', asyn
   await page.getByLabel('Name', { exact: true }).fill('Ana');
   await page.getByLabel('First password').fill('short password');
   await button('Add user').click();
+  // The page says the name as it is stored.
+  await page.getByText('The user ana is added.').waitFor();
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'ana', exact: true }) });
   await row.filter({ hasText: 'never' }).waitFor();
   assert.equal(await page.getByLabel('Role of ana').inputValue(), 'viewer');
@@ -51,6 +53,19 @@ inBrowser('an administrator adds a user, whose role and sign-in are shown', asyn
   await dialog.getByRole('button', { name: 'New password' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.deepEqual(await objectionsTo(dashboard, 'people'), []);
+});
+
+inBrowser('a name that is too long is refused with a reason, and is not cut', async () => {
+  const { page } = dashboard;
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('a'.repeat(70));
+  await page.getByLabel('First password').fill('short password');
+  await button('Add user').click();
+  await page.getByText('name must have at most 64 characters').waitFor();
+  assert.equal((await name.inputValue()).length, 70);
+  assert.equal(await page.getByRole('rowheader', { name: /^aaa/ }).count(), 0);
+  await name.fill('');
+  await page.getByLabel('First password').fill('');
 });
 
 inBrowser('a viewer signs in by name, sees the sessions, and gets no buttons that would be refused', async () => {

@@ -115,6 +115,14 @@ inBrowser('the global webhook is changed, tested and paused, and shows what wait
   await waiting.first().waitFor();
   await waiting.first().getByRole('link', { name: id }).waitFor();
   assert.deepEqual(await objectionsTo(dashboard, 'global webhook'), []);
+  await page.getByText(/^Waiting: \d+, .*Parked: \d/).waitFor();
+  const requests: string[] = [];
+  const note = (request: { url(): string }): void => void requests.push(new URL(request.url()).pathname);
+  page.on('request', note);
+  await page.waitForTimeout(7_000);
+  page.off('request', note);
+  const polls = requests.filter((path) => path === '/globalwebhook/deliveries').length;
+  assert.ok(polls >= 1 && polls <= 3, `${polls} requests for the deliveries within two periods of 3 s`);
   receiver.answer(200);
   await named(dashboard, 'Pause').click();
   await page.locator('.webhook .badge', { hasText: 'paused' }).waitFor();

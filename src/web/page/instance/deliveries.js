@@ -1,6 +1,7 @@
 /** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, can be opened, and can be sent again, one or several. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { go, sessionAddress } from '../core/router.js';
 import { count, t } from '../texts.js';
@@ -180,14 +181,18 @@ const Rows = ({ of, deliveries, nameOf, picked, onOpen, onReplay }) => {
   `;
 };
 
-/** `item`: the delivery in the address. @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean, item?: string }} props */
-export const Deliveries = ({ of, webhooks, hasChatwoot, item }) => {
+/**
+ * `item`: the delivery in the address. `onAnswer` gets each answer of the server, which also says what waits.
+ * @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean, item?: string, onAnswer?: (answer: never) => void }} props
+ */
+export const Deliveries = ({ of, webhooks, hasChatwoot, item, onAnswer }) => {
   const filter = useSignal(/** @type {Filter} */ ({ state: '', webhook: '', from: '', to: '' }));
   const shown = useSignal(page);
   const picked = useSignal(/** @type {ReadonlySet<string>} */ (new Set()));
   const query = queryOf(filter.value, shown.value);
   const { answer, load, instead } = useAnswer(() => get(`${of.path}/deliveries?${query}`, callerOf(of)), [of.path, of.instance, query]);
   useRefresh(load, refreshMs);
+  useEffect(() => void (answer.value !== null && onAnswer?.(/** @type {never} */ (answer.value))), [answer.value]);
   const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];

@@ -45,6 +45,8 @@ export const ofPeople = {
   users: 'Users',
   usersNone: 'There are no users yet. Every person with the admin token is an administrator.',
   userName: 'Name',
+  userNameHint: 'Up to 64 letters a to z, digits and the signs . - _ @. Capital letters become small ones.',
+  userAdded: 'The user {name} is added.',
   userRole: 'Role',
   userRoleOf: 'Role of {name}',
   userCode: 'One-time code',

@@ -46,6 +46,8 @@ export const ofPeople = {
   users: 'Usuários',
   usersNone: 'Ainda não há usuários. Toda pessoa com o token de administrador é administradora.',
   userName: 'Nome',
+  userNameHint: 'Até 64 letras de a a z, dígitos e os sinais . - _ @. Letras maiúsculas se tornam minúsculas.',
+  userAdded: 'O usuário {name} foi adicionado.',
   userRole: 'Papel',
   userRoleOf: 'Papel de {name}',
   userCode: 'Código de uso único',

@@ -1,7 +1,7 @@
 /** The webhook that gets the events of all sessions: its form, its errors, and its deliveries. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError, get, post } from '../core/api.js';
 import { may } from '../core/session.js';
 import { Deliveries } from '../instance/deliveries.js';
@@ -45,13 +45,8 @@ const savedOf = async ({ url, events, excludeMessages, addUrlEvents, addUrlTypes
   return /** @type {Webhook} */ (await post('/globalwebhook', { ...body, ...privacy }));
 };
 
-const Waiting = () => {
-  const { answer, load } = useAnswer(
-    () => /** @type {Promise<{ queues: readonly Queue[] }>} */ (get('/globalwebhook/deliveries?limit=1')),
-    [],
-  );
-  useRefresh(load, refreshMs);
-  const queue = answer.value?.queues[0];
+/** @param {{ queue: Queue | undefined }} props */
+const Waiting = ({ queue }) => {
   if (queue === undefined) return null;
   const dropped = Object.entries(queue.dropped).map(([event, n]) => `${event} ${count(n)}`);
   return html`
@@ -66,8 +61,8 @@ const badgeOf = ({ enabled, reason }) => {
   return reason === undefined ? { state: 'connected', word: t('webhookOn') } : { state: 'person', word: t('webhookDamaged') };
 };
 
-/** @param {{ webhook: Webhook, onEdit: () => void, onChange: () => Promise<void> }} props */
-const Card = ({ webhook, onEdit, onChange }) => {
+/** @param {{ webhook: Webhook, queue: Queue | undefined, onEdit: () => void, onChange: () => Promise<void> }} props */
+const Card = ({ webhook, queue, onEdit, onChange }) => {
   const busy = useSignal(false);
   const result = useSignal(/** @type {TestResult | null} */ (null));
   const { url, events, enabled, reason } = webhook;
@@ -88,7 +83,7 @@ const Card = ({ webhook, onEdit, onChange }) => {
       </div>
       <p class="dim">${getsText(webhook, events.includes('All') ? t('webhookAll') : events.join(', '))}</p>
       ${reason !== undefined && html`<p class="because last-error">${reason}</p>`}
-      <${Waiting} />
+      <${Waiting} queue=${queue} />
       ${result.value !== null && html`<p class="because" role="status">${testText(result.value)}</p>`}
       <div class="actions">
         <${Button} busy=${busy.value} onClick=${test}>${t('test')}<//>
@@ -145,6 +140,9 @@ export const GlobalWebhook = ({ item }) => {
     return () => clearInterval(timer);
   }, []);
   const webhook = answer.value?.webhook ?? null;
+  /** What waits comes with the deliveries. */
+  const queue = useSignal(/** @type {Queue | undefined} */ (undefined));
+  const onAnswer = useCallback((/** @type {{ queues: readonly Queue[] }} */ { queues }) => (queue.value = queues[0]), []);
   /** @param {string} [secret] */
   const saved = async (secret) => {
     if (secret === undefined) setEdited(null);
@@ -165,9 +163,15 @@ export const GlobalWebhook = ({ item }) => {
         (webhook === null
           ? html`<div class="panel"><${Empty} title=${t('globalNone')} text=${t('globalNoneText')}>${set}<//></div>`
           : html`
-              <${Card} webhook=${webhook} onEdit=${() => setEdited(webhook)} onChange=${load} />
+              <${Card} webhook=${webhook} queue=${queue.value} onEdit=${() => setEdited(webhook)} onChange=${load} />
               <${Failures} />
-              <${Deliveries} of=${{ path: '/globalwebhook' }} webhooks=${[webhook]} hasChatwoot=${false} item=${item} />
+              <${Deliveries}
+                of=${{ path: '/globalwebhook' }}
+                webhooks=${[webhook]}
+                hasChatwoot=${false}
+                item=${item}
+                onAnswer=${onAnswer}
+              />
             `)
       }
       ${edited !== null && form}

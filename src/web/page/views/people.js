@@ -5,7 +5,7 @@ import { get, post } from '../core/api.js';
 import { loadSession, may, roles } from '../core/session.js';
 import { useAnswer } from '../instance/load.js';
 import { moment, t } from '../texts.js';
-import { ask, attempt } from '../ui/asking.js';
+import { ask, attempt, toast } from '../ui/asking.js';
 import { Check, useForm } from '../ui/forms.js';
 import { Button, Dialog, Field, Table } from '../ui/parts.js';
 import { Page } from '../ui/shell.js';
@@ -97,13 +97,22 @@ const UserRow = ({ user, onChange }) => {
 /** @param {{ onAdded: () => Promise<void> }} props */
 const AddForm = ({ onAdded }) => {
   const { busy, error, onSubmit } = useForm(async (fields, form) => {
-    await post('/admin/users', Object.fromEntries(fields));
+    const { name } = /** @type {User} */ (await post('/admin/users', Object.fromEntries(fields)));
+    toast(t('userAdded', { name }));
     form.reset();
     await onAdded();
   });
   return html`
     <form class="person-form" onSubmit=${onSubmit}>
-      <${Field} label=${t('userName')} error=${error} name="name" required maxlength="64" autocomplete="off" spellcheck="false" />
+      <${Field}
+        label=${t('userName')}
+        hint=${t('userNameHint')}
+        error=${error}
+        name="name"
+        required
+        autocomplete="off"
+        spellcheck="false"
+      />
       <${Field} as="select" label=${t('userRole')} hint=${t('roleHint')} name="role">
         ${roles.map((one) => html`<option key=${one} value=${one}>${t(`role_${one}`)}</option>`)}
       <//>
