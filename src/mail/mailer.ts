@@ -1,5 +1,6 @@
 /** Sends mails over SMTP: one connection a mail, bounded in time, to allowed addresses alone. */
 import { isIP } from 'node:net';
+import { getSystemErrorName } from 'node:util';
 import { createTransport } from 'nodemailer';
 import type { Mailer } from '#actors/ports.ts';
 import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
@@ -21,6 +22,22 @@ const addressOf = (guard: AddressGuard, host: string): Promise<string> =>
     });
   });
 
+/** Sentences by the name of a system error, which the library only gives as a number. */
+const system: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the mail server refuses connections at this port',
+  ECONNRESET: 'the mail server closed the connection',
+  EPIPE: 'the mail server closed the connection',
+  EHOSTUNREACH: 'the mail server cannot be reached over the network',
+  ENETUNREACH: 'the mail server cannot be reached over the network',
+};
+
+/** Sentences for failures of TLS, which have no code of their own, by the words of OpenSSL and Node. */
+const tls: readonly (readonly [RegExp, string])[] = [
+  [/wrong version number|packet length too long|unknown protocol/, 'the mail server does not speak TLS at this port'],
+  [/certificate|altnames|unable to verify/i, 'the certificate of the mail server is not trusted'],
+  [/SSL routines|\bTLS\b/, 'the TLS handshake with the mail server failed'],
+];
+
 /** Sentences by the code of the library. The words of a server may repeat what was sent, so only its status is shown. */
 const sentences: Readonly<Record<string, string>> = {
   EAUTH: 'the mail server does not take the user and the password',
@@ -28,16 +45,21 @@ const sentences: Readonly<Record<string, string>> = {
   EMESSAGE: 'the mail server does not take the message',
   ETLS: 'the mail server offers no usable encryption',
   ESOCKET: 'the connection to the mail server failed',
-  ECONNECTION: 'the connection to the mail server failed',
+  ECONNECTION: 'the mail server closed the connection',
   ETIMEDOUT: 'the mail server gave no answer in time',
   EDNS: 'the name of the mail server could not be looked up',
 };
+
+/** Returns the reason of a failed socket; undefined if it is not known. */
+const socketSentence = ({ errno, message }: { readonly errno?: unknown; readonly message?: unknown }): string | undefined =>
+  typeof errno === 'number' ? system[getSystemErrorName(errno)] : tls.find(([words]) => words.test(String(message)))?.[1];
 
 const sentenceOf = (error: unknown): string => {
   const { refusal, code, responseCode } = error as { refusal?: string; code?: unknown; responseCode?: unknown };
   if (refusal !== undefined) return `the mail server is ${refusal}`;
   const status = typeof responseCode === 'number' ? ` (${responseCode})` : '';
-  const known = typeof code === 'string' ? sentences[code] : undefined;
+  const ofSocket = code === 'ESOCKET' || code === 'ETLS' ? socketSentence(error as object) : undefined;
+  const known = ofSocket ?? (typeof code === 'string' ? sentences[code] : undefined);
   return known === undefined ? `the mail could not be sent: ${reasonOf(error)}` : known + status;
 };
 
