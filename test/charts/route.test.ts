@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { charts } from '#actors/session/charts.ts';
 import { curveBetween } from '#src/web/page/chart/curves.js';
+import { topOf } from '#src/web/page/chart/tones.js';
 import type { Box, Layout } from '#src/web/page/chart/words.js';
 import { fileOf } from './files.ts';
-import { shapes } from './layout.ts';
+import { variantsOf } from './layout.ts';
 
 /** Names of parents are drawn in their upper left corner; seven pixels are more than a letter takes. */
 const titleOf = ({ id, x, y }: Box & { readonly id: string }): Box => ({ x: x + 10, y: y + 8, width: id.length * 7 + 8, height: 18 });
@@ -14,10 +15,10 @@ const titleOf = ({ id, x, y }: Box & { readonly id: string }): Box => ({ x: x + 
 const holds = (box: Box, { x, y }: { readonly x: number; readonly y: number }): boolean =>
   x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
 
-for (const machine of Object.values(charts))
-  for (const shape of shapes)
-    test(`${machine.id}, ${shape}: the arrow of the last transition crosses no other state and no words`, () => {
-      const layout = JSON.parse(readFileSync(fileOf(machine.id, shape), 'utf8')) as Layout;
+for (const whole of Object.values(charts))
+  for (const { name, drawn: machine } of variantsOf(whole))
+    test(`${whole.id}, ${name}: the arrow of the last transition crosses no other state, no words and no other parent`, () => {
+      const layout = JSON.parse(readFileSync(fileOf(whole.id, name), 'utf8')) as Layout;
       const inhabited = new Set(machine.states.map(({ parent }) => parent));
       const parents = layout.parents.filter(({ id }) => inhabited.has(id));
       const leaves = [...layout.states, ...layout.parents.filter(({ id }) => !inhabited.has(id))];
@@ -27,8 +28,9 @@ for (const machine of Object.values(charts))
           const to = leaves.find(({ id }) => id === leaf);
           // Arrows of the layout are kept free by the layout.
           if (!to || to === from || layout.arrows.some((arrow) => !arrow.quiet && arrow.from === from.id && arrow.to === leaf)) continue;
-          const curve = curveBetween(from, to, leaves, words);
-          const others = [...leaves.filter((one) => one !== from && one !== to), ...words];
+          const rooms = parents.filter(({ id }) => id !== topOf(from.id) && id !== topOf(to.id));
+          const curve = curveBetween(from, to, leaves, words, rooms);
+          const others = [...leaves.filter((one) => one !== from && one !== to), ...words, ...rooms];
           for (let n = 1; n < 100; n += 1) {
             const crossed = others.find((box) => holds(box, curve.at(n / 100)));
             assert.equal(crossed, undefined, `${from.id} → ${leaf}`);

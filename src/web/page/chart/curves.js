@@ -46,25 +46,33 @@ const placeOn = ([p, q, r, s], at) => {
 const near = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
-/** Returns the cost of a curve: its overlap with boxes and words, and its length. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words @param {Box} from @param {Box} to */
-const costOf = (curve, others, words, from, to) => {
+/**
+ * What an arrow goes around: states, words, and parents to which neither end belongs.
+ * @typedef {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} Obstacles
+ */
+
+/** Returns the cost of a curve: its overlap with boxes and words, and its length. @param {Curve} curve @param {Obstacles} obstacles @param {Box} from @param {Box} to */
+const costOf = (curve, { others, words, rooms }, from, to) => {
   let [cost, before] = [0, curve.at(0)];
   for (let n = 1; n <= samples; n += 1) {
     const point = curve.at(n / samples);
     cost += Math.hypot(point.x - before.x, point.y - before.y);
     if (others.some((box) => near(box, point, 3))) cost += 90;
     if (words.some((box) => near(box, point, 2))) cost += 60;
+    if (rooms.some((box) => near(box, point, 2))) cost += 60;
     if (n < samples && (near(from, point, -1) || near(to, point, -1))) cost += 120;
     before = point;
   }
   return cost;
 };
 
-/** True if a curve runs over a box or over words. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words */
-const isObstructed = (curve, others, words) =>
-  Array.from({ length: fineSamples }, (_, n) => curve.at((n + 1) / (fineSamples + 1))).some(
-    (point) => others.some((box) => near(box, point, 0)) || words.some((box) => near(box, point, 0)),
+/** True if a curve runs over an obstacle. @param {Curve} curve @param {Obstacles} obstacles */
+const isObstructed = (curve, { others, words, rooms }) => {
+  const all = [...others, ...words, ...rooms];
+  return Array.from({ length: fineSamples }, (_, n) => curve.at((n + 1) / (fineSamples + 1))).some((point) =>
+    all.some((box) => near(box, point, 0)),
   );
+};
 
 /** Out of a state and back into it. @param {Box} box */
 const loop = (box) => {
@@ -83,11 +91,12 @@ const loop = (box) => {
  * @param {Box} to
  * @param {readonly Box[]} boxes
  * @param {readonly Box[]} [words] Titles and labels, which it avoids too.
+ * @param {readonly Box[]} [rooms] Parents of other states, which it avoids too.
  * @returns {Curve}
  */
-export const curveBetween = (from, to, boxes, words = []) => {
+export const curveBetween = (from, to, boxes, words = [], rooms = []) => {
   if (from === to) return loop(from);
-  const others = boxes.filter((box) => box !== from && box !== to);
+  const obstacles = { others: boxes.filter((box) => box !== from && box !== to), words, rooms };
   let best = loop(from);
   let least = Infinity;
   for (const out of sides) {
@@ -102,13 +111,13 @@ export const curveBetween = (from, to, boxes, words = []) => {
           { x: end.x + into.x * pull, y: end.y + into.y * pull },
           end,
         ]);
-        const cost = costOf(curve, others, words, from, to);
+        const cost = costOf(curve, obstacles, from, to);
         if (cost < least) [least, best] = [cost, curve];
       }
     }
   }
-  if (!isObstructed(best, others, words)) return best;
-  return routeBetween(from, to, others, words) ?? best;
+  if (!isObstructed(best, obstacles)) return best;
+  return routeBetween(from, to, obstacles) ?? best;
 };
 
 /**

@@ -8,10 +8,11 @@
 const step = 8;
 /** Room that is kept to the boxes and to the words. */
 const roomOfBox = 5;
-const roomOfWords = 5;
-/** The cost of a step over a box or over words, in pixels of a detour. */
+const roomOfWords = 4;
+/** The cost of a step over a box, over words, or through a parent of other states, in pixels of a detour. */
 const overBox = 300;
 const overWords = 150;
+const throughRoom = 120;
 const bend = 14;
 
 const moves = [-1, 0, 1].flatMap((x) => [-1, 0, 1].map((y) => ({ x, y }))).filter(({ x, y }) => x !== 0 || y !== 0);
@@ -86,7 +87,9 @@ class Grid {
     for (const { x, y } of moves) {
       if (column + x < 0 || column + x >= this.columns || row + y < 0 || row + y >= this.rows) continue;
       const next = index + y * this.columns + x;
-      reach(next, cost + step * Math.hypot(x, y) + (this.costs[next] ?? 0), index);
+      // A step across must not cut the corner of a box.
+      const corners = x === 0 || y === 0 ? 0 : Math.max(this.costs[index + x] ?? 0, this.costs[index + y * this.columns] ?? 0);
+      reach(next, cost + step * Math.hypot(x, y) + Math.max(corners, this.costs[next] ?? 0), index);
     }
   }
 
@@ -148,19 +151,19 @@ const roundedAlong = (points) => {
  * The way from box to box around all others. It runs over one only where there is no other way.
  * @param {Box} from
  * @param {Box} to
- * @param {readonly Box[]} others
- * @param {readonly Box[]} words
+ * @param {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} obstacles
  * @returns {Curve | null}
  */
-export const routeBetween = (from, to, others, words) => {
-  const all = [from, to, ...others, ...words];
+export const routeBetween = (from, to, { others, words, rooms }) => {
+  const all = [from, to, ...others, ...words, ...rooms];
   const [x, y] = [Math.min(...all.map((box) => box.x)) - 16, Math.min(...all.map((box) => box.y)) - 16];
   const width = Math.max(...all.map((box) => box.x + box.width)) + 16 - x;
   const height = Math.max(...all.map((box) => box.y + box.height)) + 16 - y;
   /** @param {Point} point */
   const costAt = (point) => {
     if ([from, to].some((box) => isIn(box, point, 4)) || others.some((box) => isIn(box, point, roomOfBox))) return overBox;
-    return words.some((box) => isIn(box, point, roomOfWords)) ? overWords : 0;
+    if (words.some((box) => isIn(box, point, roomOfWords))) return overWords;
+    return rooms.some((box) => isIn(box, point, 2)) ? throughRoom : 0;
   };
   const grid = new Grid({ x, y, width, height }, costAt);
   const [outs, ins] = [portsOf(from), portsOf(to)].map((ports) => new Map(ports.map((port) => [grid.indexOf(port.out), port])));

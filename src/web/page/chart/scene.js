@@ -1,7 +1,7 @@
 /** Decides what is drawn of a chart. The functions are pure, so that the components only write elements. */
 import { curveBetween, roomOn } from './curves.js';
 import { widthOf } from './measure.js';
-import { toneOf } from './tones.js';
+import { toneOf, topOf } from './tones.js';
 import { nameOf, nextOf, spaced, wordOf } from './words.js';
 
 /** @import { Box, Layout, Machine } from './words.js' */
@@ -63,6 +63,10 @@ export const titlesOf = ({ parents }, leaves) =>
 /** Returns the boxes of all texts beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
 const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
 
+/** Returns the parents that hold states, but neither of these two. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
+const roomsBeside = ({ parents }, leaves, from, to) =>
+  parents.filter(({ id }) => !leaves.some((leaf) => leaf.id === id) && id !== topOf(from.id) && id !== topOf(to.id));
+
 /** The word of a step, and what is small beside it. @param {Machine} machine @param {Step} step */
 export const wordsOf = (machine, { edge, event, cause }) => {
   const transition = machine.transitions.find((one) => one.id === edge && one.event === event);
@@ -92,7 +96,7 @@ export const takenOf = (machine, layout, leaves, step) => {
     const chip = { x: room.x + room.width / 2, y: room.y + room.height / 2, width, height, word, note };
     return { path: arrow.path, chip, arrow };
   }
-  const curve = curveBetween(from, to, leaves, wordsIn(layout, leaves));
+  const curve = curveBetween(from, to, leaves, wordsIn(layout, leaves), roomsBeside(layout, leaves, from, to));
   return { path: curve.path, chip: { ...roomOn(curve, width, height, leaves), width, height, word, note }, arrow: undefined };
 };
 
