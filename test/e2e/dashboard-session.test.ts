@@ -119,6 +119,17 @@ inBrowser('the chart folds its housekeeping steps until somebody asks for them',
   await folded.waitFor();
 });
 
+inBrowser('the switch between the charts stays under the pointer', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const places: unknown[] = [];
+  for (const name of ['Supervisor', 'Session', 'All steps', 'All steps']) {
+    await button(on, name).click();
+    places.push(await page.locator('.chart-panel .switch').boundingBox());
+  }
+  assert.deepEqual(places.slice(1), places.slice(0, -1));
+});
+
 inBrowser('a session in a housekeeping step lights the folded box, which has the name of the step', async () => {
   const on = await stage();
   const { page } = on.dashboard;

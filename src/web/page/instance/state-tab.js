@@ -105,8 +105,25 @@ const unfold = (box) => {
 /** The first state of each folded box. @type {Readonly<Record<string, string>>} */
 const firstIn = { [housekeeping]: 'disconnected.closing', unlinking: 'unlinking.closing' };
 
-/** Keeps the focus in the chart while a button is pressed. Without focus the legend has another height, and the button would move away. @param {MouseEvent} event */
-const keepFocus = (event) => event.preventDefault();
+/**
+ * Chooses the chart, and whether its housekeeping steps are shown. It stands above the chart, whose height changes with each choice, so that the
+ * buttons stay under the pointer.
+ * @param {{ live: Live, shown: string, canFold: boolean, onChoose: (id: string) => void }} props
+ */
+const Choices = ({ live, shown, canFold, onChoose }) => html`
+  <div class="choices-of-chart">
+    <div class="switch" role="group" aria-label=${t('chart')}>
+      ${live.charts.value.map(
+        ({ id }) => html`
+          <button key=${id} type="button" aria-pressed=${id === shown} onClick=${() => onChoose(id)}>
+            ${t(id === 'lifecycle' ? 'chartSession' : 'chartSupervisor')}
+          </button>
+        `,
+      )}
+    </div>
+    ${canFold && html`<${Button} kind="quiet" aria-pressed=${isWhole.value} onClick=${() => (isWhole.value = !isWhole.value)}>${t('chartWhole')}<//>`}
+  </div>
+`;
 
 /** @param {{ live: Live }} props */
 const ChartPanel = ({ live }) => {
@@ -130,6 +147,7 @@ const ChartPanel = ({ live }) => {
   return html`
     <section class=${`panel chart-panel of-${toneOf(state)} ${looked === null ? '' : 'back'}`} aria-label=${t('chart')}>
       <${Fold} isFolding=${shape === 'tall'}>
+        <${Choices} live=${live} shown=${shown} canFold=${canFold} onChoose=${(/** @type {string} */ id) => (chosen.value = id)} />
         <${Chart}
           key=${`${shown}.${shape}`}
           machine=${drawn}
@@ -141,24 +159,7 @@ const ChartPanel = ({ live }) => {
           onPoint=${point}
           onUnfold=${canFold && !isUnfolded ? unfold : null}
         />
-        <div class="foot">
-          <${Legend} pointed=${pointed.value} />
-          ${
-            canFold &&
-            html`<${Button} kind="quiet" aria-pressed=${isUnfolded} onMouseDown=${keepFocus} onClick=${() => (isWhole.value = !isUnfolded)}
-              >${t('chartWhole')}<//
-            >`
-          }
-          <div class="switch" role="group" aria-label=${t('chart')}>
-            ${live.charts.value.map(
-              ({ id }) => html`
-                <button key=${id} type="button" aria-pressed=${id === shown} onClick=${() => (chosen.value = id)}>
-                  ${t(id === 'lifecycle' ? 'chartSession' : 'chartSupervisor')}
-                </button>
-              `,
-            )}
-          </div>
-        </div>
+        <${Legend} pointed=${pointed.value} />
       <//>
     </section>
   `;
