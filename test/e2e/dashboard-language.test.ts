@@ -55,3 +55,19 @@ inBrowser('the page of a session gives state and reason in the language of the r
     await dashboard.close();
   }
 });
+
+inBrowser('pages with English explanations say so, and mark them for screen readers', async () => {
+  const dashboard = await opened('/admin/disk-use', 'pt-BR');
+  const { page } = dashboard;
+  try {
+    for (const where of ['/admin/disk-use', '/admin/settings-in-force']) {
+      await dashboard.goto(where);
+      await page.locator('.rules dd').first().waitFor();
+      await page.getByText('As explicações estão em inglês.').waitFor();
+      assert.deepEqual(await page.locator('.rules dd:not(:has([lang=en]))').allTextContents(), [], where);
+    }
+    assert.deepEqual(dashboard.complaints, []);
+  } finally {
+    await dashboard.close();
+  }
+});

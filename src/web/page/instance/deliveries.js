@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { go, sessionAddress } from '../core/router.js';
-import { count, t } from '../texts.js';
+import { count, said, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, Field, OneOf } from '../ui/parts.js';
 import { callerOf, canReplay, deliveryAddress, DeliveryBadge, DeliveryDialog, replayAll } from './delivery.js';
@@ -28,7 +28,7 @@ const keyOf = ({ id, webhook, instance = '' }) => `${id}-${webhook}-${instance}`
 const whyOf = ({ reason, state, next_attempt: next }) => {
   const again =
     next !== undefined && state !== 'delivered' && state !== 'dead' ? t('nextAttemptIn', { age: untilText(Date.parse(next)) }) : '';
-  return [reason, again].filter(Boolean).join(' · ');
+  return [said(reason ?? ''), again].filter(Boolean).join(' · ');
 };
 
 /** Returns the query of the filter. Times are in the time zone of the browser. @param {Filter} filter @param {number} limit */

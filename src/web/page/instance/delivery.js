@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { leaveFor, sessionAddress } from '../core/router.js';
-import { count, t } from '../texts.js';
+import { count, said, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Dialog, StateBadge } from '../ui/parts.js';
@@ -93,7 +93,7 @@ const Tries = ({ tries }) => html`
         <li key=${started}>
           <span class="dim">${timeText(Date.parse(started))}</span>
           <span class="number">${t('milliseconds', { ms: count(ms) })}</span>
-          <span class=${error === undefined ? '' : 'bad-outcome'}>${error ?? status}</span>
+          <span class=${error === undefined ? '' : 'bad-outcome'}>${error === undefined ? status : said(error)}</span>
           ${answer !== undefined && html`<${Block} title=${t('deliveryAnswer')} text=${answer} />`}
         </li>
       `,

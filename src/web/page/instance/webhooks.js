@@ -17,7 +17,7 @@ import { WebhookForm } from './webhook-form.js';
 
 /** @param {TestResult} result */
 export const testText = ({ ok, ms, status_code: status, error }) =>
-  ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
+  ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error === undefined ? `${status ?? ''}` : said(error), ms });
 
 /**
  * Returns what a webhook gets, and how. `events`: the events in words.
@@ -52,7 +52,7 @@ const Health = ({ courier }) => {
     <p class="dim">
       ${t('webhookRate', { percent: Math.floor((100 * delivered) / attempts), delivered: count(delivered), attempts: count(attempts) })}
     </p>
-    ${lastError !== null && html`<p class="because last-error">${t('webhookLastError', { time: timeText(lastError.at), why: lastError.error })}</p>`}
+    ${lastError !== null && html`<p class="because last-error">${t('webhookLastError', { time: timeText(lastError.at), why: said(lastError.error) })}</p>`}
   `;
 };
 
@@ -89,7 +89,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
         <${StateBadge} ...${badge} />
       </div>
       <p class="dim">${getsText(webhook, events.join(', ') || t('webhookAll'))}</p>
-      ${reason !== undefined && html`<p class="because">${reason}</p>`}
+      ${reason !== undefined && html`<p class="because">${said(reason)}</p>`}
       ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: said(part.note) })}</p>`}
       <${Health} courier=${part?.courier} />
       ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}

@@ -93,7 +93,8 @@ export const ofServer = {
   storageNothing: 'Nada está guardado ainda.',
   storageGone: 'sessão excluída',
   storageRules: 'Regras de expiração',
-  storageRulesLead: 'Estas configurações removem linhas e arquivos. Os valores mudam com o ambiente, no próximo início.',
+  storageRulesLead:
+    'Estas configurações removem linhas e arquivos. Os valores mudam com o ambiente, no próximo início. As explicações estão em inglês.',
   storageNever: 'desligada',
   storageDays: '{n} {n|dia|dias}',
 

@@ -9,7 +9,7 @@ import { now } from '../instance/live.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { WebhookForm } from '../instance/webhook-form.js';
 import { getsText, testText } from '../instance/webhooks.js';
-import { count, moment, size, t } from '../texts.js';
+import { count, moment, said, size, t } from '../texts.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge, Table } from '../ui/parts.js';
 import { Page } from '../ui/shell.js';
@@ -82,7 +82,7 @@ const Card = ({ webhook, queue, onEdit, onChange }) => {
         <${StateBadge} ...${badgeOf(webhook)} />
       </div>
       <p class="dim">${getsText(webhook, events.includes('All') ? t('webhookAll') : events.join(', '))}</p>
-      ${reason !== undefined && html`<p class="because last-error">${reason}</p>`}
+      ${reason !== undefined && html`<p class="because last-error">${said(reason)}</p>`}
       <${Waiting} queue=${queue} />
       ${result.value !== null && html`<p class="because" role="status">${testText(result.value)}</p>`}
       <div class="actions">
@@ -119,7 +119,7 @@ const Failures = () => {
                     <td>${moment(Date.parse(created))}</td>
                     <td>${event}</td>
                     <td>${count(attempts)}</td>
-                    <td class="because bad-outcome">${error}</td>
+                    <td class="because bad-outcome">${said(error)}</td>
                   </tr>
                 `,
               )}

@@ -11,7 +11,7 @@ import { Feed } from '../sessions/feed.js';
 import { ConnectDialog } from '../sessions/new-session.js';
 import { Rows } from '../sessions/rows.js';
 import { groups, needsPhone } from '../sessions/words.js';
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { Menu } from '../ui/menu.js';
 import { Failed, Icon, Loading } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -181,7 +181,9 @@ const Silent = ({ feed }) => {
 const Warnings = ({ feed }) => {
   const texts = feed.warnings.value;
   if (texts.length === 0) return null;
-  return html`<p class="silent-nodes of-person server-warnings" role="status">${t('serverWarnings', { texts: texts.join('; ') })}</p>`;
+  return html`<p class="silent-nodes of-person server-warnings" role="status">
+    ${t('serverWarnings', { texts: texts.map(said).join('; ') })}
+  </p>`;
 };
 
 /** @param {{ feed: Feed }} props */

@@ -44,7 +44,7 @@ const Row = ({ session: { name, outcome, instance, number, reason, notes, lost }
     <td>${number}</td>
     <td><${StateBadge} state=${colours[outcome]} word=${t(`moved_${outcome}`)} /></td>
     <td class="because">
-      ${[...(outcome === 'refused' ? [reason] : []), ...notes, ...lost].map((text) => html`<p key=${text}>${text}</p>`)}
+      ${[...(outcome === 'refused' ? [reason] : []), ...notes, ...lost].map((text) => html`<p key=${text} lang="en">${text}</p>`)}
     </td>
   </tr>
 `;
