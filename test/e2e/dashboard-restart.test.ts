@@ -79,7 +79,7 @@ for (const [view, path, classes] of [
     assert.equal(await page.getByLabel('Admin token').count(), 0, 'nobody has to sign in again');
   });
 
-/** What a page says where it could not load something. */
+/** The sentence of a page that could not load something. */
 const noAnswer = ({ dashboard: { page } }: DashboardStage) => page.getByText('The server does not answer.', { exact: true });
 
 inBrowser('a page that asks nothing by itself says that the server is gone, and keeps what was typed', async () => {

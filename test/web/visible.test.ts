@@ -16,7 +16,8 @@ test('visible: the list, the head of a session and all texts show names so', () 
   for (const [file, use] of [
     ['list/row.js', 'textContent = visible(row.name)'],
     ['views/instance.js', '<h1>${visible(name)}</h1>'],
-    ['texts.js', 'visible(String(values[key]'],
+    ['texts/fill.js', 'visible(String(values[key]'],
+    ['texts.js', 'fill(table[name], values)'],
   ] as const)
     assert.ok(readFileSync(join(root, 'src/web/page', file), 'utf8').includes(use), file);
 });

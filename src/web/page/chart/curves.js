@@ -47,7 +47,7 @@ const near = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
 /**
- * What an arrow goes around: states, words, and parents to which neither end belongs.
+ * Boxes that an arrow goes around: states, words, and parents to which neither end belongs.
  * @typedef {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} Obstacles
  */
 

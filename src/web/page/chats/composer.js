@@ -1,10 +1,9 @@
 /** The field that writes into a chat: a text, a file, an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { textOfFailure } from '../core/api.js';
-import { whenBack } from '../core/contact.js';
 import { size, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
+import { useFailure } from '../ui/forms.js';
 import { Button, Icon } from '../ui/parts.js';
 import { send, useDraft } from './drafts.js';
 import { glanceOf } from './message.js';
@@ -44,9 +43,8 @@ const Attached = ({ file, onEnd }) => html`
 export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const { draft, change, sent } = useDraft(`${instance} ${chat.id}`);
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
+  const { error, setFailure } = useFailure();
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  useEffect(() => whenBack(() => setError('')), []);
   useEffect(() => {
     if (answered === null) return;
     // The answer is another message, even with the same text, and needs a new idempotency key.
@@ -57,13 +55,13 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const submit = async () => {
     if (busy || (draft.text.trim() === '' && draft.file === null)) return;
     setBusy(true);
-    setError('');
+    setFailure(null);
     try {
       onSent(await send(instance, chat, draft, answered));
       sent();
       onAnswered(null);
     } catch (problem) {
-      setError(textOfFailure(problem));
+      setFailure(problem);
     }
     setBusy(false);
     field.current?.focus();
@@ -83,7 +81,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
   const attach = (file) => {
     if (file === undefined) return;
     const isTooLarge = file.size > largestFile;
-    setError(isTooLarge ? t('chatFileTooLarge', { size: size(file.size), most: size(largestFile) }) : '');
+    setFailure(isTooLarge ? new Error(t('chatFileTooLarge', { size: size(file.size), most: size(largestFile) })) : null);
     if (!isTooLarge) change({ file });
   };
   return html`

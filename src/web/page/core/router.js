@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 export const place = signal(location.pathname);
 
 /**
- * What asks before a view is left. `ask` answers whether it may be.
+ * Asks before a view is left. `ask` answers true if it may be left.
  * @typedef {{ isNeeded: () => boolean, ask: () => Promise<boolean> }} Guard
  */
 

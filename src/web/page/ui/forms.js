@@ -6,28 +6,33 @@ import { whenBack } from '../core/contact.js';
 import { saved } from './unsaved.js';
 
 /**
+ * Keeps a failure and gives its text; '' for none. The sentence that the server does not answer goes away when the server is back.
+ */
+export const useFailure = () => {
+  const [failure, setFailure] = useState(/** @type {unknown} */ (null));
+  useEffect(() => (isPassing(failure) ? whenBack(() => setFailure(null)) : undefined), [failure]);
+  return { error: failure === null ? '' : textOfFailure(failure), setFailure };
+};
+
+/**
  * Handles the submission of a form: `send` gets its fields, `busy` is true meanwhile, and `error` is the text of a failure until the form is changed.
  * `send` answers false if it sent nothing.
  * @param {(fields: FormData, form: HTMLFormElement) => Promise<void | false>} send
  */
 export const useForm = (send) => {
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState('');
-  const [passes, setPasses] = useState(false);
-  // That the server does not answer is not true any more when it is back.
-  useEffect(() => (passes ? whenBack(() => setError('')) : undefined), [passes]);
+  const { error, setFailure } = useFailure();
   /** @param {SubmitEvent} event */
   const onSubmit = async (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
     setBusy(true);
-    setError('');
+    setFailure(null);
     try {
       if ((await send(new FormData(form), form)) !== false) saved(form);
     } catch (problem) {
-      setError(textOfFailure(problem));
-      setPasses(isPassing(problem));
-      form.addEventListener('input', () => setError(''), { once: true });
+      setFailure(problem);
+      form.addEventListener('input', () => setFailure(null), { once: true });
     }
     setBusy(false);
   };

@@ -140,7 +140,7 @@ export const GlobalWebhook = ({ item }) => {
     return () => clearInterval(timer);
   }, []);
   const webhook = answer.value?.webhook ?? null;
-  /** What waits comes with the deliveries. */
+  /** The queue comes with the deliveries. */
   const queue = useSignal(/** @type {Queue | undefined} */ (undefined));
   const onAnswer = useCallback((/** @type {{ queues: readonly Queue[] }} */ { queues }) => (queue.value = queues[0]), []);
   /** @param {string} [secret] */
