@@ -81,7 +81,7 @@ inBrowser('the password is never shown, stays when it is left empty, and goes wh
   assert.deepEqual([(await stored()).settings['repeatHours'], (await stored()).secrets], [5, ['emailPassword']]);
   await email.getByLabel('Mail server').fill('mail.other.example');
   await button('Save').click();
-  await page.getByText('emailPassword is needed again for another mail server').waitFor();
+  await page.getByText('“Password” is needed again for another mail server').waitFor();
   assert.equal(await email.getByLabel('Mail server').inputValue(), 'mail.other.example', 'what was written stays');
   await email.getByLabel('Remove: Password').check();
   await save();
@@ -97,7 +97,7 @@ inBrowser('a test that is refused shows why, and one that arrives does too', asy
   await part('Slack').getByLabel('Address of the incoming webhook').fill(`${posts.address}/slack`);
   await part('Webhook').getByLabel('Address').fill('ftp://nowhere');
   await button('Save').click();
-  await page.getByText('webhookUrl: url must start with http:// or https://').waitFor();
+  await page.getByText('“Address”: url must start with http:// or https://').waitFor();
   await part('Webhook').getByLabel('Address').fill('');
   await save();
   posts.status = 403;

@@ -60,7 +60,7 @@ inBrowser('a stored token is kept for the same server and asked for by another, 
   await page.getByText('Chatwoot knows the inbox.').waitFor();
   await page.getByLabel('Address of the server').fill('http://127.0.0.1:9');
   await button(on, 'Save').click();
-  await page.getByRole('alert').filter({ hasText: 'access_token is required for another url' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: '“Access token” is required for another url' }).waitFor();
   await page.getByLabel('Address of the server').fill(desk.url);
 
   let isAway = true;
