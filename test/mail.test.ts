@@ -46,7 +46,7 @@ test('mail: with startTls no password leaves before the encryption, and a server
   // The certificate of the stand-in is signed by nobody.
   const encrypted = await server(t, { disabledCommands: [] });
   const untrusted = await mailer().send({ ...place, port: encrypted.port, security: 'startTls' }, mail);
-  assert.deepEqual(untrusted, { ok: false, error: 'the certificate of the mail server is not trusted' });
+  assert.deepEqual(untrusted, { sent: false, error: 'the certificate of the mail server is not trusted' });
   assert.deepEqual([plain.mails, encrypted.mails], [[], []]);
 });
 
@@ -83,13 +83,13 @@ test('mail: a server that says nothing ends the attempt in time, and one that is
   assert.ok(performance.now() - began < 30_000);
   await new Promise((resolve) => silent.close(resolve));
   const away = await mailer().send({ ...place, port }, mail);
-  assert.deepEqual(away, { ok: false, error: 'the mail server refuses connections at this port' });
+  assert.deepEqual(away, { sent: false, error: 'the mail server refuses connections at this port' });
 });
 
 test('mail: a port without TLS and a server that hangs up have sentences of their own', async (t) => {
   const { port } = await server(t);
   assert.deepEqual(await mailer().send({ ...place, port, security: 'tls' }, mail), {
-    ok: false,
+    sent: false,
     error: 'the mail server does not speak TLS at this port',
   });
   for (const hangUp of ['end', 'resetAndDestroy'] as const) {
@@ -97,7 +97,7 @@ test('mail: a port without TLS and a server that hangs up have sentences of thei
     await new Promise<void>((resolve) => void brief.listen(0, '127.0.0.1', resolve));
     t.after(() => brief.close());
     const gone = await mailer().send({ ...place, port: (brief.address() as AddressInfo).port }, mail);
-    assert.deepEqual(gone, { ok: false, error: 'the mail server closed the connection' });
+    assert.deepEqual(gone, { sent: false, error: 'the mail server closed the connection' });
   }
 });
 

@@ -125,7 +125,13 @@ inBrowser('the switch between the charts stays under the pointer', async () => {
   const places: unknown[] = [];
   for (const name of ['Supervisor', 'Session', 'All steps', 'All steps']) {
     await button(on, name).click();
-    places.push(await page.locator('.chart-panel .switch').boundingBox());
+    // The place on the page: a press may scroll it.
+    places.push(
+      await page.evaluate(`(() => {
+        const { left, top } = document.querySelector('.chart-panel .switch').getBoundingClientRect();
+        return [left + scrollX, top + scrollY];
+      })()`),
+    );
   }
   assert.deepEqual(places.slice(1), places.slice(0, -1));
 });

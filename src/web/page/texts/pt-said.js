@@ -321,6 +321,7 @@ const alerts = [
   ['slack: the address of the incoming webhook is missing', 'Slack: falta o endereço do webhook de entrada'],
   ['webhook: the address of the webhook is missing', 'webhook: falta o endereço'],
   ['the name of the mail server could not be looked up', 'o nome do servidor de e-mail não pôde ser resolvido'],
+  ['the mail server did not take {1} of {2} recipients', 'o servidor de e-mail não aceitou {1} de {2} destinatários'],
   ['the mail server does not take the message', 'o servidor de e-mail não aceita a mensagem'],
   ['the mail server does not take the message ({1})', 'o servidor de e-mail não aceita a mensagem ({1})'],
   ['the mail server gave no answer in time', 'o servidor de e-mail não respondeu a tempo'],

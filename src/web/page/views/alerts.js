@@ -79,7 +79,7 @@ const Form = ({ answer: { settings, secrets, outcomes }, onSaved }) => {
     setTesting(true);
     const answer = await attempt(() => /** @type {Promise<{ sent: boolean, error: string }>} */ (post('/admin/alerts/test', { channel })));
     if (answer !== undefined)
-      toast(answer.sent ? t('alertTested', { channel: t(`alertChannel_${channel}`) }) : said(answer.error), answer.sent ? 'good' : 'bad');
+      toast(said(answer.error) || t('alertTested', { channel: t(`alertChannel_${channel}`) }), answer.error === '' ? 'good' : 'bad');
     setTesting(false);
   };
   return html`
