@@ -240,6 +240,6 @@ inBrowser('a campaign that stopped by itself says why and continues, and a refus
   await refused.getByRole('button', { name: 'Try the failed ones again' }).click();
   await refused.getByText('1 of 1 message', { exact: true }).waitFor();
   await until(() => textsOf(on, '5511977700052').length > 0, 'the contact has the message');
-  assert.deepEqual((await stored()).states, ['sent']);
+  await until(async () => (await stored()).states.join() === 'sent', 'the message is stored as sent');
   assert.deepEqual(on.dashboard.complaints, []);
 });

@@ -61,6 +61,7 @@ inBrowser('a list of 5,000 chats has few elements, is loaded as far as somebody 
       async () => (await page.evaluate<number>(`document.querySelector('.chat-rows').scrollHeight`)) > at * 400 + 400,
       'more chats are loaded',
     );
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     for (const name of await page.evaluate<string[]>(names)) seen.add(name);
     assert.ok((await countOf(on, '.chat-rows li')) < 60);
   }
