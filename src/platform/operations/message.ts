@@ -78,8 +78,9 @@ export const messageHandlers: Handlers<MessageOperations> = {
     const target = await targetOf(connection, id);
     if (!target.ok) return target;
     const message = target.value;
-    const { chatId } = message;
-    if (!isGroup(chatId) && !isPerson(chatId) && !isLid(chatId)) return refuse('invalid', noStar);
+    const { chatId, messageType } = message;
+    // Phones show no call with a star, and ignore one.
+    if (messageType === 'call' || !(isGroup(chatId) || isPerson(chatId) || isLid(chatId))) return refuse('invalid', noStar);
     if (isPerson(chatId)) await lidOf(connection, chatId);
     const outcome = await connection.shared.patch([starAction(indexOfChat(connection.directory, chatId), keyOf(message), on)]);
     return outcome.ok ? answered({ ...message, starred: on }) : outcome;

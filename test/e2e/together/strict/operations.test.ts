@@ -235,6 +235,13 @@ test('operations: a star that is taken back is gone from the phone, which unders
   assert.deepEqual(bench.scene.platform.sandbox.settings(bench.account.number).ignored, []);
 });
 
+test('operations: a call gets no star, because phones have none', async () => {
+  const { id } = await bench.scene.platform.sandbox.call(contact, bench.account.number, { step: 'offer' });
+  await until(async () => (await bench.found(id)) !== undefined, 'the call is stored');
+  const { status, body } = await bench.account.call('POST', '/message/star', { id, star: true });
+  assert.deepEqual([status, body['error']], [400, 'only messages of chats with people and groups can be starred']);
+});
+
 test('operations: the id of an edit means the message that it edits, a short id too', async () => {
   const { own } = await bench.stand();
   const first = await call('/message/edit', { id: String((await bench.found(own))?.['id']), text: 'one' });
