@@ -6,7 +6,8 @@ import type { SharedSchemas } from '../openapi.ts';
 import type { HttpOptions } from '../options.ts';
 import { refuse, type Route, route } from '../route.ts';
 import { FreeObject, Text } from '../schemas/common.ts';
-import { callerWith, createMcpServer, type RunTool } from './server.ts';
+import { createQuestions } from './questions.ts';
+import { type Caller, callerWith, createMcpServer, type RunTool } from './server.ts';
 import type { McpSessions } from './sessions.ts';
 import { toolsOf } from './tools.ts';
 
@@ -41,6 +42,26 @@ const runFor =
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 
+/** Aborts when the connection of the request closes, also after its answer. */
+const leftOf = ({ raw }: FastifyReply): AbortSignal => {
+  const left = new AbortController();
+  if (raw.destroyed) left.abort();
+  else raw.once('close', () => left.abort());
+  return left.signal;
+};
+
+const callerOf = (request: FastifyRequest, reply: FastifyReply, transport: WebStandardStreamableHTTPServerTransport): Caller => ({
+  instance: request.instanceId,
+  run: runFor(request),
+  left: leftOf(reply),
+  length: () => JSON.stringify(request.body).length,
+  drop(id) {
+    transport.closeSSEStream(id);
+    // Without a stream the library sends nothing, and forgets the request.
+    void transport.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
+  },
+});
+
 /** The request as the library reads it. Its body is parsed already. */
 const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
   const named = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []));
@@ -57,6 +78,9 @@ const send = async (reply: FastifyReply, response: Response): Promise<void> => {
   await reply.code(response.status).send({ error: error?.message ?? 'the body is no message of MCP' });
 };
 
+/** Characters of a message that begins a session, as JSON. The library keeps what the client says of itself: 16 MB for all sessions. */
+const longestBeginning = 16_384;
+
 /** Returns true if a message begins a session with a client whose user can confirm calls. */
 const beginsSession = ({ method, params }: Readonly<Record<string, unknown>>): boolean =>
   method === 'initialize' &&
@@ -70,7 +94,17 @@ export const mcpRoutes = (
   sessions: McpSessions,
 ): readonly Route[] => {
   const tools = toolsOf(rows, mcpTools, shared);
-  const newServer = () => createMcpServer(version, tools);
+  const questions = createQuestions();
+  const newServer = () => createMcpServer(version, tools, questions);
+  const handle = async (
+    transport: WebStandardStreamableHTTPServerTransport,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<null> => {
+    const authInfo = callerWith(request.instanceToken, callerOf(request, reply, transport));
+    await send(reply, await transport.handleRequest(webRequestOf(request), { parsedBody: request.body, authInfo }));
+    return null;
+  };
   return [
     route({
       on: ['POST /mcp'],
@@ -81,19 +115,18 @@ export const mcpRoutes = (
       run: async ({ id, body, request, reply }) => {
         if (request.instanceToken === '') return noToken;
         const name = request.headers['mcp-session-id'];
-        const options = { parsedBody: body, authInfo: callerWith(request.instanceToken, runFor(request)) };
         if (typeof name === 'string' || beginsSession(body)) {
+          const isTooLong = typeof name !== 'string' && JSON.stringify(body).length > longestBeginning;
+          if (isTooLong) return refuse('invalid', `the message that begins a session may have ${longestBeginning} characters`);
           const transport = typeof name === 'string' ? sessions.find(id, name) : await sessions.open(id, newServer());
           if (transport === null) return refuse('notFound', unknownSession);
-          await send(reply, await transport.handleRequest(webRequestOf(request), options));
-          return null;
+          return handle(transport, request, reply);
         }
         const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
         const server = newServer();
         await server.connect(transport);
         try {
-          await send(reply, await transport.handleRequest(webRequestOf(request), options));
-          return null;
+          return await handle(transport, request, reply);
         } finally {
           await server.close();
         }

@@ -11,7 +11,12 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ToolListing {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: { readonly type: 'object'; readonly properties: Readonly<Record<string, object>>; readonly required: string[] };
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required: string[];
+    readonly additionalProperties: false;
+  };
   readonly annotations: ToolKind['annotations'];
 }
 
@@ -29,7 +34,9 @@ export interface Tool {
   /** The address of the operation, such as `POST /send/text`. */
   readonly address: string;
   readonly asks: boolean;
-  /** Puts each argument into the part of the request to which it belongs. Unknown arguments go into the body, where the interface ignores them. */
+  /** Returns why the request of a call cannot be made; null if it can. Unknown arguments could hide the others from the person who confirms a call. */
+  objection(input: Json): string | null;
+  /** Puts each argument into the part of the request to which it belongs. */
   request(input: Json): ToolRequest;
 }
 
@@ -59,6 +66,9 @@ const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, str
     Object.keys(properties).flatMap((name) => (input[name] === undefined || input[name] === null ? [] : [[name, textOf(input[name])]])),
   );
 
+/** The words of an error of the interface. */
+const errorText = (error: string): string => JSON.stringify({ error });
+
 const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchemas): Tool => {
   const [address] = row.on;
   const [method = '', path = ''] = address.split(' ');
@@ -82,8 +92,13 @@ const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchem
         type: 'object',
         properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as Record<string, object>,
         required: parts.flatMap(({ required }) => required),
+        additionalProperties: false,
       },
       annotations,
+    },
+    objection(input) {
+      const unknown = Object.keys(input).find((name) => !names.includes(name));
+      return unknown === undefined ? null : errorText(`${row.operationId} has no argument ${unknown.slice(0, 100)}`);
     },
     request(input) {
       const search = new URLSearchParams(textsOf(input, query)).toString();
