@@ -101,6 +101,14 @@ test('mcp: arguments go into the part of the request to which they belong', () =
   });
 });
 
+test('mcp: an argument in the address of an operation leads to no other operation', async (t) => {
+  const { post } = await setUpMcp(t);
+  for (const groupJID of ['.', '..', '', null]) {
+    const answer = await post(message('tools/call', { name: 'getGroupLink', arguments: { groupJID } }));
+    assert.equal(answer.json().result.content[0].text, '{"error":"groupJID is required, and may be neither . nor .."}', `${groupJID}`);
+  }
+});
+
 test('mcp: without the setting there is no /mcp, and with it no other method than the two', async (t) => {
   const { app } = await setUp(t);
   assert.equal((await app.inject({ method: 'POST', url: '/mcp', headers: asInstance, payload: {} })).statusCode, 404);

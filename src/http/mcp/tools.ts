@@ -69,6 +69,9 @@ const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, str
 /** The words of an error of the interface. */
 const errorText = (error: string): string => JSON.stringify({ error });
 
+/** Segments of an address that a client of HTTP removes. The request would reach another operation. */
+const isNoSegment = (text: string | undefined): boolean => text === undefined || text === '' || text === '.' || text === '..';
+
 const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchemas): Tool => {
   const [address] = row.on;
   const [method = '', path = ''] = address.split(' ');
@@ -98,7 +101,10 @@ const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchem
     },
     objection(input) {
       const unknown = Object.keys(input).find((name) => !names.includes(name));
-      return unknown === undefined ? null : errorText(`${row.operationId} has no argument ${unknown.slice(0, 100)}`);
+      if (unknown !== undefined) return errorText(`${row.operationId} has no argument ${unknown.slice(0, 100)}`);
+      const given = textsOf(input, params);
+      const wrong = Object.keys(params.properties).find((name) => isNoSegment(given[name]));
+      return wrong === undefined ? null : errorText(`${wrong} is required, and may be neither . nor ..`);
     },
     request(input) {
       const search = new URLSearchParams(textsOf(input, query)).toString();
