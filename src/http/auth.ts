@@ -131,6 +131,22 @@ const linkGuard = (gateway: Gateway, note: NoteGuess) => {
   };
 };
 
+/**
+ * Returns the check whether the credential of an admitted request still counts. A client may send its body as slowly as it likes, and the credential
+ * may end meanwhile. A credential that has not ended is found in memory.
+ */
+const recheckOf =
+  (gateway: Gateway, sessions: AdminSessions, allowQueryTokens: boolean) =>
+  async (request: FastifyRequest, credential: Credential): Promise<Denial | null> => {
+    if (request.adminSession !== '') return (await sessions.find(request.adminSession)) === null ? credential.missing : null;
+    if (credential.name === 'admintoken') {
+      return gateway.isAdmin(tokenOf(request, credential, allowQueryTokens)) ? null : credential.wrong;
+    }
+    if (request.instanceToken === '') return null;
+    const id = gateway.authenticate(request.instanceToken) ?? (await gateway.lookUp(request.instanceToken));
+    return id === request.instanceId ? null : credential.wrong;
+  };
+
 const decorateRequests = (app: FastifyInstance): void => {
   for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
   app.decorateRequest('passkeyLink', null);
@@ -188,10 +204,18 @@ export const guardRoutes = (
     return wait === null ? deny(reply, token === '' ? credential.missing : credential.wrong) : refuseTooMany(reply, wait);
   };
 
+  const credentialOf = ({ is404, routeOptions }: FastifyRequest): Credential | null =>
+    is404 ? null : credentials[routeOptions.config.credential as CredentialName];
+  const recheck = recheckOf(gateway, sessions, allowQueryTokens);
+
   refuseOpenRoutes(app);
+  app.addHook('preHandler', async (request, reply) => {
+    const credential = request.caller === null ? null : credentialOf(request);
+    const denial = credential && (await recheck(request, credential));
+    return denial ? deny(reply, denial) : undefined;
+  });
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return undefined;
-    const credential: Credential | null = credentials[request.routeOptions.config.credential as CredentialName];
+    const credential = credentialOf(request);
     if (credential === null) return undefined;
     if (credential.name === 'admintoken') return admitAdmin(request, reply, credential);
     if (credential.name === 'passkey-code') return admitLink(request, reply, credential);
