@@ -4,6 +4,7 @@
  */
 import type { AuditActor, AuditNote } from '../model.ts';
 import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.ts';
+import { Guesses } from '../policy/guesses.ts';
 import { within } from '../waiting.ts';
 
 /** Longest time between a note and its storing. In milliseconds. */
@@ -17,6 +18,8 @@ const mostWaiting = 10_000;
 const lastWriteMs = 2_000;
 /** The time in which the same refused request of one caller is noted once. In milliseconds. */
 const refusedEveryMs = 60_000;
+/** Entries of refused requests of one caller: 60 at once, then one a minute. A caller of any role can make them, and the log is bounded. */
+const refusedPace = { burst: 60, every: 60_000 };
 /** Refused requests that are remembered. */
 const rememberedRefusals = 10_000;
 
@@ -38,19 +41,22 @@ export class AuditLog {
   #stopped = false;
   /** The times of refused requests. */
   readonly #refused = new Map<string, number>();
+  readonly #refusals = new Guesses(refusedPace);
 
   constructor(input: AuditLogInput) {
     this.#input = input;
   }
 
-  /** Takes a note. A refused request changes nothing, so a flood of the same request is noted once a minute and cannot push out other entries. */
+  /** Takes a note. A refused request changes nothing, so a flood of refused requests is bounded and cannot push out other entries. */
   note(note: AuditNote): void {
-    if (note.status >= 400 && this.#isRepeated(note)) return;
+    const isRefused = note.status >= 400;
+    if (isRefused && this.#isRepeated(note)) return;
     const isToken = isOfToken(note.actor);
     const waiting = isToken ? this.#ofTokens : this.#waiting.length - this.#ofTokens;
-    if (waiting >= mostWaiting) {
+    const isTooMuch = waiting >= mostWaiting || (isRefused && this.#refusals.take(`${note.actor} ${note.who}`, note.at) > 0);
+    if (isTooMuch) {
       this.#dropped += 1;
-      return;
+      return this.#writeIn(writeEveryMs);
     }
     this.#waiting.push(note);
     if (isToken) this.#ofTokens += 1;

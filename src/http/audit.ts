@@ -75,22 +75,27 @@ const callerOf = ({ caller, instanceId }: FastifyRequest): Pick<AuditNote, 'acto
   return { actor: caller.actor, who: caller.actor === 'adminToken' ? '' : instanceId };
 };
 
-const noteOf = (request: FastifyRequest, status: number, now: number): AuditNote | null => {
+/** Returns the instance that a request names, if there is one. Any name of a caller would be an entry of its own. */
+const namedBy = (gateway: Gateway, request: FastifyRequest): string => {
+  const { instance = '', id = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
+  const ofPath = instance || ((request.routeOptions.url ?? '').startsWith('/admin/actors/') ? id : '');
+  // A request that is refused for its role was not looked up, so the header alone names its instance.
+  const named = textOf(ofPath || (request.caller?.actor === 'user' ? request.headers['x-instance'] : ''));
+  return named !== '' && gateway.view(named) !== null ? named : '';
+};
+
+const noteOf = (gateway: Gateway, request: FastifyRequest, status: number, now: number): AuditNote | null => {
   const caller = callerOf(request);
   if (caller === null) return null;
-  const { instance: named = '', id = '', name = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
-  const route = request.routeOptions.url ?? '';
+  const { name = '' } = (request.params ?? {}) as Readonly<Record<string, string>>;
   const { instance = '', subject = '' } = request.auditSubject ?? {};
-  const ofPath = named || (route.startsWith('/admin/actors/') ? id : '');
-  // A request that is refused for its role was not looked up, so the header alone names its instance.
-  const chosen = caller.actor === 'user' ? request.headers['x-instance'] : '';
   return {
     at: now,
     ...caller,
     address: request.ip,
     method: request.method,
-    route,
-    instance: textOf(request.instanceId || instance || ofPath || chosen),
+    route: request.routeOptions.url ?? '',
+    instance: textOf(request.instanceId || instance) || namedBy(gateway, request),
     subject: textOf(subject || name),
     status,
   };
@@ -105,7 +110,7 @@ export const auditRequests = (app: FastifyInstance, gateway: Gateway, now: () =>
     const note = (status: number): void => {
       if (isNoted) return;
       isNoted = true;
-      const made = noteOf(request, status, now());
+      const made = noteOf(gateway, request, status, now());
       if (made !== null) gateway.audit(made);
     };
     reply.raw.once('finish', () => note(reply.raw.statusCode));

@@ -90,6 +90,22 @@ test('audit log: the same refused request is noted once a minute, and each succe
   );
 });
 
+test('audit log: refused requests of one caller make 60 entries at once and one a minute, and the rest is counted', async () => {
+  const { time, store, lines, note } = stage();
+  for (let n = 0; n < 1_000; n += 1) note({ status: 403, route: `/${n}` });
+  note({ status: 403, who: 'bea' });
+  note();
+  await time.pass(1_000);
+  const countOf = (who: string) => store.rows.filter((row) => row.who === who).length;
+  assert.deepEqual([countOf('ana'), countOf('bea'), lines], [61, 1, ['audit.dropped']]);
+  for (let n = 0; n < 10; n += 1) {
+    await time.pass(60_000);
+    for (let m = 0; m < 10; m += 1) note({ status: 403, route: `/later/${n}/${m}` });
+  }
+  await time.pass(1_000);
+  assert.equal(countOf('ana'), 71);
+});
+
 test('audit log: a flood by tokens of instances during an outage pushes out no entry of a user', async () => {
   const { time, store, lines, note } = stage();
   for (let n = 0; n < 12_000; n += 1) note({ actor: 'instanceToken', who: 'r1', route: `/${n}` });

@@ -88,6 +88,24 @@ test('audit: a request that a role does not allow names the instance that it was
   );
 });
 
+test('audit: a refused request names no instance that is not there, so that made-up names make no entries', async () => {
+  const { name } = await newUser('viewer');
+  const { ask } = await signedIn(name);
+  for (let n = 0; n < 20; n += 1) {
+    assert.equal((await ask('POST', '/instance/create', { name: 'x' }, { 'x-instance': `made-up-${n}` })).status, 403);
+    assert.equal((await ask('POST', `/admin/actors/made-up-${n}/events`, { type: 'wake' })).status, 403);
+  }
+  await until(async () => (await audit(`who=${name}`)).length >= 3, 'the entries are stored');
+  assert.deepEqual(
+    (await audit(`who=${name}`)).map(({ route, instance, status }) => [route, instance, status]),
+    [
+      ['/admin/actors/:id/events', '', 403],
+      ['/instance/create', '', 403],
+      ['/admin/session/user', '', 200],
+    ],
+  );
+});
+
 test('audit: a client that goes before the answer is noted too', async () => {
   const { id, token } = await service.instance('impatient');
   const gone = new AbortController();
