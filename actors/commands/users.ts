@@ -111,7 +111,7 @@ const ownCommands = (ports: UserPorts, check: Checks) => {
       const row = await known(id, password);
       if (!row.ok) return row;
       const step = check.code({ id, codeSecret: secret }, code.replaceAll(/\s/g, ''), refuse('forbidden', 'the one-time code is wrong'));
-      return step.ok ? changed(row.value, { codeSecret: secret }) : step;
+      return step.ok ? changed(row.value, { codeSecret: secret, codeStep: step.value }) : step;
     },
     async removeCode(id, password) {
       const row = await known(id, password);

@@ -18,6 +18,8 @@ export interface UserChange {
   readonly password?: string;
   /** '' removes the one-time code. */
   readonly codeSecret?: string;
+  /** The time step of the code that confirmed `codeSecret`. The code counts as used. */
+  readonly codeStep?: number;
 }
 
 export interface UserStore {

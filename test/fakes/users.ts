@@ -41,7 +41,9 @@ export class FakeUsers implements UserStore {
   change: UserStore['change'] = async (id, change, version, expected) => {
     const kept = this.rows.get(id);
     if (kept === undefined || (expected !== undefined && kept.row.version !== expected)) return null;
-    const row = { ...kept.row, ...change, version };
+    const { codeStep = 0, ...fields } = change;
+    const row = { ...kept.row, ...fields, version };
+    kept.step = Math.max(kept.step, codeStep);
     kept.row = { ...row, hasCode: row.codeSecret !== '' };
     return shown(kept.row);
   };

@@ -242,7 +242,8 @@ test('one-time codes: once confirmed, each sign-in needs one, each counts once, 
   };
   assert.ok(uri.includes(secret) && picture.startsWith('data:image/png;base64,'));
   const codeNow = (steps = 0): string => codeOf(secret, stepAt(Date.now()) + steps);
-  const confirm = (body: object) => first.ask('POST', '/admin/me/code/confirm', { secret, password, code: codeNow(), ...body });
+  const confirming = codeNow();
+  const confirm = (body: object) => first.ask('POST', '/admin/me/code/confirm', { secret, password, code: confirming, ...body });
   assert.equal((await confirm({ code: '000000' })).status, 403);
   assert.equal((await confirm({ password: 'a wrong password' })).status, 403);
   assert.equal((await signIn({ name: user.name, password })).status, 200, 'nothing changes before the confirmation');
@@ -250,7 +251,9 @@ test('one-time codes: once confirmed, each sign-in needs one, each counts once, 
   assert.equal((await first.ask('GET', '/instance/all')).status, 401);
   assert.equal((await signIn({ name: user.name, password })).status, 403);
   assert.equal((await signIn({ name: user.name, password, code: '000000' })).status, 403);
-  const code = codeNow();
+  const used = await signIn({ name: user.name, password, code: confirming });
+  assert.equal(used.status, 403, 'the code of the confirmation does not count again');
+  const code = codeNow(1);
   const both = await Promise.all([signIn({ name: user.name, password, code }), signIn({ name: user.name, password, code })]);
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 403], 'of two requests with one code one counts');
   assert.equal((await signIn({ name: user.name, password, code: codeNow(-1) })).status, 403, 'an older code does not count either');

@@ -80,6 +80,16 @@ test('users: a one-time code counts once, also for two sign-ins at once, and an 
   assert.equal((await users.byId(user.id))?.lastSignInAt, 7);
 });
 
+test('users: the code that confirmed a secret is used, and an earlier mark stays', async () => {
+  const user = await newUser();
+  await users.change(user.id, { codeSecret: 'ABC', codeStep: 100 }, 'v-a');
+  const confirmed = { ...user, version: 'v-a' };
+  assert.equal(await users.signedIn(confirmed, 5, 100), false);
+  assert.equal(await users.signedIn(confirmed, 5, 101), true);
+  await users.change(user.id, { codeSecret: 'DEF', codeStep: 99 }, 'v-b');
+  assert.equal(await users.signedIn({ ...user, version: 'v-b' }, 6, 101), false);
+});
+
 test('sign-ins of users: one counts while its user has the same version', async () => {
   const user = await newUser('operator');
   const { key } = await signInOf(user);

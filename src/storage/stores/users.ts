@@ -20,7 +20,7 @@ export const userStatements = {
         select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::bigint from room on conflict (name) do nothing returning 1)
       select (select count(*)::int from room) as room, (select count(*)::int from put) as put`,
   },
-  /** $2 role, $3 password and $4 secret of codes: null keeps the value. $5: the codes change. $6: the new version. $7: the expected version, or null. */
+  /** $2 role, $3 password and $4 secret of codes: null keeps the value. $5: the codes change. $6: the new version. $7: the expected version, or null. $8: the time step of a used code, or null. */
   change: {
     name: 'user-change',
     text: `with changed as (
@@ -28,6 +28,7 @@ export const userStatements = {
           role = coalesce($2::text, role),
           password = coalesce($3::bytea, password),
           code_secret = case when $5::boolean then $4::bytea else code_secret end,
+          code_step = greatest(code_step, $8::bigint),
           version = $6::text
         where id = $1 and ($7::text is null or version = $7::text)
         returning id, name, role, code_secret, created_at, last_sign_in_at),
@@ -78,10 +79,10 @@ export const makeUserStore = (database: Database, opener: Opener): UserStore => 
       if (row?.put === 1) return 'added';
       return row?.room === 1 ? 'taken' : 'full';
     },
-    async change(id, { role, password, codeSecret }, version, expected) {
+    async change(id, { role, password, codeSecret, codeStep }, version, expected) {
       const hash = password === undefined ? null : opener.seal(userPlace(id, 'password'), password);
       const secret = codeSecret === undefined || codeSecret === '' ? null : opener.seal(userPlace(id, 'code'), codeSecret);
-      const values = [id, role ?? null, hash, secret, codeSecret !== undefined, version, expected ?? null];
+      const values = [id, role ?? null, hash, secret, codeSecret !== undefined, version, expected ?? null, codeStep ?? null];
       return (await database.rows<User>(userStatements.change, values))[0] ?? null;
     },
     remove: async (id) => (await database.rows<User>(userStatements.remove, [id]))[0] ?? null,
