@@ -125,7 +125,7 @@ export const serverSettings = {
   authFailuresPerMinute: server(
     integer(0, 1_000_000),
     60,
-    'The wrong or missing tokens a minute from one address (for IPv6, from one /64). Further wrong tokens get 429. Instance tokens and admin tokens are counted apart. A right instance token is always accepted. After too many wrong admin tokens, an address gets 429 for every admin token, also a right one, until the minute is over. 0 is no limit. With the default of 60, a forgotten client can poll every two seconds, and guessing is hopeless.',
+    'The wrong tokens a minute from one address (for IPv6, from one /64). Further wrong tokens get 429. Instance tokens, admin tokens and cookies of the dashboard are counted apart. A missing token is no guess. A right instance token is always accepted. After too many wrong admin tokens, an address gets 429 for every admin token, also a right one, until the minute is over. 0 is no limit. With the default of 60, a forgotten client can poll every two seconds, and guessing is hopeless.',
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),

@@ -7,7 +7,7 @@ import { type Credential, type CredentialName, credentials, demoText, type Denia
 import { sendRefusal } from './errors.ts';
 import { logGuesses, type NoteGuess } from './guess-log.ts';
 import type { HttpOptions } from './options.ts';
-import { type AuthenticationLimit, guessed, refuseTooMany, triesOf } from './rate-limit.ts';
+import { type AuthenticationLimit, guessed, guessedSession, refuseTooMany, triesOf } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -46,13 +46,22 @@ const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, q
   return textOf((request.query as Readonly<Record<string, unknown>>)[name]);
 };
 
-const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => reply.code(status).send({ error: text });
+/** `wait`: seconds until the network of the request has a try again. */
+type Denied = Denial | { readonly wait: number };
+
+const deny = (reply: FastifyReply, denied: Denied): FastifyReply =>
+  'wait' in denied ? refuseTooMany(reply, denied.wait) : reply.code(denied.status).send({ error: denied.text });
 
 /** Makes the check of requests that carry a dashboard session in place of a token. The check admits a request or returns the refusal. */
-const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
-  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> => {
+const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: AuthenticationLimit, note: NoteGuess) => {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denied | boolean> => {
     const name = sessionNameOf(request);
-    const session = await sessions.find(name);
+    const guess = await guessedSession(sessions, limit, request);
+    if ('wait' in guess) {
+      note(request, 'session');
+      return guess;
+    }
+    const session = guess.found;
     if (session === null) return false;
     if (!isOwnRequest(request)) return forged;
     const { user } = session;
@@ -68,7 +77,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   return {
     admit,
     /** The instance that the dashboard names is called as with its token, which no page has to know. */
-    async admitAsInstance(request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> {
+    async admitAsInstance(request: FastifyRequest, reply: FastifyReply): Promise<Denied | boolean> {
       const named = textOf(request.headers['x-instance']);
       const session = named !== '' && (await admit(request, reply));
       if (session !== true) return session;
@@ -98,13 +107,13 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
 
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
-/** A token that is known here costs no try. In a cluster any other one costs a query, and a right one is known here within a second. */
+/** A token that is known here costs no try, and neither does a missing one. In a cluster any other one costs a query, and a right one is known here within a second. */
 const instanceGuess =
   (gateway: Gateway, { instance }: AuthenticationLimit) =>
   (request: FastifyRequest, token: string): ReturnType<typeof guessed<string>> => {
     const known = token === '' ? null : gateway.authenticate(token);
-    if (known !== null) return Promise.resolve({ found: known });
-    return guessed(instance, request, async () => (token === '' ? null : gateway.lookUp(token)));
+    if (known !== null || token === '') return Promise.resolve({ found: known });
+    return guessed(instance, request, () => gateway.lookUp(token));
   };
 
 /** Wrong link codes of one network within a minute. A code is short enough to be guessed with unlimited tries. */
@@ -183,8 +192,8 @@ export const guardRoutes = (
     ),
   );
 
-  const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
   const note = logGuesses(app, log);
+  const { admit, admitAsInstance } = sessionGuard(gateway, sessions, limit, note);
   const admitLink = linkGuard(gateway, note);
   const guessInstance = instanceGuess(gateway, limit);
 
@@ -194,14 +203,15 @@ export const guardRoutes = (
     const token = tokenOf(request, credential, allowQueryTokens);
     const session = token === '' && (await admit(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
+    if (token === '') return deny(reply, credential.missing);
     const wait = limit.admin.take(request);
-    if (wait === null && token !== '' && gateway.isAdmin(token)) {
+    if (wait === null && gateway.isAdmin(token)) {
       limit.admin.giveBack(request);
       request.caller = { actor: 'adminToken' };
       return undefined;
     }
-    if (token !== '') note(request, 'admin');
-    return wait === null ? deny(reply, token === '' ? credential.missing : credential.wrong) : refuseTooMany(reply, wait);
+    note(request, 'admin');
+    return deny(reply, wait === null ? credential.wrong : { wait });
   };
 
   const credentialOf = ({ is404, routeOptions }: FastifyRequest): Credential | null =>

@@ -117,7 +117,9 @@ interface Session extends SessionOwner {
 export interface AdminSessions {
   /** Begins a session. Returns its name, which only the cookie holds from then on. Returns null if the user has changed since the authentication. */
   begin(user: SessionUser | null, address: string): Promise<string | null>;
-  /** Returns the owner of a session; null for a name that is no session. */
+  /** Returns the owner of a session that this process knows; null for any other name. */
+  known(name: string): SessionOwner | null;
+  /** Returns the owner of a session; null for a name that is no session. Makes a query for a session that this process does not know. */
   find(name: string): Promise<SessionOwner | null>;
   /** Returns the id of the session with this name, as `list` shows it; null for ''. */
   idOf(name: string): string | null;
@@ -207,6 +209,8 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
     memory.endThose(isConcerned);
   };
 
+  const known = (name: string): SessionOwner | null => (name === '' ? null : (memory.all.get(keyOf(name)) ?? null));
+
   shared?.remembers({ keys: () => memory.all.keys(), end: (key) => void memory.end(key) });
   return {
     async begin(user, address) {
@@ -220,7 +224,8 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       if (isCurrent()) memory.open(key, lifeMs, { user, address });
       return name;
     },
-    find: async (name) => (name === '' ? null : (memory.all.get(keyOf(name)) ?? find(keyOf(name)))),
+    known,
+    find: async (name) => (name === '' ? null : (known(name) ?? find(keyOf(name)))),
     idOf: (name) => (name === '' ? null : keyOf(name)),
     end: async (name) => void (await endById(keyOf(name))),
     endById,

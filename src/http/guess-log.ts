@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HttpLog } from './options.ts';
 import { networkOf } from './rate-limit.ts';
 
-export type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'signIn';
+export type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 
 /** Milliseconds for which the guesses of an address are one line. */
 const period = 60_000;

@@ -87,7 +87,7 @@ export interface HttpOptions {
   readonly base64Bytes: number;
   /** Requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
-  /** Wrong or missing tokens from one address; 0: no limit. */
+  /** Wrong tokens from one address within a minute; 0: no limit. */
   readonly authFailuresPerMinute: number;
   /** Milliseconds that a session of the dashboard lasts. */
   readonly adminSessionMs: number;

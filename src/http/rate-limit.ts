@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import type { CreateRateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AdminSessions, sessionNameOf, type SessionOwner } from './dashboard.ts';
 import { sendRefusal } from './errors.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 
@@ -115,6 +116,8 @@ export interface Tries {
 export interface AuthenticationLimit {
   readonly admin: Tries;
   readonly instance: Tries;
+  /** Cookies that are no session of this process. A browser with a session that has ended must not use up the tries of the admin token. */
+  readonly session: Tries;
 }
 
 const unlimited: Tries = { take: () => null, giveBack: () => undefined };
@@ -148,6 +151,17 @@ export const guessed = async <T>(
   return { found };
 };
 
+/** Finds the session of a request. A session that is known here costs no try, and neither does a missing cookie. Any other cookie costs a query. */
+export const guessedSession = async (
+  sessions: AdminSessions,
+  { session }: AuthenticationLimit,
+  request: FastifyRequest,
+): Promise<{ readonly wait: number } | { readonly found: SessionOwner | null }> => {
+  const name = sessionNameOf(request);
+  const known = sessions.known(name);
+  return known !== null || name === '' ? { found: known } : guessed(session, request, () => sessions.find(name));
+};
+
 export const refuseTooMany = (reply: FastifyReply, seconds: number): FastifyReply =>
   sendRefusal(reply, { reason: 'limited', message: 'Rate limit exceeded', retryAfter: seconds });
 
@@ -171,7 +185,7 @@ export const limitAuthentication = async (
   { authFailuresPerMinute: max }: HttpOptions,
 ): Promise<AuthenticationLimit> => {
   await app.register(rateLimit, { global: false, cache: remembered });
-  const limit = { admin: triesOf(max), instance: triesOf(max) };
+  const limit = { admin: triesOf(max), instance: triesOf(max), session: triesOf(max) };
   app.decorate('authenticationLimit', limit);
   return limit;
 };

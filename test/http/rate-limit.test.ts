@@ -4,9 +4,10 @@ import { type TestContext, test } from 'node:test';
 import { networkOf } from '#src/http/rate-limit.ts';
 import type { FastifyInstance } from 'fastify';
 import { logGuesses } from '#src/http/guess-log.ts';
-import type { HttpOptions } from '#src/http/app.ts';
+import { buildApp, type HttpOptions } from '#src/http/app.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { until } from '#test/support/until.ts';
-import { asAdmin, asInstance, setUp } from './setup.ts';
+import { asAdmin, asInstance, optionsWith, setUp } from './setup.ts';
 
 const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
@@ -47,14 +48,13 @@ test('requests: without the setting any number is taken', async (t) => {
 test('wrong tokens: over the limit an address gets 429, the right token of an instance still comes in', async (t) => {
   const { ask, pass } = await limited(t, { authFailuresPerMinute: 3 });
   const wrong = () => ask('/instance/status', { token: 'guess' });
-  const missing = () => ask('/webhook', {});
   assert.deepEqual(
-    [await wrong(), await missing(), await wrong()].map(([status]) => status),
+    [await wrong(), await wrong(), await wrong()].map(([status]) => status),
     [401, 401, 401],
   );
   pass(10_000);
   assert.deepEqual(await wrong(), refused('50'));
-  assert.deepEqual(await missing(), refused('50'));
+  assert.deepEqual((await ask('/webhook', {}))[0], 401, 'a missing token is no guess');
   assert.deepEqual(await ask('/instance/status', asInstance), [200, '', '']);
   assert.deepEqual((await ask('/instance/status', { token: 'guess' }, '10.0.0.2'))[0], 401);
   assert.deepEqual((await ask('/instance/all', asAdmin))[0], 200);
@@ -75,6 +75,45 @@ test('wrong admin tokens: over the limit an address gets 429 for every admin tok
   assert.deepEqual((await ask('/instance/status', { token: 'guess' }))[0], 401);
   pass(60_000);
   assert.deepEqual((await ask('/instance/all', asAdmin))[0], 200);
+});
+
+/** A browser whose session has ended, or somebody who makes up names of sessions. */
+const cookieOf = (n: number) => ({ cookie: `dormouse_session=${'x'.repeat(40)}${String(n).padStart(3, '0')}` });
+
+test('missing tokens: they take no try of the admin token or of instance tokens, and neither do cookies that have ended', async (t) => {
+  const { ask } = await limited(t, { authFailuresPerMinute: 2, healthDetails: 'admin' });
+  for (let n = 0; n < 10; n += 1) {
+    for (const headers of [{}, { admintoken: '' }]) {
+      assert.equal((await ask('/instance/all', headers))[0], 401);
+      assert.equal((await ask('/instance/status', headers))[0], 401);
+      await ask('/health/ready', headers);
+    }
+    await ask('/instance/all', cookieOf(n));
+  }
+  assert.equal((await ask('/instance/all', asAdmin))[0], 200);
+  assert.equal((await ask('/instance/status', { token: 'guess' }))[0], 401);
+});
+
+test('cookies: above the limit none is looked up in the database, and a session that is known goes on', async (t) => {
+  const gateway = createFakeGateway();
+  let asked = 0;
+  const find = async () => {
+    asked += 1;
+    return null;
+  };
+  const signIns = { add: async () => true, find, list: async () => [], end: async () => true, remembers: () => undefined };
+  const app = await buildApp({ ...gateway, signIns }, optionsWith({ authFailuresPerMinute: 3 }));
+  t.after(() => app.close());
+  const ask = async (url: string, headers: object) => (await app.inject({ url, headers: { ...headers } })).statusCode;
+  const begun = await app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
+  const cookie = String(begun.headers['set-cookie']).split(';', 1)[0] ?? '';
+  const statuses = [];
+  for (const url of ['/admin/session', '/instance/all', '/instance/status'])
+    for (let n = 0; n < 3; n += 1) statuses.push(await ask(url, { ...cookieOf(n), 'x-instance': 'r1' }));
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429, 429]);
+  assert.equal(asked, 3);
+  assert.equal(await ask('/instance/all', { cookie, 'sec-fetch-site': 'same-origin' }), 200);
+  assert.equal(await ask('/instance/all', asAdmin), 200);
 });
 
 test('addresses: only a proxy that is trusted says where a request comes from', async (t) => {

@@ -36,7 +36,7 @@ const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, request: Fast
   const { admin } = request.server.authenticationLimit;
   const token = request.headers['admintoken'];
   if (healthDetails === 'all') return true;
-  if (typeof token !== 'string' || admin.take(request) !== null || !gateway.isAdmin(token)) return false;
+  if (typeof token !== 'string' || token === '' || admin.take(request) !== null || !gateway.isAdmin(token)) return false;
   admin.giveBack(request);
   return true;
 };

@@ -3,6 +3,7 @@ import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/g
 import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type SessionOwner } from '../dashboard.ts';
 import { demoText, forged } from '../route.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
+import { guessedSession } from '../rate-limit.ts';
 import { type AnswerOf, done, instanceRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { SignInBody } from '../schemas/users.ts';
 import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
@@ -110,7 +111,13 @@ export const sessionRoutes = (
       tag,
       summary: 'Tell whether the cookie of the request is a session of the dashboard',
       answer: SessionAnswer,
-      run: async ({ gateway, request }) => done(shown(await sessions.find(sessionNameOf(request)), gateway)),
+      refusals: { limited: { example: 'Rate limit exceeded' } },
+      run: async ({ gateway, request }) => {
+        const guess = await guessedSession(sessions, request.server.authenticationLimit, request);
+        if ('found' in guess) return done(shown(guess.found, gateway));
+        request.server.noteGuess(request, 'session');
+        return refuse('limited', 'Rate limit exceeded', { retryAfter: guess.wait });
+      },
     }),
     route({
       on: ['POST /admin/session'],
