@@ -14,6 +14,10 @@ export interface HttpLog {
 export interface StreamLimits {
   /** Streams of one instance that may be open at once. */
   readonly perToken: number;
+  /** Streams of the inspector of one caller: a user, or the network of an admin token. */
+  readonly inspectorPerCaller: number;
+  /** Streams of the inspector of all callers. */
+  readonly inspectorInAll: number;
   /** Milliseconds between two comments that keep an idle connection open. */
   readonly heartbeatMs: number;
   /** A subscriber that is further behind than either of these, and still is `graceMs` later, is cut. */
@@ -122,6 +126,8 @@ export interface HttpOptions {
 
 export const defaultStreamLimits: StreamLimits = {
   perToken: 20,
+  inspectorPerCaller: 20,
+  inspectorInAll: 200,
   heartbeatMs: 15_000,
   backlogBytes: 1024 * 1024,
   backlogEvents: 1000,

@@ -172,7 +172,7 @@ test('GET /admin/actors/stream: batches of changes with the counts', async (t) =
 });
 
 test('inspector streams: bounded in number, an unknown instance is 404, and a stop ends them', async (t) => {
-  const { app, gateway, address } = await setUp(t, { stream: { perToken: 2 } });
+  const { app, gateway, address } = await setUp(t, { stream: { inspectorPerCaller: 2 } });
   const base = await address();
   assert.equal((await fetch(`${base}/admin/actors/nobody/stream`, { headers: asAdmin })).status, 404);
   const streams = [await read(t, `${base}/admin/actors/stream`), await read(t, `${base}/admin/actors/${id}/stream`)];
@@ -186,6 +186,18 @@ test('inspector streams: bounded in number, an unknown instance is 404, and a st
   await Promise.all([third.ended, streams[1]?.ended]);
   await closed;
   assert.equal(gateway.inspector.listWatchers.size + gateway.inspector.stepWatchers.size, 0);
+});
+
+test('inspector streams: one caller takes no stream of another, and all together are bounded', async (t) => {
+  const { address } = await setUp(t, { stream: { inspectorPerCaller: 2, inspectorInAll: 3 }, trustedProxies: ['loopback'] });
+  const url = `${await address()}/admin/actors/stream`;
+  const from = async (client: string) => (await read(t, url, { 'x-forwarded-for': client })).response;
+  const statuses = [];
+  for (const client of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3']) statuses.push((await from(client)).status);
+  assert.deepEqual(statuses, [200, 200, 429, 200, 429]);
+  assert.deepEqual(await (await fetch(url, { headers: { ...asAdmin, 'x-forwarded-for': '192.0.2.4' } })).json(), {
+    error: 'Maximum number of open streams of the inspector reached (3)',
+  });
 });
 
 test('inspector streams: a reader that does not read is cut', async (t) => {

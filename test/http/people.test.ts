@@ -182,6 +182,17 @@ for (const [change, patch] of [
     assert.equal(await ended, true);
   });
 
+test('streams: the sessions of one user share 20 streams of the inspector, and another user has others', async (t) => {
+  const gone = new AbortController();
+  t.after(() => gone.abort());
+  const open = async (cookie: string) =>
+    (await fetch(`${service.address}/admin/actors/stream`, { headers: { cookie, ...own }, signal: gone.signal })).status;
+  const [ana, bea] = [await newUser('viewer'), await newUser('viewer')];
+  const [first, second, other] = [await signedIn(ana.name), await signedIn(ana.name), await signedIn(bea.name)];
+  for (let n = 0; n < 10; n += 1) assert.deepEqual([await open(first.cookie), await open(second.cookie)], [200, 200]);
+  assert.deepEqual([await open(first.cookie), await open(second.cookie), await open(other.cookie)], [429, 429, 200]);
+});
+
 test('sessions: one that a request looks up while the password changes does not live on', async () => {
   const user = await newUser('viewer');
   const sessions = await Promise.all(Array.from({ length: 4 }, () => signedIn(user.name)));

@@ -1,12 +1,13 @@
 /** Routes that look inside: the charts, and where every instance is in them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.ts';
 import { actorView } from '#src/contract/views.ts';
 import { commaList } from '../lenient.ts';
 import { pageSize } from '../page.ts';
+import { networkOf } from '../rate-limit.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
@@ -68,10 +69,15 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
 /** Seconds after which a broken connection is known to be gone. */
 const retryAfterSeconds = 15;
 
-const streamOf = (hub: InspectorHub, open: () => Result<null>): ReturnType<typeof refuse> | null => {
-  const objection = hub.objection();
+/** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */
+const nameOf = ({ caller, ip }: FastifyRequest): string =>
+  caller?.actor === 'user' ? `user ${caller.user.id}` : `network ${networkOf(ip)}`;
+
+const streamOf = (hub: InspectorHub, request: FastifyRequest, open: (caller: string) => Result<null>): ReturnType<typeof refuse> | null => {
+  const caller = nameOf(request);
+  const objection = hub.objection(caller);
   if (objection !== null) return refuse('capped', objection, { retryAfter: retryAfterSeconds });
-  const opened = open();
+  const opened = open(caller);
   return opened.ok ? null : opened;
 };
 
@@ -91,9 +97,9 @@ const streamRoutes = (hub: InspectorHub): readonly Route[] => [
     answer: shape.ChangesAnswer,
     produces: 'text/event-stream',
     refusals: streaming,
-    run: ({ reply }) =>
-      streamOf(hub, () => {
-        hub.openList(hijacked(reply));
+    run: ({ request, reply }) =>
+      streamOf(hub, request, (caller) => {
+        hub.openList(caller, hijacked(reply));
         return done(null);
       }),
   }),
@@ -111,7 +117,7 @@ const streamRoutes = (hub: InspectorHub): readonly Route[] => [
       if (!(await gateway.exists(id))) return unknownInstance;
       const last = request.headers['last-event-id'];
       const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? null);
-      return streamOf(hub, () => hub.openSteps(id, after, hijacked(reply)));
+      return streamOf(hub, request, (caller) => hub.openSteps(caller, id, after, hijacked(reply)));
     },
   }),
 ];

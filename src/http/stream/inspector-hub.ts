@@ -6,6 +6,15 @@ import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { comment, createSink, plainFrame, type Sink } from './subscriber.ts';
 
+export interface InspectorHub {
+  /** Returns why the caller may open no further stream; null if it may. */
+  objection(caller: string): string | null;
+  /** `after`: number of the last step that the reader has; those after it that are held come first. null: none of them. */
+  openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null>;
+  openList(caller: string, response: () => ServerResponse): void;
+  close(): void;
+}
+
 const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
 
 const hello = comment('stream open');
@@ -37,71 +46,19 @@ const inOrder = (write: (step: Step) => void) => {
   return { show, release };
 };
 
-export class InspectorHub {
-  readonly #gateway: Gateway;
-  readonly #limits: StreamLimits;
-  readonly #log: HttpLog;
-  readonly #meter: StreamMeter | undefined;
-  readonly #sinks = new Set<Sink>();
-  readonly #pulse: NodeJS.Timeout;
-  #closed = false;
+export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): InspectorHub => {
+  /** The open streams with their callers. */
+  const sinks = new Map<Sink, string>();
+  let closed = false;
+  const pulse = setInterval(() => {
+    for (const sink of sinks.keys()) sink.ping(heartbeat);
+  }, limits.heartbeatMs).unref();
 
-  constructor(gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter) {
-    this.#gateway = gateway;
-    this.#limits = limits;
-    this.#log = log;
-    this.#meter = meter;
-    this.#pulse = setInterval(() => {
-      for (const sink of this.#sinks) sink.ping(heartbeat);
-    }, limits.heartbeatMs).unref();
-  }
-
-  /** Returns why no further stream may be opened; null if one may. */
-  objection(): string | null {
-    const { perToken } = this.#limits;
-    return this.#sinks.size >= perToken ? `Maximum number of open streams of the inspector reached (${perToken})` : null;
-  }
-
-  /** Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps that are held come first. Null sends none of them. */
-  openSteps(id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
-    let sink: Sink | null = null;
-    const steps = inOrder((step) => sink?.push(frameOf(step)));
-    const watch = this.#gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
-    if (!watch.ok) return watch;
-    const raw = response();
-    const opened = (sink = this.#open(raw));
-    const failed = (error: unknown): void => {
-      this.#log.warn({ instance: id, error }, 'inspector.notResumed');
-      opened.end();
-    };
-    if (after === null) steps.release(0);
-    else void pushMissed(this.#gateway, id, after, opened).then(steps.release, failed);
-    this.#untilClosed(raw, opened, watch.value);
-    return done(null);
-  }
-
-  /** Streams the changes of the list. */
-  openList(response: () => ServerResponse): void {
-    const raw = response();
-    const sink = this.#open(raw);
-    const leave = this.#gateway.watchActors({
-      onChanges: (changes) => sink.push(plainFrame('moved', changesView(changes))),
-      onEnd: () => sink.end(),
-    });
-    this.#untilClosed(raw, sink, leave);
-  }
-
-  close(): void {
-    this.#closed = true;
-    clearInterval(this.#pulse);
-    for (const sink of this.#sinks) sink.end();
-  }
-
-  #open(response: ServerResponse): Sink {
-    const sink = createSink(response, this.#limits, this.#meter);
+  const open = (caller: string, response: ServerResponse): Sink => {
+    const sink = createSink(response, limits, meter);
     sink.push(hello);
-    this.#sinks.add(sink);
-    this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamOpened');
+    sinks.set(sink, caller);
+    log.debug({ streams: sinks.size }, 'inspector.streamOpened');
     return sink;
   }
 
@@ -111,6 +68,45 @@ export class InspectorHub {
       this.#sinks.delete(sink);
       this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamClosed');
     });
-    if (this.#closed) sink.end();
-  }
-}
+    if (closed) sink.end();
+  };
+
+  return {
+    objection(caller) {
+      const { inspectorPerCaller: own, inspectorInAll: all } = limits;
+      const isFull = sinks.size >= all;
+      const ofCaller = [...sinks.values()].filter((one) => one === caller).length;
+      return isFull || ofCaller >= own ? `Maximum number of open streams of the inspector reached (${isFull ? all : own})` : null;
+    },
+    openSteps(caller, id, after, response) {
+      let sink: Sink | null = null;
+      const steps = inOrder((step) => sink?.push(frameOf(step)));
+      const watch = gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
+      if (!watch.ok) return watch;
+      const raw = response();
+      const opened = (sink = open(caller, raw));
+      const failed = (error: unknown): void => {
+        log.warn({ instance: id, error }, 'inspector.notResumed');
+        opened.end();
+      };
+      if (after === null) steps.release(0);
+      else void pushMissed(gateway, id, after, opened).then(steps.release, failed);
+      untilClosed(raw, opened, watch.value);
+      return done(null);
+    },
+    openList(caller, response) {
+      const raw = response();
+      const sink = open(caller, raw);
+      const leave = gateway.watchActors({
+        onChanges: (changes) => sink.push(plainFrame('moved', changesView(changes))),
+        onEnd: () => sink.end(),
+      });
+      untilClosed(raw, sink, leave);
+    },
+    close() {
+      closed = true;
+      clearInterval(pulse);
+      for (const sink of sinks.keys()) sink.end();
+    },
+  };
+};
