@@ -253,7 +253,8 @@ const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
 export const sessionNameOf = ({ headers }: FastifyRequest): string =>
   headers.cookie === undefined ? '' : (cookiePattern.exec(headers.cookie)?.[1] ?? '');
 
-const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
+/** Returns the host of an origin; '' for an origin without a host, such as `file://`, which matches no request. */
+const hostOf = (origin: string): string => (URL.canParse(origin) ? new URL(origin).host : '');
 
 /**
  * Returns true if a request with a cookie comes from the dashboard's own page or from the address line. Browsers omit `Sec-Fetch-Site` on plain HTTP. They
@@ -262,7 +263,8 @@ const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new UR
 export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
   const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];
   if (site !== undefined) return site === 'same-origin' || (safe && site === 'none');
-  return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
+  const origin = hostOf(headers.origin ?? '');
+  return safe || (origin !== '' && origin === host);
 };
 
 /** Returns false for a page of another site, which could sign its visitor in as another user. Clients that are no browsers send neither header. */

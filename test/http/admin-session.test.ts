@@ -1,5 +1,7 @@
 /** The dashboard's session: a cookie in place of the admin token, for requests of the dashboard only. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { eventTypes, messageFilters, streamTypes } from '#actors/gateway.ts';
 import { en } from '#src/web/page/texts/en.js';
@@ -97,6 +99,21 @@ for (const [title, headers, get, post] of forgeries) {
     if (post === 403) assert.equal(gateway.all().length, before);
   });
 }
+
+test('forged requests: an origin without a host does not match a request without one', async (t) => {
+  const { address, app } = await setUp(t);
+  const url = new URL('/instance/create', await address());
+  const begun = await app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
+  const cookie = cookieIn(begun.headers).split(';', 1)[0] ?? '';
+  const statusFrom = async (origin: string): Promise<number | undefined> => {
+    const asked = httpRequest(url, { method: 'POST', setHost: false, headers: { cookie, origin, 'content-type': 'application/json' } });
+    asked.end('{"name":"forged"}');
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  for (const origin of ['file://', 'null', 'data:text/html,x', '']) assert.equal(await statusFrom(origin), 403, origin);
+});
 
 test('sign-out: ends the session at the server too', async (t) => {
   const { ask } = await signedIn(t);
