@@ -17,6 +17,7 @@ test('GET /metrics: for the admin token, as a header or as a bearer', async (t) 
     const answer = await app.inject({ url: '/metrics', headers });
     assert.deepEqual([answer.statusCode, answer.body], [200, 'up 1\n']);
     assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+    assert.deepEqual([answer.headers['cache-control'], answer.headers['x-content-type-options']], ['no-store', 'nosniff']);
   }
   assert.equal((await app.inject({ url: '/metrics' })).statusCode, 401);
   assert.equal((await app.inject({ url: '/metrics', headers: { authorization: 'Bearer wrong' } })).statusCode, 403);

@@ -94,6 +94,7 @@ export const metricsRoutes = ({ metrics }: HttpOptions): readonly Route[] =>
           answer: MetricsAnswer,
           produces: 'text/plain',
           run: async ({ reply }) => {
+            void reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
             void reply.type(metrics.contentType).send(await metrics.text());
             return null;
           },
