@@ -275,6 +275,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, signIn
     ...commands,
     ...chatbotCommands(supervisor, (id) => chatbot.changed(id)),
     tryAgent: (id, trial) => chatbot.tryAgent(id, trial),
+    endTrial: (id, key) => chatbot.endTrial(id, key),
     ...campaignCommands(supervisor, once),
     ...chatChangeCommands(supervisor),
     ...channelCommands(supervisor, commands),

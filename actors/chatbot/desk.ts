@@ -4,7 +4,7 @@
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
-import { refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import { done, refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
@@ -66,6 +66,12 @@ export class ChatbotDesk implements InstanceReader {
   /** Answers a conversation that no contact sees. Refuses with `notFound`, or with `limited` while another trial of the instance runs. */
   async tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>> {
     return this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial);
+  }
+
+  /** Ends the trial of this key, because nobody waits for its answer. */
+  async endTrial(id: InstanceId, key: string): Promise<Result<null>> {
+    this.#trials.end(id, key);
+    return done(null);
   }
 
   live(cell: Recorded): void {

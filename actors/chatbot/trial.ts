@@ -35,7 +35,7 @@ const remembered = (dialogue: AgentTrial['dialogue'], { memoryMost }: ChatbotAge
 export class Trials {
   readonly #input: TrialsInput;
   /** The trial under way of each instance. */
-  readonly #running = new Map<InstanceId, AbortController>();
+  readonly #running = new Map<InstanceId, { readonly key: string; readonly end: AbortController }>();
 
   constructor(input: TrialsInput) {
     this.#input = input;
@@ -47,7 +47,8 @@ export class Trials {
     if (!cell(id)) return refuse('notFound', 'instance not found');
     if (this.#running.has(id)) return refuse('limited', 'another trial of this instance is under way', { retryAfter: 1 });
     const end = new AbortController();
-    this.#running.set(id, end);
+    const running = { key: trial.key, end };
+    this.#running.set(id, running);
     const timer = ports.time.setTimeout(() => end.abort(), Math.min(policy.timeout, longestTrial));
     try {
       const crew = await roster.of(id);
@@ -57,18 +58,24 @@ export class Trials {
       return done(await this.#ask(id, { crew, agent, dialogue: remembered(trial.dialogue, agent) }, end.signal));
     } finally {
       ports.time.clearTimeout(timer);
-      if (this.#running.get(id) === end) this.#running.delete(id);
+      if (this.#running.get(id) === running) this.#running.delete(id);
     }
   }
 
   /** Ends the trial of an instance that is gone or goes to another node. */
   forget(id: InstanceId): void {
-    this.#running.get(id)?.abort();
+    this.#running.get(id)?.end.abort();
+  }
+
+  /** Ends the trial of this key. */
+  end(id: InstanceId, key: string): void {
+    const running = this.#running.get(id);
+    if (running?.key === key) running.end.abort();
   }
 
   /** Ends all trials. */
   stop(): void {
-    for (const trial of this.#running.values()) trial.abort();
+    for (const { end } of this.#running.values()) end.abort();
   }
 
   async #ask(

@@ -140,6 +140,7 @@ const answerers = {
   triggers: 'any',
   editTrigger: 'owner',
   tryAgent: 'owner',
+  endTrial: 'owner',
   chatbotUsage: 'any',
   chatwoot: 'any',
   saveChatwoot: 'owner',

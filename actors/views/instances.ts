@@ -200,6 +200,8 @@ export interface ChatbotUsage {
 
 /** A conversation with an agent that no contact sees. The last turn is by the user. */
 export interface AgentTrial {
+  /** Names the trial for `endTrial`. */
+  readonly key: string;
   readonly agentId: string;
   readonly dialogue: readonly { readonly by: 'user' | 'assistant'; readonly text: string }[];
 }
@@ -240,6 +242,8 @@ export interface ChatbotFace {
    * tokens of the day are used up. A failure of the model service is an answer with an `error`.
    */
   tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>>;
+  /** Ends the trial of this key, because nobody waits for its answer. Does nothing if there is none. */
+  endTrial(id: InstanceId, key: string): Promise<Result<null>>;
   /** Returns the tokens that the agents used on each of the last days, the latest first. */
   chatbotUsage(id: InstanceId): Promise<ChatbotUsage>;
 }

@@ -38,7 +38,7 @@ const problemOf = ({ id, delete: gone, fields }: Edit, least: string): Result<ne
 
 export const chatbotCommands = (
   attempt: Attempt,
-): Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'tryAgent' | 'chatbotUsage'> => ({
+): Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger' | 'tryAgent' | 'endTrial' | 'chatbotUsage'> => ({
   agents: async () => {
     await attempt(() => done(null));
     return [{ agent, hasKey: true }];
@@ -50,6 +50,7 @@ export const chatbotCommands = (
   },
   editTrigger: (_id, edit) => attempt(() => problemOf(edit, 'agentId') ?? done({ trigger, made: edit.id === '' })),
   tryAgent: () => attempt(() => done({ text: 'We open at nine.', error: '', tokens: 15, tools: [] })),
+  endTrial: async () => done(null),
   chatbotUsage: async () => {
     await attempt(() => done(null));
     return { limit: 1_000_000, days: [{ day: '2026-08-19', tokens: 15 }] };

@@ -1,4 +1,5 @@
 /** The chatbot: its settings, its agents and its triggers. */
+import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import type { InstancePatch } from '#actors/gateway.ts';
 import { agentChange, agentView, givenKey, instanceView, triggerChange, triggerView } from '#src/contract/views.ts';
@@ -95,10 +96,17 @@ export const chatbotRoutes: readonly Route[] = [
       notFound: { example: 'Agent not found' },
       limited: { example: 'another trial of this instance is under way' },
     },
-    run: async ({ gateway, id, body: { agent_id: agentId, messages } }) => {
+    run: async ({ gateway, id, body: { agent_id: agentId, messages }, reply }) => {
       if (messages.at(-1)?.role !== 'user') return refuse('invalid', 'the last of messages must be of the user');
       const dialogue = messages.map(({ role, text }) => ({ by: role, text }));
-      return mapResult(await gateway.tryAgent(id, { agentId: String(agentId).trim(), dialogue }), ({ error, ...answer }) => ({
+      const key = randomUUID();
+      let isAnswered = false;
+      // The next trial of the instance is refused until this one ends.
+      reply.raw.once('close', () => {
+        if (!isAnswered) void gateway.endTrial(id, key).catch(() => undefined);
+      });
+      const tried = await gateway.tryAgent(id, { key, agentId: String(agentId).trim(), dialogue }).finally(() => (isAnswered = true));
+      return mapResult(tried, ({ error, ...answer }) => ({
         ok: error === '',
         ...answer,
         ...(error === '' ? {} : { error }),

@@ -5,7 +5,7 @@ import { said } from '#test/fakes/chatbot.ts';
 import { settle } from '#test/fakes/world.ts';
 import { Bench } from './setup.ts';
 
-const ask = (text: string) => ({ agentId: 'a1', dialogue: [{ by: 'user', text }] as const });
+const ask = (text: string) => ({ key: 'one', agentId: 'a1', dialogue: [{ by: 'user', text }] as const });
 
 test('trials: the model is asked with the prompt and the last dialogue, and nothing is sent', async () => {
   const bench = await Bench.open({ agent: { memoryMost: 4 }, record: { chatbotEnabled: false } });
@@ -17,7 +17,7 @@ test('trials: the model is asked with the prompt and the last dialogue, and noth
     { by: 'user', text: 'five' },
     { by: 'user', text: 'six' },
   ] as const;
-  const answer = await bench.gateway.tryAgent('r1', { agentId: 'a1', dialogue });
+  const answer = await bench.gateway.tryAgent('r1', { key: 'one', agentId: 'a1', dialogue });
   assert.deepEqual(answer, { ok: true, value: { text: 'Hello!', error: '', tokens: 10, tools: [] } });
   assert.deepEqual(bench.read, ['user: three', 'assistant: four', 'user: five\nsix']);
   assert.equal(bench.asked.at(-1)?.question.prompt, 'You sell flowers.');
@@ -68,6 +68,21 @@ test('trials: one at a time, and a model that does not answer ends with a senten
   chatModels.answer = () => said('again');
   const third = await bench.gateway.tryAgent('r1', ask('hi'));
   assert.ok(third.ok && third.value.text === 'again');
+});
+
+test('trials: the one whose client left ends by its key, and the next one runs at once', async () => {
+  const bench = await Bench.open();
+  const { chatModels } = bench.world;
+  chatModels.answer = chatModels.after(60_000, said('too late'));
+  const left = bench.gateway.tryAgent('r1', ask('hi'));
+  await settle();
+  await bench.world.answerOf(bench.gateway.endTrial('r1', 'another'));
+  assert.equal((await bench.gateway.tryAgent('r1', ask('hi'))).ok, false);
+  await bench.world.answerOf(bench.gateway.endTrial('r1', 'one'));
+  await left;
+  chatModels.answer = () => said('again');
+  const next = await bench.gateway.tryAgent('r1', ask('hi'));
+  assert.ok(next.ok && next.value.text === 'again');
 });
 
 test('trials: an unknown agent is refused, and a removed instance ends its trial', async () => {
