@@ -4,11 +4,11 @@
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/conversations.ts';
-import { done, refuse, type GatewayEvent, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import { done, refuse, type GatewayEvent, type InstanceId, type InstanceRecord } from '../model.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type Ports } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
-import type { AgentTrial, TrialAnswer } from '../views.ts';
+import type { Gateway } from '../views.ts';
 import { Answering, type Talk } from './answering.ts';
 import { Asking, Budget } from './asking.ts';
 import { conversation } from './conversation.ts';
@@ -63,16 +63,13 @@ export class ChatbotDesk implements InstanceReader {
     if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
   }
 
-  /** Answers a conversation that no contact sees. Refuses with `notFound`, or with `limited` while another trial of the instance runs. */
-  async tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>> {
-    return this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial);
-  }
-
-  /** Ends the trial of this key, because nobody waits for its answer. */
-  async endTrial(id: InstanceId, key: string): Promise<Result<null>> {
-    this.#trials.end(id, key);
-    return done(null);
-  }
+  readonly commands: Pick<Gateway, 'tryAgent' | 'endTrial'> = {
+    tryAgent: async (id, trial) => (this.#stopped ? refuse('unavailable', 'the server is stopping') : this.#trials.run(id, trial)),
+    endTrial: async (id, key) => {
+      this.#trials.end(id, key);
+      return done(null);
+    },
+  };
 
   live(cell: Recorded): void {
     void this.#resume(cell);

@@ -156,6 +156,31 @@ const recheckOf =
     return id === request.instanceId ? null : credential.wrong;
   };
 
+/** Makes the check of requests that carry the admin token, or a session of the dashboard. The check returns undefined for a request that it admits. */
+const adminGuard = (
+  gateway: Gateway,
+  { allowQueryTokens, demoServer }: HttpOptions,
+  limit: AuthenticationLimit,
+  admit: ReturnType<typeof sessionGuard>['admit'],
+  note: NoteGuess,
+) => {
+  return async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
+    if (demoServer) return deny(reply, { status: 403, text: demoText });
+    const token = tokenOf(request, credential, allowQueryTokens);
+    const session = token === '' && (await admit(request, reply));
+    if (session !== false) return session === true ? undefined : deny(reply, session);
+    if (token === '') return deny(reply, credential.missing);
+    const wait = limit.admin.take(request);
+    if (wait === null && gateway.isAdmin(token)) {
+      limit.admin.giveBack(request);
+      request.caller = { actor: 'adminToken' };
+      return undefined;
+    }
+    note(request, 'admin');
+    return deny(reply, wait === null ? credential.wrong : { wait });
+  };
+};
+
 const decorateRequests = (app: FastifyInstance): void => {
   for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
   app.decorateRequest('passkeyLink', null);
@@ -176,10 +201,11 @@ const refuseOpenRoutes = (app: FastifyInstance): void => {
 export const guardRoutes = (
   app: FastifyInstance,
   gateway: Gateway,
-  { allowQueryTokens, demoServer, log }: HttpOptions,
+  options: HttpOptions,
   limit: AuthenticationLimit,
   sessions: AdminSessions,
 ): void => {
+  const { allowQueryTokens, log } = options;
   decorateRequests(app);
 
   // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
@@ -197,23 +223,7 @@ export const guardRoutes = (
   const admitLink = linkGuard(gateway, note);
   const guessInstance = instanceGuess(gateway, limit);
 
-  /** Undefined for the administrator. */
-  const admitAdmin = async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
-    if (demoServer) return deny(reply, { status: 403, text: demoText });
-    const token = tokenOf(request, credential, allowQueryTokens);
-    const session = token === '' && (await admit(request, reply));
-    if (session !== false) return session === true ? undefined : deny(reply, session);
-    if (token === '') return deny(reply, credential.missing);
-    const wait = limit.admin.take(request);
-    if (wait === null && gateway.isAdmin(token)) {
-      limit.admin.giveBack(request);
-      request.caller = { actor: 'adminToken' };
-      return undefined;
-    }
-    note(request, 'admin');
-    return deny(reply, wait === null ? credential.wrong : { wait });
-  };
-
+  const admitAdmin = adminGuard(gateway, options, limit, admit, note);
   const credentialOf = ({ is404, routeOptions }: FastifyRequest): Credential | null =>
     is404 ? null : credentials[routeOptions.config.credential as CredentialName];
   const recheck = recheckOf(gateway, sessions, allowQueryTokens);

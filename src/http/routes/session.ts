@@ -52,6 +52,8 @@ const ownerView = ({ user }: SessionOwner) => ({
 
 type Shown = (owner: SessionOwner, gateway: Gateway) => AnswerOf<typeof SessionAnswer>;
 
+type ShownOrNot = (owner: SessionOwner | null, gateway: Gateway) => AnswerOf<typeof SessionAnswer>;
+
 /** The text of every refused sign-in. */
 const wrongSignIn = 'the name, the password or the one-time code is wrong';
 
@@ -91,6 +93,23 @@ const signInRow = (options: Pick<HttpOptions, 'demoServer' | 'adminSessionMs'>, 
     },
   });
 
+const currentRow = (sessions: AdminSessions, shown: ShownOrNot): Route =>
+  route({
+    on: ['GET /admin/session'],
+    operationId: 'getAdminSession',
+    credential: 'none',
+    tag,
+    summary: 'Tell whether the cookie of the request is a session of the dashboard',
+    answer: SessionAnswer,
+    refusals: { limited: { example: 'Rate limit exceeded' } },
+    run: async ({ gateway, request }) => {
+      const guess = await guessedSession(sessions, request.server.authenticationLimit, request);
+      if ('found' in guess) return done(shown(guess.found, gateway));
+      request.server.noteGuess(request, 'session');
+      return refuse('limited', 'Rate limit exceeded', { retryAfter: guess.wait });
+    },
+  });
+
 export const sessionRoutes = (
   { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
   sessions: AdminSessions,
@@ -104,21 +123,7 @@ export const sessionRoutes = (
     ...(owner === null ? {} : { ...ownerView(owner), clientVersion: clientVersion(), cluster: nodeName !== null, ...choices }),
   });
   return [
-    route({
-      on: ['GET /admin/session'],
-      operationId: 'getAdminSession',
-      credential: 'none',
-      tag,
-      summary: 'Tell whether the cookie of the request is a session of the dashboard',
-      answer: SessionAnswer,
-      refusals: { limited: { example: 'Rate limit exceeded' } },
-      run: async ({ gateway, request }) => {
-        const guess = await guessedSession(sessions, request.server.authenticationLimit, request);
-        if ('found' in guess) return done(shown(guess.found, gateway));
-        request.server.noteGuess(request, 'session');
-        return refuse('limited', 'Rate limit exceeded', { retryAfter: guess.wait });
-      },
-    }),
+    currentRow(sessions, shown),
     route({
       on: ['POST /admin/session'],
       operationId: 'beginAdminSession',

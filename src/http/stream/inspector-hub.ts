@@ -46,6 +46,17 @@ const inOrder = (write: (step: Step) => void) => {
   return { show, release };
 };
 
+/** `open`: the callers of the open streams. */
+const objectionTo = (
+  caller: string,
+  open: readonly string[],
+  { inspectorPerCaller: own, inspectorInAll: all }: StreamLimits,
+): string | null => {
+  const isFull = open.length >= all;
+  if (!isFull && open.filter((one) => one === caller).length < own) return null;
+  return `Maximum number of open streams of the inspector reached (${isFull ? all : own})`;
+};
+
 export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): InspectorHub => {
   /** The open streams with their callers. */
   const sinks = new Map<Sink, string>();
@@ -72,12 +83,7 @@ export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: 
   };
 
   return {
-    objection(caller) {
-      const { inspectorPerCaller: own, inspectorInAll: all } = limits;
-      const isFull = sinks.size >= all;
-      const ofCaller = [...sinks.values()].filter((one) => one === caller).length;
-      return isFull || ofCaller >= own ? `Maximum number of open streams of the inspector reached (${isFull ? all : own})` : null;
-    },
+    objection: (caller) => objectionTo(caller, [...sinks.values()], limits),
     openSteps(caller, id, after, response) {
       let sink: Sink | null = null;
       const steps = inOrder((step) => sink?.push(frameOf(step)));
