@@ -2,6 +2,7 @@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, type SessionUser } from '#actors/gateway.ts';
+import { BodyError } from './body.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
 import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance, roleText } from './route.ts';
 import { sendRefusal } from './errors.ts';
@@ -181,6 +182,16 @@ const adminGuard = (
   };
 };
 
+const isStream = (body: unknown): body is AsyncIterable<Uint8Array> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+/** Yields a body that its route reads by itself. Throws at the end of the body if the credential has ended. */
+async function* checkedAtEnd(body: AsyncIterable<Uint8Array>, check: () => Promise<Denial | null>): AsyncIterable<Uint8Array> {
+  yield* body;
+  const denial = await check();
+  if (denial !== null) throw new BodyError(denial.status, denial.text);
+}
+
 const decorateRequests = (app: FastifyInstance): void => {
   for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
   app.decorateRequest('passkeyLink', null);
@@ -231,8 +242,10 @@ export const guardRoutes = (
   refuseOpenRoutes(app);
   app.addHook('preHandler', async (request, reply) => {
     const credential = request.caller === null ? null : credentialOf(request);
-    const denial = credential && (await recheck(request, credential));
-    return denial ? deny(reply, denial) : undefined;
+    if (credential === null) return undefined;
+    const denial = await recheck(request, credential);
+    if (isStream(request.body)) request.body = checkedAtEnd(request.body, () => recheck(request, credential));
+    return denial === null ? undefined : deny(reply, denial);
   });
   app.addHook('onRequest', async (request, reply) => {
     const credential = credentialOf(request);

@@ -4,11 +4,14 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
 
-/** A body that no route can take; one place turns it into a 400 or 415. */
+/** 401 to 404: the credential ended before the body did. */
+type BodyStatus = 400 | 401 | 403 | 404 | 415;
+
+/** A body that no route can take; one place turns it into an answer of this status. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
-  readonly statusCode: 400 | 415;
-  constructor(statusCode: 400 | 415, message: string) {
+  readonly statusCode: BodyStatus;
+  constructor(statusCode: BodyStatus, message: string) {
     super(message);
     this.statusCode = statusCode;
   }

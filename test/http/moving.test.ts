@@ -63,6 +63,32 @@ test('import: an upload over the bound is answered while it is sent, and its con
   assert.deepEqual(JSON.parse(body), { error: 'the upload is larger than 1000 bytes (see IMPORT_MAX_BYTES)' });
 });
 
+test('import: an upload whose credential ends on the way imports nothing', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'dormouse-upload-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const { gateway, address } = await setUp(t);
+  const sources = createSources({ newPath: () => join(folder, 'upload'), maxBytes: 1_000 });
+  const { promise: begun, resolve: begin } = Promise.withResolvers<null>();
+  let isImported = false;
+  gateway.importSessions = async (upload, { from, secret, signal }) => {
+    begin(null);
+    const received = await sources.receive(upload, { from, secret, signal });
+    isImported = true;
+    return received.ok ? { ok: true, value: [] } : received;
+  };
+  const headers = { ...asAdmin, 'content-type': 'application/octet-stream', 'content-length': 20 };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = request(`${await address()}${url}`, { method: 'POST', headers }, resolve).once('error', reject);
+  t.after(() => sent.destroy());
+  sent.write('x'.repeat(10));
+  await begun;
+  gateway.isAdmin = () => false;
+  sent.end('x'.repeat(10));
+  const answer = await promise;
+  assert.deepEqual([answer.statusCode, JSON.parse((await answer.toArray()).join(''))], [403, { error: 'Invalid AdminToken Header' }]);
+  assert.ok(!isImported);
+});
+
 test('import: the page offers every source', async () => {
   const page = await readFile(new URL('../../src/web/page/views/moving.js', import.meta.url), 'utf8');
   const offered = [...(/const sources = [^[]*\[([^\]]*)\]/.exec(page)?.[1] ?? '').matchAll(/'([^']+)'/g)].map(([, name]) => name);
