@@ -6,15 +6,6 @@ import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { comment, createSink, plainFrame, type Sink } from './subscriber.ts';
 
-export interface InspectorHub {
-  /** Returns why the caller may open no further stream; null if it may. */
-  objection(caller: string): string | null;
-  /** `after`: number of the last step that the reader has; those after it that are held come first. null: none of them. */
-  openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null>;
-  openList(caller: string, response: () => ServerResponse): void;
-  close(): void;
-}
-
 const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
 
 const hello = comment('stream open');
@@ -46,30 +37,74 @@ const inOrder = (write: (step: Step) => void) => {
   return { show, release };
 };
 
-/** `open`: the callers of the open streams. */
-const objectionTo = (
-  caller: string,
-  open: readonly string[],
-  { inspectorPerCaller: own, inspectorInAll: all }: StreamLimits,
-): string | null => {
-  const isFull = open.length >= all;
-  if (!isFull && open.filter((one) => one === caller).length < own) return null;
-  return `Maximum number of open streams of the inspector reached (${isFull ? all : own})`;
-};
-
-export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): InspectorHub => {
+export class InspectorHub {
+  readonly #gateway: Gateway;
+  readonly #limits: StreamLimits;
+  readonly #log: HttpLog;
+  readonly #meter: StreamMeter | undefined;
   /** The open streams with their callers. */
-  const sinks = new Map<Sink, string>();
-  let closed = false;
-  const pulse = setInterval(() => {
-    for (const sink of sinks.keys()) sink.ping(heartbeat);
-  }, limits.heartbeatMs).unref();
+  readonly #sinks = new Map<Sink, string>();
+  readonly #pulse: NodeJS.Timeout;
+  #closed = false;
 
-  const open = (caller: string, response: ServerResponse): Sink => {
-    const sink = createSink(response, limits, meter);
+  constructor(gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter) {
+    this.#gateway = gateway;
+    this.#limits = limits;
+    this.#log = log;
+    this.#meter = meter;
+    this.#pulse = setInterval(() => {
+      for (const sink of this.#sinks.keys()) sink.ping(heartbeat);
+    }, limits.heartbeatMs).unref();
+  }
+
+  /** Returns why the caller may open no further stream; null if it may. */
+  objection(caller: string): string | null {
+    const { inspectorPerCaller: own, inspectorInAll: all } = this.#limits;
+    const isFull = this.#sinks.size >= all;
+    if (!isFull && [...this.#sinks.values()].filter((one) => one === caller).length < own) return null;
+    return `Maximum number of open streams of the inspector reached (${isFull ? all : own})`;
+  }
+
+  /** Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps that are held come first. Null sends none of them. */
+  openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
+    let sink: Sink | null = null;
+    const steps = inOrder((step) => sink?.push(frameOf(step)));
+    const watch = this.#gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
+    if (!watch.ok) return watch;
+    const raw = response();
+    const opened = (sink = this.#open(caller, raw));
+    const failed = (error: unknown): void => {
+      this.#log.warn({ instance: id, error }, 'inspector.notResumed');
+      opened.end();
+    };
+    if (after === null) steps.release(0);
+    else void pushMissed(this.#gateway, id, after, opened).then(steps.release, failed);
+    this.#untilClosed(raw, opened, watch.value);
+    return done(null);
+  }
+
+  /** Streams the changes of the list. */
+  openList(caller: string, response: () => ServerResponse): void {
+    const raw = response();
+    const sink = this.#open(caller, raw);
+    const leave = this.#gateway.watchActors({
+      onChanges: (changes) => sink.push(plainFrame('moved', changesView(changes))),
+      onEnd: () => sink.end(),
+    });
+    this.#untilClosed(raw, sink, leave);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#pulse);
+    for (const sink of this.#sinks.keys()) sink.end();
+  }
+
+  #open(caller: string, response: ServerResponse): Sink {
+    const sink = createSink(response, this.#limits, this.#meter);
     sink.push(hello);
-    sinks.set(sink, caller);
-    log.debug({ streams: sinks.size }, 'inspector.streamOpened');
+    this.#sinks.set(sink, caller);
+    this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamOpened');
     return sink;
   }
 
@@ -79,40 +114,6 @@ export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: 
       this.#sinks.delete(sink);
       this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamClosed');
     });
-    if (closed) sink.end();
-  };
-
-  return {
-    objection: (caller) => objectionTo(caller, [...sinks.values()], limits),
-    openSteps(caller, id, after, response) {
-      let sink: Sink | null = null;
-      const steps = inOrder((step) => sink?.push(frameOf(step)));
-      const watch = gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
-      if (!watch.ok) return watch;
-      const raw = response();
-      const opened = (sink = open(caller, raw));
-      const failed = (error: unknown): void => {
-        log.warn({ instance: id, error }, 'inspector.notResumed');
-        opened.end();
-      };
-      if (after === null) steps.release(0);
-      else void pushMissed(gateway, id, after, opened).then(steps.release, failed);
-      untilClosed(raw, opened, watch.value);
-      return done(null);
-    },
-    openList(caller, response) {
-      const raw = response();
-      const sink = open(caller, raw);
-      const leave = gateway.watchActors({
-        onChanges: (changes) => sink.push(plainFrame('moved', changesView(changes))),
-        onEnd: () => sink.end(),
-      });
-      untilClosed(raw, sink, leave);
-    },
-    close() {
-      closed = true;
-      clearInterval(pulse);
-      for (const sink of sinks.keys()) sink.end();
-    },
-  };
-};
+    if (this.#closed) sink.end();
+  }
+}
