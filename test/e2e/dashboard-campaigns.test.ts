@@ -138,6 +138,37 @@ inBrowser('an empty file is refused with a sentence, and the next change of the 
   assert.equal(await alerts.count(), 0);
 });
 
+inBrowser('a list that cannot be read says why, and a list that is too long is not sent', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  await button(on, 'CSV file').click();
+  const give = (text: string): Promise<void> =>
+    page.getByLabel('File', { exact: true }).setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  const says = (sentence: RegExp): Promise<void> => page.getByText(sentence).waitFor({ timeout: 10_000 });
+  await give('phone,name\n5511900000001,Ana\n5511900000002,"Bob\n5511900000003,Cy\n');
+  await says(/^The quotation mark in line 3 is not closed/);
+  await page.getByText('Type numbers or choose a file').waitFor();
+  await give(`5511900000001${','.repeat(1_000_000)}\n`);
+  await says(/^Line 1 has more than 200 columns\.$/);
+  await give('a'.repeat(20_000_001));
+  await says(/^The file is larger than 20 MB\.$/);
+  await give('cpf,telefone\n12345678901,5511900000001.0\n98765432100,5.51E+12\n');
+  await says(/^Valid recipients: 1\.$/);
+  await page.getByRole('cell', { name: /^scientific notation has lost digits/ }).waitFor();
+  const column = page.getByLabel('Column with the numbers');
+  assert.equal(await column.locator('option:checked').textContent(), 'telefone');
+  await column.selectOption({ label: 'cpf' });
+  await says(/^Valid recipients: 2\.$/);
+  await give(Array.from({ length: 100_001 }, (_, at) => 5511900000000 + at).join('\n'));
+  await says(/^A campaign takes at most 100,000 recipients, and this list has 100,001\./);
+  await page.getByLabel('Text').fill('Hi');
+  await button(on, 'Create campaign').click();
+  await page.getByRole('alert').filter({ hasText: 'at most 100,000 recipients' }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  assert.deepEqual(on.dashboard.complaints, []);
+});
+
 inBrowser('an uploaded picture goes out with its caption, and a campaign without a file says what is missing', async () => {
   const on = await stage();
   const { page } = on.dashboard;

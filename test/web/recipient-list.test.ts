@@ -1,11 +1,14 @@
 /** Recipients of a campaign as the dashboard reads them: typed lists, CSV files, and their faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { campaignSettings } from '#config/send-settings.ts';
 import { placeholderText } from '#src/contract/ports.ts';
+import { ListError } from '#src/web/page/instance/csv.js';
 import {
   decoded,
   filled,
   gatewayNames,
+  mostRecipients,
   numberColumn,
   readSheet,
   readTyped,
@@ -47,9 +50,9 @@ test('recipients: a file with names of columns, quotes, semicolons and faults is
 });
 
 test('recipients: without names the first row is a recipient, and the column with numbers is found', () => {
-  assert.deepEqual(faults('Ana,2024,5511999990001\nBo,2025,5.51E+12'), [
+  assert.deepEqual(faults('Ana,2024,5511999990001\nBo,2025,abc'), [
     [1, '5511999990001', ''],
-    [2, '551E12', 'notNumber'],
+    [2, 'abc', 'notNumber'],
   ]);
   assert.deepEqual(faults(''), []);
 });
@@ -83,10 +86,97 @@ test('recipients: the daily limit stretches a campaign by what is beyond it', ()
   assert.deepEqual([days(1_000, 0, 0, 2_500), days(1_000, 0, 100, 950), days(10, 0, 9_000, 5)], [2, 1, 0]);
 });
 
+test('recipients: a number that a spreadsheet changed never becomes another number', () => {
+  const read = (cell: string) => recipientsOf({ heads: [], rows: [[cell]] }, 0).map(({ number, fault }) => [number, fault])[0];
+  for (const cell of ['5511999990001.0', '5511999990001,0', '5511999990001.00', '+5511999990001.0', '55 11 99999-0001.0'])
+    assert.deepEqual(read(cell), ['5511999990001', ''], cell);
+  for (const cell of ['5,51E+12', '5.511999990001E+12', '5E12', '5,51e+12']) assert.equal(read(cell)?.[1], 'scientific', cell);
+  for (const cell of ['5511999990001.5', '5511999990001,25']) assert.equal(read(cell)?.[1], 'notNumber', cell);
+  assert.deepEqual(read('33.6.12.34.56.78'), ['33612345678', '']);
+});
+
+test('recipients: two numbers in one cell are refused and never joined', () => {
+  const several = ['551133330001/2', '12345678 / 1234567', '12345678;1234567', '12345678 e 1234567', '12345678 ou 1234567'];
+  for (const cell of [...several, '12345678, 1234567', '12345678\n1234567', '12345678 1234567', '12345678-1234567', '12345678 +1234567'])
+    assert.equal(recipientsOf({ heads: [], rows: [[cell]] }, 0)[0]?.fault, 'several', cell);
+  assert.equal(recipientsOf({ heads: [], rows: [['+380 44 1234567']] }, 0)[0]?.fault, '');
+});
+
+test('recipients: a first row with a faulty number is a recipient and no row of names', () => {
+  assert.deepEqual(faults('Ana,5511999990001 / 0002\nBo,5511999990003'), [
+    [1, '5511999990001 / 0002', 'several'],
+    [2, '5511999990003', ''],
+  ]);
+  assert.deepEqual(readSheet('Campanha 2024,Data 01/01/2024\na,b').heads, ['Campanha 2024', 'Data 01/01/2024']);
+});
+
+test('recipients: a quotation mark that is not closed is refused with its line', () => {
+  const rest = '5511900000003,Cy\n';
+  for (const [name, text] of [
+    ['never closed', `phone,name\n5511900000001,Ana\n5511900000002,"Bob\n${rest}`],
+    ['closed by the next mark', `phone,name\n5511900000001,Ana\n5511900000002,"Bob\n${rest}5511900000004,"Di"\n`],
+  ] as const)
+    assert.throws(() => readSheet(text), { reason: 'campaignListQuote', values: { line: 3 } }, name);
+  assert.deepEqual(readSheet('phone,name\n5511900000001, "Ana, ""A""\r\nLima" \n').rows, [['5511900000001', 'Ana, "A"\nLima']]);
+  assert.deepEqual(readSheet('phone,size\n5511900000001,5\'11" tall\n').rows, [['5511900000001', '5\'11" tall']]);
+});
+
+test('recipients: lines that end in CR alone, and a line that names the separator, are read', () => {
+  assert.deepEqual(faults('phone,name\r5511900000001,A\r5511900000002,B\r'), [
+    [2, '5511900000001', ''],
+    [3, '5511900000002', ''],
+  ]);
+  assert.deepEqual(readSheet('sep=;\r\nphone;name\r\n5511900000001;A'), { heads: ['phone', 'name'], rows: [['5511900000001', 'A']] });
+});
+
+test('recipients: the name of a column counts before the numbers in it', () => {
+  const columnOf = (text: string) => {
+    const sheet = readSheet(text);
+    return sheet.heads[numberColumn(sheet)];
+  };
+  const rows = '12345678901,5511999990001\n98765432100,\n';
+  for (const name of ['telefone', 'PHONE', 'Celular', 'Número', 'WhatsApp', 'Tel. 1', 'phoneNumber', 'Fone comercial', 'mobile'])
+    assert.equal(columnOf(`cpf,${name}\n${rows}`), name);
+  assert.equal(columnOf('telefone,cpf\n,12345678901\n'), 'telefone');
+  // Such a name alone says nothing about phones.
+  assert.equal(columnOf('numero do pedido,contato\n1234,5511999990001\n'), 'contato');
+  assert.equal(columnOf('telefone fixo,celular\n551133330001,5511999990001\n'), 'celular');
+});
+
+test('recipients: the page and the server take the same number of recipients', () =>
+  assert.equal(mostRecipients, campaignSettings.campaignRecipients.value));
+
+test('recipients: a file of any shape is read or refused in linear time', () => {
+  assert.throws(() => readSheet(`5511900000001${','.repeat(1_000_000)}`), { reason: 'campaignListWide' });
+  const size = 1_000_000;
+  const took = (text: string): number => {
+    const start = performance.now();
+    try {
+      const sheet = readSheet(text);
+      recipientsOf(sheet, numberColumn(sheet));
+    } catch (error) {
+      assert.ok(error instanceof ListError, String(error));
+    }
+    return performance.now() - start;
+  };
+  for (const text of [
+    '"'.repeat(size),
+    '""'.repeat(size / 2),
+    'a"'.repeat(size / 2),
+    ' '.repeat(size),
+    ' "'.repeat(size / 2),
+    '1'.repeat(size),
+    '\r'.repeat(size),
+  ])
+    assert.ok(took(`5511900000001\n${text}\n`) < 3_000, JSON.stringify(text.slice(0, 4)));
+  assert.ok(took(`${`5511900000001${','.repeat(190)}\n`.repeat(5_000)}`) < 3_000);
+});
+
 test('recipients: files of older spreadsheets are decoded too', () => {
   const bytes = (...codes: number[]) => new Uint8Array(codes).buffer;
   assert.equal(decoded(new TextEncoder().encode('João').buffer as ArrayBuffer), 'João');
   assert.equal(decoded(bytes(0x4a, 0x6f, 0xe3, 0x6f)), 'João');
   assert.equal(decoded(bytes(0xff, 0xfe, 0x4a, 0x00)), 'J');
+  assert.equal(decoded(bytes(0xfe, 0xff, 0x00, 0x4a)), 'J');
   assert.equal(decoded(bytes()), '');
 });

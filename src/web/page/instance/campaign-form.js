@@ -2,16 +2,27 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useMemo, useRef } from 'preact/hooks';
-import { call, dataUrlOf, get, newKey } from '../core/api.js';
+import { call, dataUrlOf, get, newKey, textOfFailure } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, t } from '../texts.js';
 import { ask, toast } from '../ui/asking.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Field, OneOf } from '../ui/parts.js';
-import { cautionsOf, Preview } from './campaign-preview.js';
+import { cautionsOf, Preview, tooMany } from './campaign-preview.js';
 import { addressOf } from './campaign-summary.js';
 import { useAnswer } from './load.js';
-import { decoded, filled, numberColumn, readSheet, readTyped, recipientsOf, usesColumns } from './recipient-list.js';
+import { ListError } from './csv.js';
+import {
+  decoded,
+  filled,
+  mostRecipients,
+  numberColumn,
+  readSheet,
+  readTyped,
+  recipientsOf,
+  usesColumns,
+  widthOf,
+} from './recipient-list.js';
 
 /** @import { Signal } from '@preact/signals' */
 /** @import { Live } from './live.js' */
@@ -73,13 +84,13 @@ const requestOf = async (form, { kind, heads, recipients }) => {
 
 /** @param {{ sheet: Signal<Sheet>, column: Signal<number> }} props */
 const ColumnField = ({ sheet, column }) => {
-  const { heads, rows } = sheet.value;
-  const width = Math.max(0, heads.length, ...rows.slice(0, 50).map((row) => row.length));
+  const { heads } = sheet.value;
+  const width = widthOf(sheet.value);
   /** @param {Event} event */
   const onChange = (event) => (column.value = Number(/** @type {HTMLSelectElement} */ (event.target).value));
   if (width < 2) return null;
   return html`
-    <${Field} as="select" label=${t('campaignColumn')} onChange=${onChange}>
+    <${Field} as="select" label=${t('campaignColumn')} hint=${t('campaignColumnHint')} onChange=${onChange}>
       ${Array.from(
         { length: width },
         (_, at) =>
@@ -95,8 +106,19 @@ const sources = /** @type {const} */ ([
   [false, t('campaignFile')],
 ]);
 
-/** The largest list of recipients, in bytes: about 100,000 rows of 300 bytes. */
-const largestList = 32 * 1024 * 1024;
+/** The largest list of recipients, in bytes: 100,000 rows of 200 bytes. */
+const largestList = 20_000_000;
+
+/** Reads the recipients of a file, and answers with a sentence for the page if it cannot. @param {File} file @returns {Promise<Sheet | string>} */
+const sheetOf = async (file) => {
+  if (file.size > largestList) return t('campaignListLarge');
+  try {
+    const sheet = readSheet(decoded(await file.arrayBuffer()));
+    return sheet.rows.length === 0 ? t('campaignListEmpty') : sheet;
+  } catch (problem) {
+    return problem instanceof ListError ? t(problem.reason, problem.values) : t('campaignListUnreadable', { why: textOfFailure(problem) });
+  }
+};
 
 /** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
@@ -119,12 +141,11 @@ const Recipients = ({ typed, sheet, column }) => {
   const onFile = async (event) => {
     const [file] = /** @type {HTMLInputElement} */ (event.target).files ?? [];
     const own = (reading.current += 1);
-    failure.value = file !== undefined && file.size > largestList ? t('campaignListLarge') : '';
-    const read = file === undefined || failure.value !== '' ? noSheet : readSheet(decoded(await file.arrayBuffer()));
+    const read = file === undefined ? noSheet : await sheetOf(file);
     // Another file may have been chosen, or the list may be typed now.
     if (own !== reading.current) return;
-    if (file !== undefined && failure.value === '' && read.rows.length === 0) failure.value = t('campaignListEmpty');
-    take(read);
+    failure.value = typeof read === 'string' ? read : '';
+    take(typeof read === 'string' ? noSheet : read);
   };
   return html`
     <fieldset class="part">
@@ -234,6 +255,7 @@ export const CampaignForm = ({ live }) => {
   const once = useRef({ request: '', key: '' });
   const { busy, error, onSubmit } = useForm(async (form) => {
     if (good.length === 0) throw new Error(t('campaignNobody'));
+    if (good.length > mostRecipients) throw new Error(tooMany(good.length));
     const { path, body } = await requestOf(form, { kind: kind.value, heads, recipients: good });
     const request = JSON.stringify({ path, body });
     if (once.current.request !== request) once.current = { request, key: newKey() };

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
 import { visible } from '../texts/visible.js';
 import { OneOf, Table } from '../ui/parts.js';
-import { filled, gatewayNames, stretchedDays, unknownIn } from './recipient-list.js';
+import { filled, gatewayNames, mostRecipients, stretchedDays, unknownIn } from './recipient-list.js';
 
 /** @import { Recipient } from './recipient-list.js' */
 
@@ -28,6 +28,9 @@ export const cautionsOf = ({ text, heads, messages, stats }) => {
     ...(days === 0 ? [] : [t('campaignStretched', { cap: count(cap), sent: count(sent), days: count(days) })]),
   ];
 };
+
+/** Returns the sentence about a list that the server does not take. @param {number} n */
+export const tooMany = (n) => t('campaignTooMany', { n: count(n), most: count(mostRecipients) });
 
 /** Rows that are shown. The figures count all rows. */
 const shown = 50;
@@ -56,6 +59,7 @@ export const Preview = ({ recipients, good, heads, text, cautions }) => {
           : html`
               <div role="status">
                 <p>${t('campaignPreviewGood', { n: count(good.length) })}</p>
+                ${good.length > mostRecipients && html`<p class="bad">${tooMany(good.length)}</p>`}
                 ${bad > 0 && html`<p class="bad">${t('campaignPreviewBad', { n: count(bad) })}</p>`}
               </div>
               ${

@@ -1,4 +1,5 @@
 /** Reads the recipients of a campaign, which somebody typed or which are in a CSV file. Pure functions, which tests also run outside of a browser. */
+import { rowsOf } from './csv.js';
 
 /**
  * @typedef {object} Sheet
@@ -6,7 +7,7 @@
  * @property {readonly (readonly string[])[]} rows Without the row of names.
  */
 
-/** @typedef {'' | 'empty' | 'notNumber' | 'length' | 'twice'} Fault */
+/** @typedef {'' | 'empty' | 'notNumber' | 'scientific' | 'several' | 'length' | 'twice'} Fault */
 
 /**
  * @typedef {object} Recipient
@@ -17,79 +18,69 @@
  * @property {readonly string[]} cells All columns of the row.
  */
 
+/** The largest number of recipients that the server takes (`campaignRecipients` of its settings). */
+export const mostRecipients = 100_000;
+
 /** Signs with which people write numbers. */
-const decoration = /[\s()+./\u00A0\u2010-\u2015-]/g;
+const decoration = /[\s()+.\u00A0\u2010-\u2015-]/g;
 const idForm = /^\d[\d:-]*@(?:s\.whatsapp\.net|c\.us|lid|g\.us)$/;
 
-/** Returns the recipient as the interface takes it. @param {string} written */
-const plain = (written) => (written.includes('@') ? written.trim() : written.replaceAll(decoration, ''));
+/** Spreadsheets and data frames write a number as `5511999990001.0`. More than two zeros may be a group of the number. */
+const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
+/** A number with decimals is an amount. Joining its digits would make another number. */
+const fraction = /^\+?\d+[.,]\d{1,2}$/;
+/** A spreadsheet writes a long number so, and leaves digits out. */
+const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
+const betweenNumbers = /[/;|&\n]|\d\s+(?:e|y|ou|or|and)\s+[+(\d]|\d\s*\+|\d,\s*\+?\d{3,}/i;
 
-/** Returns the fault of a recipient. Numbers have 5 to 15 digits, as in the interface. @param {string} number @returns {Fault} */
-const faultOf = (number) => {
-  if (number === '') return 'empty';
-  if (idForm.test(number)) return '';
-  if (!/^\d+$/.test(number)) return 'notNumber';
-  return number.length < 5 || number.length > 15 ? 'length' : '';
-};
+/** Returns true if a cell has two numbers. A group of a number has less than seven digits, but for one. @param {string} text */
+const isSeveral = (text) =>
+  betweenNumbers.test(text) || text.split(/[\s.\u2010-\u2015-]+/).filter((group) => group.replaceAll(/\D/g, '').length >= 7).length > 1;
 
-/** True for a text that is a number of a person. Shorter numbers are usually amounts or years. @param {string} text */
-const isPhone = (text) => /^\d{8,15}$/.test(plain(text)) || idForm.test(text.trim());
-
-const separators = [',', ';', '\t'];
-
-/** Returns the separator that is most frequent in the first line, outside of quotes. @param {string} text */
-const separatorOf = (text) => {
-  const line = (text.split(/\r?\n/, 1)[0] ?? '').replaceAll(/"[^"]*"/g, '');
-  const counts = separators.map((sign) => line.split(sign).length);
-  return separators[counts.indexOf(Math.max(...counts))] ?? ',';
-};
+/** In characters. Numbers and ids are shorter, however they are written. */
+const longest = 100;
 
 /**
- * Reads CSV (RFC 4180), with the separator of the first line. Empty lines are left out.
- * @param {string} text
- * @returns {string[][]}
+ * Returns the recipient as the interface takes it: a number of 5 to 15 digits, or an id. A faulty one is as it was written.
+ * @param {string} written
+ * @returns {{ number: string, fault: Fault }}
  */
-const rowsOf = (text) => {
-  const separator = separatorOf(text);
-  /** @type {string[][]} */
-  const rows = [];
-  /** @type {string[]} */
-  let row = [];
-  let cell = '';
-  let quoted = false;
-  const endRow = () => {
-    row.push(cell);
-    if (row.some((one) => one.trim() !== '')) rows.push(row);
-    [row, cell] = [[], ''];
-  };
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text[at] ?? '';
-    if (quoted) {
-      if (sign !== '"') cell += sign;
-      else if (text[at + 1] === '"') {
-        cell += sign;
-        at += 1;
-      } else quoted = false;
-    } else if (sign === '"' && cell.trim() === '') [quoted, cell] = [true, ''];
-    else if (sign === separator) {
-      row.push(cell);
-      cell = '';
-    } else if (sign === '\n') endRow();
-    else if (sign !== '\r') cell += sign;
-  }
-  endRow();
-  return rows;
+const readNumber = (written) => {
+  const text = written.trim();
+  // Most cells are so. A long list is read in a fraction of the time.
+  if (/^\d{5,15}$/.test(text)) return { number: text, fault: '' };
+  if (text.length > longest) return { number: text, fault: 'notNumber' };
+  if (text.includes('@')) return { number: text, fault: idForm.test(text) ? '' : 'notNumber' };
+  if (scientific.test(text)) return { number: text, fault: 'scientific' };
+  if (isSeveral(text)) return { number: text, fault: 'several' };
+  const whole = text.replace(zeros, '');
+  const number = whole.replaceAll(decoration, '');
+  if (number === '') return { number, fault: 'empty' };
+  if (fraction.test(whole) || !/^\d+$/.test(number)) return { number: text, fault: 'notNumber' };
+  return { number, fault: number.length < 5 || number.length > 15 ? 'length' : '' };
+};
+
+/** Returns true for a text that is a number of a person. Shorter numbers are usually amounts or years. @param {string} text */
+const isPhone = (text) => {
+  const { number, fault } = readNumber(text);
+  return fault === '' && number.length >= 8;
+};
+
+/** Returns true for a text that is meant as a number, with its faults. Names of columns have letters. @param {string} text */
+const isMeantAsNumber = (text) => {
+  const [digits, letters] = [/\d/g, /\p{L}/gu].map((sign) => text.match(sign)?.length ?? 0);
+  return isPhone(text) || scientific.test(text.trim()) || ((digits ?? 0) >= 5 && (letters ?? 0) <= 3);
 };
 
 /**
- * Reads a CSV file. The first row holds names if it has no number.
+ * Reads a CSV file. The first row holds names if it has no number. Throws a ListError.
  * @param {string} text
  * @returns {Sheet}
  */
 export const readSheet = (text) => {
-  const rows = rowsOf(text.replace(/^\uFEFF/, ''));
-  const [first = [], ...rest] = rows;
-  return first.some(isPhone) ? { heads: [], rows } : { heads: first.map((head) => head.trim()), rows: rest };
+  const rows = rowsOf(text);
+  const [first = []] = rows;
+  return first.some(isMeantAsNumber) ? { heads: [], rows } : { heads: first.map((head) => head.trim()), rows: rows.slice(1) };
 };
 
 /**
@@ -105,15 +96,41 @@ export const readTyped = (text) => ({
     .map((line) => [line.trim()]),
 });
 
-/** Number of rows that decide which column holds the numbers. */
-const looked = 50;
+/** Words that name a column of phone numbers. */
+const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 'tel', 'mobile']);
+/** Words that do so alone: a column may also have the numbers of orders. */
+const numberWords = new Set(['number', 'numero']);
 
-/** Returns the index of the column with the most numbers. @param {Sheet} sheet */
-export const numberColumn = ({ heads, rows }) => {
-  const first = rows.slice(0, looked);
-  const width = Math.max(1, heads.length, ...first.map((row) => row.length));
-  const counts = Array.from({ length: width }, (_, column) => first.filter((row) => isPhone(row[column] ?? '')).length);
-  return counts.indexOf(Math.max(...counts));
+/** Returns 2 if the name of a column says nothing but that it has phone numbers, 1 if it says this too, and 0 otherwise. @param {string} head */
+const rankOf = (head) => {
+  const words = head
+    .normalize('NFD')
+    .replaceAll(/\p{M}|\d/gu, '')
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    // WhatsApp was two words for a moment.
+    .replaceAll('whats app', 'whatsapp')
+    .split(/[^a-z]+/)
+    .filter(Boolean);
+  if (words.length > 0 && words.every((word) => phoneWords.has(word) || numberWords.has(word))) return 2;
+  return words.some((word) => phoneWords.has(word)) ? 1 : 0;
+};
+
+/** Rows that decide how many columns there are, and which has the most numbers. */
+const looked = 500;
+
+/** Returns the number of columns. @param {Sheet} sheet */
+export const widthOf = ({ heads, rows }) => rows.slice(0, looked).reduce((width, row) => Math.max(width, row.length), heads.length);
+
+/** Returns the index of the column with the recipients: by its name, then by its numbers. @param {Sheet} sheet */
+export const numberColumn = (sheet) => {
+  const first = sheet.rows.slice(0, looked);
+  const columns = Array.from({ length: widthOf(sheet) }, (_, column) => ({
+    column,
+    rank: rankOf(sheet.heads[column] ?? ''),
+    count: first.filter((row) => isPhone(row[column] ?? '')).length,
+  }));
+  return columns.toSorted((a, b) => b.rank - a.rank || b.count - a.count)[0]?.column ?? 0;
 };
 
 /**
@@ -126,8 +143,8 @@ export const recipientsOf = ({ heads, rows }, column) => {
   const seen = new Set();
   return rows.map((cells, at) => {
     const written = (cells[column] ?? '').trim();
-    const number = plain(written);
-    const fault = faultOf(number) || (seen.has(number) ? 'twice' : '');
+    const { number, fault: own } = readNumber(written);
+    const fault = own || (seen.has(number) ? 'twice' : '');
     seen.add(number);
     return { row: at + (heads.length > 0 ? 2 : 1), written, number, fault, cells };
   });
@@ -187,6 +204,7 @@ export const stretchedDays = ({ cap, sent, waiting }, messages) =>
 export const decoded = (bytes) => {
   const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
