@@ -138,6 +138,27 @@ inBrowser('an empty file is refused with a sentence, and the next change of the 
   assert.equal(await alerts.count(), 0);
 });
 
+inBrowser('a cell with a placeholder shows nobody a note about the contact', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const number = '5511977700061';
+  await on.scene.platform.sandbox.send(number, on.account.number, { kind: 'text', text: 'Hello' });
+  const lead = () =>
+    on.account.call('POST', '/chat/editLead', { id: `${number}@s.whatsapp.net`, lead_notes: 'owes us money', lead_email: 'a@example.com' });
+  await until(async () => (await lead()).status === 200, 'the contact has a note');
+  await on.dashboard.goto(address(on, '/new'));
+  await button(on, 'CSV file').click();
+  const csv = `phone,nome\n${number},{{lead_notes}}\n`;
+  await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await page.getByLabel('Text').fill('Oi {{nome}}, {{lead_email}}');
+  await page.getByText('Oi lead_notes, {{lead_email}}').waitFor();
+  for (const label of ['Shortest pause (s)', 'Longest pause (s)']) await page.getByLabel(label).fill('1');
+  await button(on, 'Create campaign').click();
+  await confirm(on);
+  await until(() => textsOf(on, number).length > 0, 'the contact has the message');
+  assert.deepEqual(textsOf(on, number), ['Oi lead_notes, a@example.com']);
+});
+
 inBrowser('a list that cannot be read says why, and a list that is too long is not sent', async () => {
   const on = await stage();
   const { page } = on.dashboard;

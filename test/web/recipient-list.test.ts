@@ -1,6 +1,7 @@
 /** Recipients of a campaign as the dashboard reads them: typed lists, CSV files, and their faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fillText } from '#actors/text.ts';
 import { campaignSettings } from '#config/send-settings.ts';
 import { placeholderText } from '#src/contract/ports.ts';
 import { ListError } from '#src/web/page/instance/csv.js';
@@ -64,6 +65,15 @@ test('recipients: placeholders of columns are filled, and those of the gateway s
   ];
   assert.equal(filled('Oi {{nome}} de {{ Cidade }}, {{lead_email}}', heads, cells), 'Oi Ana de Recife, {{lead_email}}');
   assert.deepEqual([usesColumns('{{nome}}', heads), usesColumns('{{name}}', heads), usesColumns('nome', heads)], [true, false, false]);
+});
+
+test('recipients: cells make no placeholder of the gateway, alone or together', () => {
+  const heads = ['a', 'b', 'c', 'd'];
+  const own = (text: string, ...cells: readonly string[]) => fillText(filled(text, heads, cells), null, () => 'SECRET');
+  assert.equal(own('Hi {{a}}', '{{lead_notes}}'), 'Hi lead_notes');
+  assert.equal(own('{{a}}{{b}}{{c}}{{d}}', '{', '{ lead_notes', '}', '}'), 'lead_notes');
+  assert.equal(own('{{{a}}', '{lead_notes}}'), '{lead_notes');
+  assert.equal(own('{{a}} {{name}} {x}', '{{{{lead_notes}}}}'), 'lead_notes SECRET {x}');
 });
 
 test('recipients: placeholders that nobody fills are found, once each', () => {

@@ -178,7 +178,8 @@ export const unknownIn = (text, heads) => [
 ];
 
 /**
- * Fills placeholders that are names of columns. Others stay, because the gateway fills them.
+ * Fills placeholders that are names of columns. Others stay, because the gateway fills them. Cells lose their braces: alone or with the next cell they could
+ * make a placeholder, which the gateway would fill with a note about the contact.
  * @param {string} text
  * @param {readonly string[]} heads
  * @param {readonly string[]} cells
@@ -186,7 +187,7 @@ export const unknownIn = (text, heads) => [
 export const filled = (text, heads, cells) =>
   text.replaceAll(placeholder, (whole, name) => {
     const column = columnOf(heads, name);
-    return column < 0 ? whole : (cells[column] ?? '').trim();
+    return column < 0 ? whole : (cells[column] ?? '').replaceAll(/[{}]/g, '').trim();
   });
 
 /**
