@@ -9,10 +9,13 @@ import { follow } from '../core/stream.js';
 
 const types = ['messages', 'messages_update', 'chats'];
 
-/** @typedef {'open' | 'lost' | 'refused'} FeedState */
+/** `opening`: there was no stream yet. `paused`: other windows have the streams. @typedef {'opening' | 'open' | 'lost' | 'paused' | 'refused'} FeedState */
+
+/** The time between two loads without a stream. In milliseconds. */
+const pausedMs = 10_000;
 
 export class ChatFeed {
-  state = signal(/** @type {FeedState} */ ('lost'));
+  state = signal(/** @type {FeedState} */ ('opening'));
   /** The conversation that is open. @type {Conversation | null} */
   #open = null;
   #list;
@@ -29,6 +32,9 @@ export class ChatFeed {
       void this.#open?.refresh();
     };
     const stopWaiting = whenBack(refresh);
+    const polling = setInterval(() => {
+      if (this.state.value === 'paused' && !document.hidden) refresh();
+    }, pausedMs);
     const stop = follow(`/sse?events=${types.join(',')}`, {
       instance: this.#list.instance,
       onEvent: (type, data) => this.#take(type, data),
@@ -44,6 +50,7 @@ export class ChatFeed {
     });
     return () => {
       stopWaiting();
+      clearInterval(polling);
       stop();
     };
   }

@@ -75,6 +75,15 @@ const useActs = (conversation, onReply) => {
   return { menu, acts };
 };
 
+/** Sentences about a stream that is not open. */
+const feedNotes = /** @type {const} */ ({ lost: 'chatNotLive', paused: 'liveTitle_paused', refused: 'chatRefused' });
+
+/** @param {{ feed: ChatFeed }} props */
+const FeedNote = ({ feed: { state } }) => {
+  if (state.value === 'open' || state.value === 'opening') return null;
+  return html`<p class="note offline" role="status">${t(feedNotes[state.value])}</p>`;
+};
+
 /** @param {{ chat: Chat, list: ChatList, feed: ChatFeed }} props */
 const Open = ({ chat: opened, list, feed }) => {
   const { instance } = list;
@@ -91,7 +100,7 @@ const Open = ({ chat: opened, list, feed }) => {
   }, [conversation]);
   return html`
     <${Head} opened=${opened} list=${list} />
-    ${feed.state.value !== 'open' && html`<p class="note offline" role="status">${t(feed.state.value === 'lost' ? 'chatNotLive' : 'chatRefused')}</p>`}
+    <${FeedNote} feed=${feed} />
     <${Thread} conversation=${conversation} name=${nameOf(opened)} acts=${acts} />
     <${Composer}
       instance=${instance}

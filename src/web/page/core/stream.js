@@ -1,9 +1,10 @@
 /**
  * Server-sent events, by `fetch` and not by `EventSource`: a stream may name an instance in a header, and a refusal can be read.
- * A browser keeps six connections to a server over HTTP/1.1, for all its tabs: a view keeps one stream, and none while nobody sees it.
+ * A view keeps one stream, and none while nobody sees it or too many windows of the browser have one (`seats.js`).
  */
 import { send } from './api.js';
 import { hasAnswered, isSilent } from './contact.js';
+import { takeSeat } from './seats.js';
 
 const shortestPause = 1_000;
 const longestPause = 15_000;
@@ -14,7 +15,7 @@ const silenceMs = 40_000;
  * @typedef {object} StreamOptions
  * @property {string} [instance] Id; the stream is opened in its name.
  * @property {(type: string, data: unknown, id: string) => void} onEvent `data` is parsed.
- * @property {(state: 'open' | 'lost') => void} [onState] `open` at every (re)connection: what the stream does not repeat has to be loaded then.
+ * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open` at every (re)connection: what the stream does not repeat has to be loaded then. `paused`: other windows have the streams.
  * @property {(status: number) => void} [onRefused] The server refused for good: 400, 401, 403 or 404.
  */
 
@@ -73,13 +74,15 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
   let lastId = '';
   let pause = shortestPause;
   let over = false;
+  let hasSeat = false;
+  let leaveSeat = () => {};
   /** @type {AbortController | null} */
   let connection = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
   const open = async () => {
-    if (over || document.hidden || connection !== null) return;
+    if (over || !hasSeat || connection !== null) return;
     const own = new AbortController();
     connection = own;
     try {
@@ -94,6 +97,7 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
         });
       } else if (final.has(response.status)) {
         over = true;
+        leave();
         onRefused(response.status);
       }
     } catch {
@@ -113,12 +117,34 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
     connection = null;
   };
 
-  const onVisibility = () => (document.hidden ? close() : void open());
+  /** @param {boolean} has */
+  const onSeat = (has) => {
+    hasSeat = has;
+    if (has) {
+      void open();
+      return;
+    }
+    close();
+    onState('paused');
+  };
+
+  const leave = () => {
+    hasSeat = false;
+    leaveSeat();
+    leaveSeat = () => {};
+  };
+
+  const onVisibility = () => {
+    close();
+    leave();
+    if (!over && !document.hidden) leaveSeat = takeSeat(onSeat);
+  };
   document.addEventListener('visibilitychange', onVisibility);
-  void open();
+  onVisibility();
   return () => {
     over = true;
     document.removeEventListener('visibilitychange', onVisibility);
     close();
+    leave();
   };
 };

@@ -4,6 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { fieldsOf, post } from '../core/api.js';
 import { session } from '../core/session.js';
+import { isPaused } from '../core/seats.js';
 import { follow } from '../core/stream.js';
 import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
@@ -91,7 +92,7 @@ export const Console = ({ live }) => {
       }),
     [live.id],
   );
-  const state = isRefused.value ? 'eventsRefused' : isOpen.value ? 'live_live' : 'live_lost';
+  const state = isRefused.value ? 'eventsRefused' : isOpen.value ? 'live_live' : isPaused.value ? 'eventsPaused' : 'live_lost';
   return html`
     <div class="console">
       <${SendForm} live=${live} onAnswer=${(/** @type {string} */ type, /** @type {unknown} */ data) => add(type, data, true)} />

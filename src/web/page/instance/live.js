@@ -108,8 +108,8 @@ export class Live {
     this.id = id;
   }
 
-  /** Follows the session until the answered function is called. */
-  start() {
+  /** Follows the steps of the session until the answered function is called. */
+  followSteps() {
     const stop = follow(`/admin/actors/${this.id}/stream`, {
       onEvent: (type, data) => {
         if (type === 'step') this.#add(/** @type {Step} */ (data));
@@ -122,6 +122,14 @@ export class Live {
         this.isLive.value = false;
       },
     });
+    return () => {
+      stop();
+      this.isLive.value = false;
+    };
+  }
+
+  /** Loads the session again and again until the answered function is called. */
+  start() {
     const refresh = setInterval(() => void this.load(), refreshMs);
     const tick = setInterval(() => {
       if (!document.hidden) now.value = Date.now() + aheadMs;
@@ -133,7 +141,6 @@ export class Live {
       clearTimeout(this.#settling);
       clearInterval(refresh);
       clearInterval(tick);
-      stop();
     };
   }
 

@@ -49,9 +49,12 @@ export const en = {
   live_live: 'live',
   live_lost: 'not live',
   live_stale: 'out of date',
+  live_paused: 'every few seconds',
   liveTitle_live: 'Changes are shown as they happen.',
   liveTitle_lost: 'The connection for changes is lost. The page tries again by itself.',
   liveTitle_stale: 'The server does not answer. What is shown was last known.',
+  liveTitle_paused:
+    'Several windows of this server are open, and the browser has only six connections to it. This window is updated every few seconds until you use it. Close other windows, or use the server through HTTP/2.',
   noContact: 'The server does not answer. What is shown is from {time} and may be wrong by now. The page tries again by itself.',
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
@@ -332,5 +335,6 @@ export const en = {
   eventsNone: 'Nothing has come yet',
   eventsNoneText: 'Messages, receipts and changes of the session appear here as they happen.',
   eventsRefused: 'refused: too many streams are open',
+  eventsPaused: 'paused: other windows have the streams. Use this window or close others.',
   clear: 'Clear',
 };

@@ -50,9 +50,12 @@ export const pt = {
   live_live: 'ao vivo',
   live_lost: 'sem atualização',
   live_stale: 'desatualizado',
+  live_paused: 'a cada poucos segundos',
   liveTitle_live: 'As mudanças aparecem na hora.',
   liveTitle_lost: 'A conexão que traz as mudanças caiu. A página tenta de novo sozinha.',
   liveTitle_stale: 'O servidor não responde. O que aparece é o último estado conhecido.',
+  liveTitle_paused:
+    'Há várias janelas deste servidor abertas, e o navegador só tem seis conexões com ele. Esta janela é atualizada a cada poucos segundos até que você a use. Feche outras janelas ou use o servidor por HTTP/2.',
   noContact: 'O servidor não responde. O que aparece é de {time} e pode já estar errado. A página tenta de novo sozinha.',
   notFound: 'Não há nada neste endereço.',
   backToList: 'Voltar às sessões',
@@ -333,5 +336,6 @@ export const pt = {
   eventsNone: 'Nada chegou ainda',
   eventsNoneText: 'Mensagens, recibos e mudanças da sessão aparecem aqui quando acontecem.',
   eventsRefused: 'recusado: há fluxos abertos demais',
+  eventsPaused: 'em pausa: outras janelas têm os fluxos. Use esta janela ou feche outras.',
   clear: 'Limpar',
 };

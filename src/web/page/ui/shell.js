@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { lostSince } from '../core/contact.js';
+import { isPaused } from '../core/seats.js';
 import { session, signOut } from '../core/session.js';
 import { chooseLanguage, languages, nextLanguage, t, timeOfDay } from '../texts.js';
 import { Pages } from './nav.js';
@@ -48,10 +49,13 @@ const LanguageButton = () => {
 /** @type {Readonly<Record<LiveState, string>>} */
 const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
 
+/** Returns the name of the texts about a state. The stream of a window may be with other windows. @param {LiveState} state */
+const wordOf = (state) => (state !== 'stale' && isPaused.value ? 'paused' : state);
+
 /** @param {{ state: LiveState }} props */
 const Live = ({ state }) => html`
-  <span class=${`live of-${liveGroups[state]}`} role="status" title=${t(`liveTitle_${state}`)}>
-    <${Icon} name=${liveGroups[state]} /><span>${t(`live_${state}`)}</span>
+  <span class=${`live of-${liveGroups[state]}`} role="status" title=${t(`liveTitle_${wordOf(state)}`)}>
+    <${Icon} name=${liveGroups[state]} /><span>${t(`live_${wordOf(state)}`)}</span>
   </span>
 `;
 

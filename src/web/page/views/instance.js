@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
+import { lostSince } from '../core/contact.js';
 import { sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
 import { visible } from '../texts/visible.js';
@@ -37,6 +38,9 @@ const tabs = {
 
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
 const withItems = new Set(['chats', 'webhooks', 'campaigns', 'chatbot']);
+
+/** Tabs with a stream of their own. A window has one stream: the head of the session is loaded every few seconds there. @type {ReadonlySet<string>} */
+const withStreams = new Set(['chats', 'console']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
 const tabRoles = {
@@ -144,13 +148,16 @@ const Body = ({ live, tab, item }) => {
 export const Instance = ({ id, tab = 'state', item }) => {
   const live = useMemo(() => new Live(id), [id]);
   useEffect(() => live.start(), [live]);
+  const isOwn = withStreams.has(tab);
+  useEffect(() => (isOwn ? undefined : live.followSteps()), [live, isOwn]);
+  const isLive = isOwn ? lostSince.value === null : live.isLive.value;
   const name = visible(live.detail.value?.name ?? id);
   const isGone = live.failure.value instanceof ApiError && live.failure.value.status === 404;
   return html`
     <${Shell}
       title=${name}
       fixed=${tab === 'chats'}
-      live=${isGone ? undefined : live.failure.value !== null ? 'stale' : live.isLive.value ? 'live' : 'lost'}
+      live=${isGone ? undefined : live.failure.value !== null ? 'stale' : isLive ? 'live' : 'lost'}
       crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: name }]}
     >
       ${

@@ -1,0 +1,97 @@
+/** Many windows of the dashboard in one browser over HTTP/1.1, which keeps six connections to a server for all of them. */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { inBrowser } from '#test/support/dashboard.ts';
+import { type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const stage = dashboardStage();
+
+/** Opens a window at an address, beside the others. Answers with the number of streams that it has open. */
+const openWindow = async ({ dashboard }: DashboardStage, where: string) => {
+  const page = await dashboard.page.context().newPage();
+  page.setDefaultTimeout(20_000);
+  const streams = new Set<unknown>();
+  page.on('request', (request) => {
+    if (/\/(?:sse|stream)(?:\?|$)/.test(request.url())) streams.add(request);
+  });
+  page.on('requestfailed', (request) => void streams.delete(request));
+  page.on('requestfinished', (request) => void streams.delete(request));
+  await page.goto(dashboard.address + where);
+  return { page, streams: () => streams.size };
+};
+
+/** Milliseconds until a call of the page is answered. */
+const answerTime = (page: Page): Promise<number> =>
+  page.evaluate(`(async () => {
+    const start = performance.now();
+    await fetch('/admin/session', { signal: AbortSignal.timeout(15000) });
+    return performance.now() - start;
+  })()`);
+
+/** The browser of the test shows all windows; this one behaves as if the person had changed to another tab. */
+const show = (page: Page, isShown: boolean): Promise<void> =>
+  page.evaluate(`(() => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: ${!isShown} });
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${isShown ? 'visible' : 'hidden'}' });
+    document.dispatchEvent(new Event('visibilitychange'));
+  })()`);
+
+const paused = (page: Page) => page.getByText(/^Several windows of this server are open/);
+
+const chatOf = async ({ account, id }: DashboardStage): Promise<string> => {
+  const chat = await account.chatOf(`${contact}@s.whatsapp.net`);
+  return `/admin/sessions/${id}/chats/${String(chat?.['id'])}`;
+};
+
+inBrowser('seven windows with chats that are seen at once are answered, and the ones used last are live', async () => {
+  const on = await stage();
+  await on.scene.stored(on.account, [await on.scene.write(on.account, 'Is the bakery open?')]);
+  await on.dashboard.goto('/admin/about');
+  const windows: Awaited<ReturnType<typeof openWindow>>[] = [];
+  for (let n = 0; n < 7; n += 1) {
+    const one = await openWindow(on, await chatOf(on));
+    await one.page.locator('.message').first().waitFor();
+    windows.push(one);
+  }
+  const [first, , , , , , last] = windows;
+  assert.ok(first !== undefined && last !== undefined);
+  await paused(first.page).waitFor();
+  await until(() => windows.reduce((sum, one) => sum + one.streams(), 0) === 3, 'three streams are open');
+  assert.deepEqual([first.streams(), last.streams()], [0, 1]);
+  for (const { page } of windows) assert.ok((await answerTime(page)) < 10_000);
+
+  // A window without a stream sends, and reads what comes.
+  await first.page.locator('textarea').fill('We open at nine');
+  await first.page.keyboard.press('Enter');
+  await until(() => on.scene.readBy(contact).has('We open at nine'), 'the contact reads the message');
+  await on.scene.write(on.account, 'Thank you');
+  for (const { page } of [first, last]) await page.locator('.message', { hasText: 'Thank you' }).waitFor();
+
+  // The window that is used is live.
+  await first.page.evaluate("window.dispatchEvent(new Event('focus'))");
+  await paused(first.page).waitFor({ state: 'detached' });
+  await until(() => first.streams() === 1 && windows.reduce((sum, one) => sum + one.streams(), 0) === 3, 'its stream is open');
+
+  // Windows that are closed leave their streams to the others.
+  for (const { page } of windows.slice(1, 5)) await page.close();
+  for (const { page } of windows.slice(5)) await paused(page).waitFor({ state: 'detached' });
+  for (const { page } of [first, ...windows.slice(5)]) await page.close();
+});
+
+inBrowser('a hidden window closes its stream, and reads what it missed when it is shown', async () => {
+  const on = await stage();
+  await on.dashboard.goto('/admin/about');
+  const { page, streams } = await openWindow(on, await chatOf(on));
+  await page.locator('.message').first().waitFor();
+  await until(() => streams() === 1, 'one stream is open');
+  await show(page, false);
+  await until(() => streams() === 0, 'the stream is closed');
+  await on.scene.stored(on.account, [await on.scene.write(on.account, 'Said while nobody looked')]);
+  await show(page, true);
+  await page.locator('.message', { hasText: 'Said while nobody looked' }).waitFor();
+  assert.equal(streams(), 1);
+  await page.close();
+  assert.deepEqual(on.dashboard.complaints, []);
+});
