@@ -9,15 +9,15 @@ import { root } from '../source-tree.ts';
 test('visible: each character that turns a text around is shown as its code, and no other is changed', () => {
   assert.equal(visible('shop \u202Egnp.exe\u202C'), 'shop [U+202E]gnp.exe[U+202C]');
   for (let code = 0x2066; code <= 0x2069; code += 1) assert.equal(visible(String.fromCharCode(code)), `[U+${code.toString(16)}]`);
+  assert.equal(visible('a\u200Eb\u200Fc\u061Cd'), 'a[U+200E]b[U+200F]c[U+061C]d');
   for (const name of ['متجر', 'חנות 1', 'Loja Olá', '👩\u200D💻']) assert.equal(visible(name), name);
 });
 
-test('visible: the list, the head of a session and all texts show names so', () => {
+test('visible: what the page draws without Preact shows names so', () => {
   for (const [file, use] of [
+    ['main.js', 'showSigns();'],
     ['list/row.js', 'textContent = visible(row.name)'],
-    ['views/instance.js', '<h1>${visible(name)}</h1>'],
     ['texts/fill.js', 'visible(String(values[key]'],
-    ['texts.js', 'fill(table[name], values)'],
   ] as const)
     assert.ok(readFileSync(join(root, 'src/web/page', file), 'utf8').includes(use), file);
 });

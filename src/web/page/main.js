@@ -24,6 +24,7 @@ import { t } from './texts.js';
 import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
+import { showSigns } from './ui/shown.js';
 import { guardForms } from './ui/unsaved.js';
 import { Alerts } from './views/alerts.js';
 import { Audit } from './views/audit.js';
@@ -108,6 +109,7 @@ const App = () => {
   return html`${session.value.signedIn ? html`<${View} />` : html`<${SignIn} />`}<${Asking} />`;
 };
 
+showSigns();
 startRouter();
 guardForms();
 startHeartbeat();

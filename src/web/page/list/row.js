@@ -120,7 +120,7 @@ export class RowElement {
    */
   #text(node, place, text) {
     this.#write(place, text, () => {
-      node.textContent = text;
+      node.textContent = visible(text);
     });
   }
 
@@ -152,7 +152,7 @@ export class RowElement {
     this.#write('id', row.id, () => this.#link.setAttribute('href', sessionAddress(row.id)));
     this.#write('picture', pictureOf(row), () => this.#show(pictureOf(row)));
     this.#text(this.#number, 'number', [row.number, row.node].filter(Boolean).join(' · '));
-    const why = whyOf(row);
+    const why = visible(whyOf(row));
     this.#write('why', why, () => {
       this.#why.textContent = why;
       this.#why.setAttribute('title', why);
@@ -185,7 +185,7 @@ export class RowElement {
 
   /** @param {Row} row */
   #name(row) {
-    this.#initials.textContent = initialsOf(row.name);
+    this.#initials.textContent = visible(initialsOf(row.name));
     this.#link.textContent = visible(row.name);
     this.#choose.setAttribute('aria-label', t('chooseOf', { name: row.name }));
     this.#more.setAttribute('aria-label', t('actsOf', { name: row.name }));

@@ -1,10 +1,11 @@
 /** Makes characters visible that change the direction of a text. With them a name could show a word that it does not hold, or turn a sentence around it. */
 
-/** Embeddings, overrides and isolates of the algorithm for two directions (UAX 9). */
-const controls = /[\u202A-\u202E\u2066-\u2069]/g;
+/** Embeddings, overrides, isolates and marks of the algorithm for two directions (UAX 9). */
+const controls = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
 /**
  * Returns the text with each of these characters as its code, such as `[U+202E]`.
  * @param {string} text
  */
-export const visible = (text) => text.replaceAll(controls, (sign) => `[U+${sign.charCodeAt(0).toString(16).toUpperCase()}]`);
+export const visible = (text) =>
+  text.replaceAll(controls, (sign) => `[U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`);

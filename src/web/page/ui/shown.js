@@ -1,0 +1,29 @@
+/** Makes characters that turn a text around visible in everything that Preact draws, so that no view can forget a text of a stranger. */
+import { options } from 'preact';
+import { visible } from '../texts/visible.js';
+
+/** Attributes that people see or that are read to them. */
+const readable = ['title', 'aria-label', 'alt', 'placeholder', 'label'];
+
+/** @typedef {{ type: unknown, props: unknown }} Node For a text, `type` is null and `props` is the text. */
+
+/** @param {Node} node */
+const show = (node) => {
+  const { type, props } = node;
+  if (type === null && typeof props === 'string') node.props = visible(props);
+  if (typeof type !== 'string') return;
+  const attributes = /** @type {Record<string, unknown>} */ (props);
+  for (const name of readable) {
+    const value = attributes[name];
+    if (typeof value === 'string') attributes[name] = visible(value);
+  }
+};
+
+/** Starts this for everything that is drawn from now on. Values of fields stay as they are, because they are sent. */
+export const showSigns = () => {
+  const next = options.vnode;
+  options.vnode = (node) => {
+    show(/** @type {Node} */ (node));
+    next?.(node);
+  };
+};

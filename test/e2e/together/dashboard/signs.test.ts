@@ -1,0 +1,120 @@
+/** Names and texts of strangers with characters that turn a text around, on every page of the dashboard in a real browser. */
+import assert from 'node:assert/strict';
+import { inBrowser } from '#test/support/dashboard.ts';
+import { type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const stage = dashboardStage();
+
+/** One of each kind: an override, an isolate, and marks of a direction. */
+const signs = '\u202E\u2066\u200E\u200F\u061C';
+
+/** Runs in the page. Returns each place that shows such a character as it is. Fields of forms keep what is in them. */
+const raw = `(() => {
+  const sign = /[\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]/;
+  const found = sign.test(document.title) ? ['title of the tab'] : [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+    if (sign.test(node.data)) found.push(node.parentElement.tagName + ' ' + JSON.stringify(node.data));
+  for (const element of document.querySelectorAll('*'))
+    for (const { name, value } of element.attributes)
+      if (sign.test(value) && name !== 'value' && name !== 'href' && name !== 'src') found.push(element.tagName + ' ' + name);
+  return found;
+})()`;
+
+/** Puts the characters wherever a stranger or another user can. Returns the addresses of the pages that show them. */
+const fill = async ({ scene, account, id }: DashboardStage): Promise<readonly string[]> => {
+  const ok = async (path: string, body: object) => {
+    const answer = await account.call('POST', path, body);
+    assert.ok(answer.status < 300, `${path} ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  await ok('/instance/updateInstanceName', { name: `shop${signs}` });
+  await ok('/webhook', { action: 'add', enabled: true, url: `http://127.0.0.1:9/?x=${signs}`, events: ['messages'] });
+  const agent = {
+    name: `agent${signs}`,
+    provider: 'custom',
+    baseUrl: 'http://127.0.0.1:9',
+    model: `m${signs}`,
+    apikey: 'k',
+    basePrompt: 'p',
+  };
+  const made = await ok('/agent/edit', { agent });
+  await ok('/quickreply/edit', { shortCut: `reply${signs}`, type: 'text', text: `text${signs}` });
+  await ok('/trigger/edit', { trigger: { type: 'agent', agent_id: made['id'], wordsToStart: `word${signs}` } });
+  const campaign = {
+    type: 'text',
+    text: `Hi${signs}`,
+    folder: `folder${signs}`,
+    numbers: [contact, `x${signs}`],
+    delayMin: 1,
+    delayMax: 1,
+    scheduled_for: 0,
+  };
+  const { folder_id: folder } = await ok('/sender/simple', campaign);
+  await scene.stored(account, [await scene.write(account, `text${signs}`)]);
+  await scene.gateway.call('POST', '/globalwebhook', {
+    body: { url: `http://127.0.0.1:9/?y=${signs}`, events: ['messages'], enabled: true },
+  });
+  await scene.gateway.call('POST', `/admin/nodes/${encodeURIComponent(`node${signs}`)}/drain`, { body: {} });
+  await until(async () => {
+    const { body } = await scene.gateway.call('GET', '/admin/audit?limit=200');
+    return JSON.stringify(body).includes(signs);
+  }, 'the subject is in the audit log');
+  const chat = await account.chatOf(`${contact}@s.whatsapp.net`);
+  const tabs = [
+    '',
+    'chats',
+    `chats/${String(chat?.['id'])}`,
+    'webhooks',
+    'campaigns',
+    `campaigns/${String(folder)}`,
+    'chatbot',
+    'chatwoot',
+    'console',
+    'settings',
+  ];
+  const pages = [
+    '',
+    '/charts',
+    '/alerting',
+    '/proxies-of-sessions',
+    '/global-webhook',
+    '/disk-use',
+    '/moving',
+    '/people',
+    '/audit-log',
+    '/settings-in-force',
+    '/about',
+  ];
+  return [...pages.map((page) => `/admin${page}`), ...tabs.map((tab) => `/admin/sessions/${id}/${tab}`.replace(/\/$/, ''))];
+};
+
+inBrowser('no page shows a character that turns a text around, and what it is about is shown with its code', async () => {
+  const on = await stage();
+  const { dashboard } = on;
+  const { page } = dashboard;
+  const coded: string[] = [];
+  // The gateway looks for troubles once a minute, so that the page gets one from here.
+  await page.route('**/admin/alerts', async (route) => {
+    const trouble = { kind: 'session', key: on.id, name: `shop${signs}`, reason: `reason${signs}`, since: Date.now(), toldAt: null };
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), troubles: [trouble], total: 1 } });
+  });
+  for (const where of await fill(on)) {
+    await dashboard.goto(where);
+    await page.locator('main :is(h1, .grid)').first().waitFor();
+    await page.locator('main .turning').first().waitFor({ state: 'detached' });
+    if (/alerting|audit-log|global-webhook|sessions\//.test(where)) await page.getByText('[U+202E]').first().waitFor();
+    assert.deepEqual(await page.evaluate(raw), [], where);
+    if ((await page.getByText('[U+061C]').count()) > 0) coded.push(where);
+  }
+  assert.ok(coded.length >= 14, coded.join(' '));
+  // Parts that a press opens.
+  await dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
+  await page.getByRole('listitem', { name: '[U+202E]' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').waitFor();
+  assert.deepEqual(await page.evaluate(raw), [], 'question');
+  assert.deepEqual(dashboard.complaints, []);
+});
