@@ -78,11 +78,8 @@ const isMultiplexed = () => {
   return ['h2', 'h3'].includes(navigation?.nextHopProtocol ?? '');
 };
 
-/**
- * Asks for a seat, for as long as the window is shown. Returns a function that gives it back.
- * @param {(has: boolean) => void} onChange Called with each change, and at first within a tenth of a second.
- */
-export const takeSeat = (onChange) => {
+/** Asks for a seat. Returns a function that gives it back. @param {(has: boolean) => void} onChange Called first within a tenth of a second. */
+const takeSeat = (onChange) => {
   if (isMultiplexed()) {
     onChange(true);
     return () => undefined;
@@ -109,5 +106,27 @@ export const takeSeat = (onChange) => {
     if (own.size > 0) return;
     clearInterval(repeating);
     repeating = undefined;
+  };
+};
+
+/** `waiting`: other windows have the seats. @typedef {'taken' | 'waiting' | 'hidden'} SeatState */
+
+/**
+ * Asks for a seat whenever the window is shown, and gives it back when the window is hidden. Returns a function that ends this.
+ * @param {(state: SeatState) => void} onChange
+ */
+export const keepSeat = (onChange) => {
+  let leave = () => {};
+  const renew = () => {
+    leave();
+    leave = () => {};
+    if (document.hidden) onChange('hidden');
+    else leave = takeSeat((has) => onChange(has ? 'taken' : 'waiting'));
+  };
+  document.addEventListener('visibilitychange', renew);
+  renew();
+  return () => {
+    document.removeEventListener('visibilitychange', renew);
+    leave();
   };
 };

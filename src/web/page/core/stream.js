@@ -4,7 +4,7 @@
  */
 import { send } from './api.js';
 import { hasAnswered, isSilent } from './contact.js';
-import { takeSeat } from './seats.js';
+import { keepSeat } from './seats.js';
 
 const shortestPause = 1_000;
 const longestPause = 15_000;
@@ -75,7 +75,7 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
   let pause = shortestPause;
   let over = false;
   let hasSeat = false;
-  let leaveSeat = () => {};
+  let leave = () => {};
   /** @type {AbortController | null} */
   let connection = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -117,34 +117,15 @@ export const follow = (path, { instance, onEvent, onState = () => undefined, onR
     connection = null;
   };
 
-  /** @param {boolean} has */
-  const onSeat = (has) => {
-    hasSeat = has;
-    if (has) {
-      void open();
-      return;
-    }
-    close();
-    onState('paused');
-  };
-
-  const leave = () => {
-    hasSeat = false;
-    leaveSeat();
-    leaveSeat = () => {};
-  };
-
-  const onVisibility = () => {
-    close();
-    leave();
-    if (!over && !document.hidden) leaveSeat = takeSeat(onSeat);
-  };
-  document.addEventListener('visibilitychange', onVisibility);
-  onVisibility();
+  leave = keepSeat((seat) => {
+    hasSeat = seat === 'taken';
+    if (hasSeat) void open();
+    else close();
+    if (seat === 'waiting') onState('paused');
+  });
   return () => {
     over = true;
-    document.removeEventListener('visibilitychange', onVisibility);
-    close();
     leave();
+    close();
   };
 };

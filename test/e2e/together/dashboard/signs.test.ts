@@ -23,6 +23,20 @@ const raw = `(() => {
   return found;
 })()`;
 
+const pages = [
+  '',
+  '/charts',
+  '/alerting',
+  '/proxies-of-sessions',
+  '/global-webhook',
+  '/disk-use',
+  '/moving',
+  '/people',
+  '/audit-log',
+  '/settings-in-force',
+  '/about',
+];
+
 /** Puts the characters wherever a stranger or another user can. Returns the addresses of the pages that show them. */
 const fill = async ({ scene, account, id }: DashboardStage): Promise<readonly string[]> => {
   const ok = async (path: string, body: object) => {
@@ -74,19 +88,6 @@ const fill = async ({ scene, account, id }: DashboardStage): Promise<readonly st
     'chatwoot',
     'console',
     'settings',
-  ];
-  const pages = [
-    '',
-    '/charts',
-    '/alerting',
-    '/proxies-of-sessions',
-    '/global-webhook',
-    '/disk-use',
-    '/moving',
-    '/people',
-    '/audit-log',
-    '/settings-in-force',
-    '/about',
   ];
   return [...pages.map((page) => `/admin${page}`), ...tabs.map((tab) => `/admin/sessions/${id}/${tab}`.replace(/\/$/, ''))];
 };
