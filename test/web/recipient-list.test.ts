@@ -158,6 +158,7 @@ test('recipients: the page and the server take the same number of recipients', (
 
 test('recipients: a file of any shape is read or refused in linear time', () => {
   assert.throws(() => readSheet(`5511900000001${','.repeat(1_000_000)}`), { reason: 'campaignListWide' });
+  assert.throws(() => readSheet('5511900000001\n'.repeat(1_000_000)), { reason: 'campaignListLong' });
   const size = 1_000_000;
   const took = (text: string): number => {
     const start = performance.now();

@@ -116,7 +116,9 @@ const sheetOf = async (file) => {
     const sheet = readSheet(decoded(await file.arrayBuffer()));
     return sheet.rows.length === 0 ? t('campaignListEmpty') : sheet;
   } catch (problem) {
-    return problem instanceof ListError ? t(problem.reason, problem.values) : t('campaignListUnreadable', { why: textOfFailure(problem) });
+    if (!(problem instanceof ListError)) return t('campaignListUnreadable', { why: textOfFailure(problem) });
+    const values = Object.fromEntries(Object.entries(problem.values).map(([name, value]) => [name, count(value)]));
+    return t(problem.reason, { ...values, limit: count(mostRecipients) });
   }
 };
 

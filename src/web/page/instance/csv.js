@@ -3,9 +3,12 @@
 /** The most columns of a row. A wider file is not a list of people. */
 const mostColumns = 200;
 
+/** The most rows. A campaign takes half as many recipients, and rows with errors are left out. */
+const mostRows = 200_000;
+
 /** The reason why a list cannot be read. `reason` is the name of the sentence for the page, and `values` are the facts in it. */
 export class ListError extends Error {
-  /** @param {'campaignListQuote' | 'campaignListWide'} reason @param {Readonly<Record<string, number>>} values */
+  /** @param {'campaignListQuote' | 'campaignListWide' | 'campaignListLong'} reason @param {Readonly<Record<string, number>>} values */
   constructor(reason, values) {
     super(reason);
     this.reason = reason;
@@ -78,6 +81,7 @@ export const rowsOf = (given) => {
   let row = [];
   const endRow = () => {
     if (row.some((cell) => cell.trim() !== '')) rows.push(row);
+    if (rows.length > mostRows) throw new ListError('campaignListLong', { most: mostRows });
     row = [];
   };
   let at = named === undefined ? 0 : first.length + 1;

@@ -92,6 +92,7 @@ export const ofCampaigns = {
   campaignListLarge: 'The file is larger than 20 MB.',
   campaignListQuote: 'The quotation mark in line {line} is not closed, or text follows its closing mark.',
   campaignListWide: 'Line {line} has more than {most} columns.',
+  campaignListLong: 'The list has more than {most} rows. A campaign takes at most {limit} recipients. Make several campaigns of it.',
   campaignListUnreadable: 'The file cannot be read: {why}',
   campaignTooMany: 'A campaign takes at most {most} recipients, and this list has {n}. Make several campaigns of it.',
   campaignColumn: 'Column with the numbers',

@@ -93,6 +93,7 @@ export const ofCampaigns = {
   campaignListLarge: 'O arquivo tem mais de 20 MB.',
   campaignListQuote: 'As aspas da linha {line} não são fechadas, ou há texto depois do seu fechamento.',
   campaignListWide: 'A linha {line} tem mais de {most} colunas.',
+  campaignListLong: 'A lista tem mais de {most} linhas. Uma campanha aceita no máximo {limit} destinatários. Divida-a em várias campanhas.',
   campaignListUnreadable: 'Não é possível ler o arquivo: {why}',
   campaignTooMany: 'Uma campanha aceita no máximo {most} destinatários, e esta lista tem {n}. Divida-a em várias campanhas.',
   campaignColumn: 'Coluna com os números',
