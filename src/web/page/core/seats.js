@@ -69,6 +69,11 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) use();
 });
 
+// A window that is closed is not hidden before in every browser. One that comes back announces itself again.
+addEventListener('pagehide', () => {
+  for (const id of own.keys()) tell({ gone: id });
+});
+
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let repeating;
 
