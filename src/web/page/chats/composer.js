@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { size, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { useFailure } from '../ui/forms.js';
 import { Button, Icon } from '../ui/parts.js';
 import { send, useDraft } from './drafts.js';
@@ -21,7 +20,7 @@ const Answered = ({ answered, onEnd }) => html`
     <${Icon} name="reply" />
     <p>
       <bdi>${t('chatReplyingTo', { name: answered.message.fromMe ? t('chatYou') : senderOf(answered.message) })}</bdi>
-      <span class="dim" dir="auto">${visible(glanceOf(answered))}</span>
+      <span class="dim" dir="auto">${glanceOf(answered)}</span>
     </p>
     <${Button} kind="quiet square" icon="close" aria-label=${t('chatUnquote')} onClick=${onEnd} />
   </div>
@@ -31,7 +30,7 @@ const Answered = ({ answered, onEnd }) => html`
 const Attached = ({ file, onEnd }) => html`
   <div class="attached">
     <${Icon} name="file" />
-    <p><bdi>${visible(file.name)}</bdi> <span class="dim">${size(file.size)}</span></p>
+    <p><bdi>${file.name}</bdi> <span class="dim">${size(file.size)}</span></p>
     <${Button} kind="quiet square" icon="close" aria-label=${t('chatUnattach', { name: file.name })} onClick=${onEnd} />
   </div>
 `;

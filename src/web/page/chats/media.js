@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { post, textOfFailure } from '../core/api.js';
 import { size, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { Button } from '../ui/parts.js';
 import { fileOf, mediaKindOf } from './content.js';
 import { kindOf } from './names.js';
@@ -87,7 +86,7 @@ export const Media = ({ message, instance }) => {
   const facts = [file.bytes > 0 ? size(file.bytes) : '', file.seconds > 0 ? t('ageSeconds', { n: Math.round(file.seconds) }) : '']
     .filter(Boolean)
     .join(' · ');
-  const what = visible(file.name) || kindOf(message.messageType);
+  const what = file.name || kindOf(message.messageType);
   const isDrawn = file.thumbnail !== '' && kind !== 'file' && kind !== 'sound';
   return html`
     <div class=${isDrawn ? 'unloaded drawn' : 'unloaded'} style=${isDrawn ? roomOf(file) : undefined}>

@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import { Component } from 'preact';
 import { count, minuteOfDay, t, textOf } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { Icon } from '../ui/parts.js';
 import { mediaKindOf, placeOf, quotedTextOf } from './content.js';
 import { Media } from './media.js';
@@ -36,7 +35,7 @@ export const glanceOf = ({ message, text }) => (text === '' ? kindOf(message.mes
 
 /** @param {{ item: Item, quoted: Item | undefined, onQuote: (id: string) => void }} props */
 const Quote = ({ item: { message }, quoted, onQuote }) => {
-  const text = visible(quoted === undefined ? quotedTextOf(message).slice(0, 200) || t('chatQuoteMissing') : glanceOf(quoted));
+  const text = quoted === undefined ? quotedTextOf(message).slice(0, 200) || t('chatQuoteMissing') : glanceOf(quoted);
   return html`
     <button type="button" class="quote" tabindex="-1" aria-label=${t('chatQuoteOf', { text })} onClick=${() => onQuote(message.quoted)}>
       ${quoted !== undefined && html`<bdi class="from">${quoted.message.fromMe ? t('chatYou') : senderOf(quoted.message)}</bdi>`}
@@ -52,7 +51,7 @@ const Reactions = ({ reactions }) => html`
       ({ emoji, count: n, isOwn }) => html`
         <li key=${emoji} class=${isOwn ? 'own' : ''}>
           <span class="hidden-text">${t(isOwn ? 'chatReactionOwn' : 'chatReaction', { emoji, n })}</span>
-          <span aria-hidden="true"><bdi>${visible([...emoji].slice(0, 12).join(''))}</bdi>${n > 1 && ` ${count(n)}`}</span>
+          <span aria-hidden="true"><bdi>${[...emoji].slice(0, 12).join('')}</bdi>${n > 1 && ` ${count(n)}`}</span>
         </li>
       `,
     )}
@@ -70,7 +69,7 @@ const Body = ({ item: { message, text }, instance }) => {
     ${text !== '' && html`<${MessageText} text=${text} />`}
     ${message.vote !== '' && html`<p class="text" dir="auto">${t('chatVote', { text: message.vote })}</p>`}
     ${text === '' && message.vote === '' && !isMedia && place === '' && html`<p class="dim">${kindOf(message.messageType)}</p>`}
-    ${message.error !== '' && html`<p class="error">${visible(message.error)}</p>`}
+    ${message.error !== '' && html`<p class="error">${message.error}</p>`}
   `;
 };
 
@@ -88,7 +87,7 @@ const Whole = ({ item, quoted, instance, isActive, isMarked, acts, onQuote }) =>
       class=${`message ${fromMe ? 'own' : ''} ${isMarked ? 'marked' : ''}`}
       data-message=${id}
       tabindex=${isActive ? 0 : -1}
-      aria-label=${`${fromMe ? t('chatYou') : senderOf(message)}, ${minuteOfDay(at)}: ${visible(glanceOf(item))}`}
+      aria-label=${`${fromMe ? t('chatYou') : senderOf(message)}, ${minuteOfDay(at)}: ${glanceOf(item)}`}
     >
       <div class="bubble">
         ${isGroup && !fromMe && html`<p class="from"><bdi>${senderOf(message)}</bdi></p>`}

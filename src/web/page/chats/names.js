@@ -1,21 +1,19 @@
-/** Names, times and short texts of chats. Strangers choose them, so that signs which turn a text around are shown as codes. */
+/** Names, times and short texts of chats. */
 import { sessionAddress } from '../core/router.js';
 import { initialsOf } from '../sessions/words.js';
 import { minuteOfDay, t, textOf } from '../texts.js';
-import { visible } from '../texts/visible.js';
 
 /** @import { Chat, Message } from './types.ts' */
 
 /** @param {Chat} chat */
 export const nameOf = ({ lead_name: lead, name, wa_contactName: contact, wa_name: own, phone, wa_chatid: id }) =>
-  visible(lead || name || contact || own || phone || id.split('@', 1)[0] || '');
+  lead || name || contact || own || phone || id.split('@', 1)[0] || '';
 
 /** @param {Chat} chat */
 export const lettersOf = (chat) => initialsOf(nameOf(chat).replaceAll(/[^\p{L}\p{N} ]/gu, '')) || '#';
 
 /** Returns the name of the sender of a message in a group. @param {Message} message */
-export const senderOf = ({ senderName, sender_pn: number, sender }) =>
-  visible(senderName || `+${(number || sender).split('@', 1)[0] ?? ''}`);
+export const senderOf = ({ senderName, sender_pn: number, sender }) => senderName || `+${(number || sender).split('@', 1)[0] ?? ''}`;
 
 /** The address of a chat in the page. @param {string} instance @param {string} chat */
 export const addressOf = (instance, chat) => sessionAddress(instance, 'chats', chat);
@@ -27,7 +25,7 @@ const texts = new Set(['Conversation', 'ExtendedTextMessage', '']);
 
 /** The last message of a chat in one line. @param {Chat} chat */
 export const lastOf = ({ wa_lastMessageTextVote: text, wa_lastMessageType: kind }) =>
-  text === '' ? (texts.has(kind) ? '' : kindOf(kind)) : visible(text.slice(0, 200));
+  text === '' ? (texts.has(kind) ? '' : kindOf(kind)) : text.slice(0, 200);
 
 const language = document.documentElement.lang;
 const shortDay = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });

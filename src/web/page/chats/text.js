@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { t } from '../texts.js';
 import { visible } from '../texts/visible.js';
+import { asWritten } from '../ui/shown.js';
 import { piecesOf } from './links.js';
 
 /** Characters that are shown at first. A stranger may send 65,536. */
@@ -22,9 +23,9 @@ export const MessageText = ({ text }) => {
     <p class="text" dir="auto">
       ${pieces.map((piece, at) =>
         typeof piece === 'string' || isCut(at)
-          ? (typeof piece === 'string' ? piece : piece.link).replaceAll(overrides, visible)
+          ? asWritten((typeof piece === 'string' ? piece : piece.link).replaceAll(overrides, visible))
           : html`<bdi dir="ltr"
-              ><a href=${piece.href} title=${piece.href} target="_blank" rel="noopener noreferrer nofollow">${visible(piece.link)}</a></bdi
+              ><a href=${piece.href} title=${piece.href} target="_blank" rel="noopener noreferrer nofollow">${piece.link}</a></bdi
             >`,
       )}
     </p>

@@ -4,7 +4,6 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { post } from '../core/api.js';
 import { count, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Field } from '../ui/parts.js';
 
@@ -40,8 +39,8 @@ const ToolCall = ({ tool: { name, arguments: given, result } }) => html`
 /** @param {{ said: Said, name: string }} props */
 const Line = ({ said: { role, text, error, tokens = 0, tools = [] }, name }) => html`
   <li class=${role}>
-    <p class="note">${role === 'user' ? t('trialYou') : visible(name)}${tokens > 0 && ` · ${t('trialTokens', { n: count(tokens) })}`}</p>
-    ${tools.map((tool, at) => html`<${ToolCall} key=${at} tool=${tool} />`)} ${text !== '' && html`<p class="said">${visible(text)}</p>`}
+    <p class="note">${role === 'user' ? t('trialYou') : name}${tokens > 0 && ` · ${t('trialTokens', { n: count(tokens) })}`}</p>
+    ${tools.map((tool, at) => html`<${ToolCall} key=${at} tool=${tool} />`)} ${text !== '' && html`<p class="said">${text}</p>`}
     ${error !== undefined && html`<p class="bad">${t('trialFailed', { why: error })}</p>`}
   </li>
 `;

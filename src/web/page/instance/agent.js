@@ -3,7 +3,6 @@ import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { Button, Empty } from '../ui/parts.js';
 import { agentAddress, AgentForm, newAgent } from './agent-form.js';
@@ -40,7 +39,7 @@ export const AgentPage = ({ live, id }) => {
     <div class="daily">
       <p>${back}</p>
       <div class="beside">
-        <${AgentForm} agent=${agent} title=${isNew ? t('agentNew') : visible(agent.name)} onSave=${save}>
+        <${AgentForm} agent=${agent} title=${isNew ? t('agentNew') : agent.name} onSave=${save}>
           ${!isNew && html`<${Button} kind="danger" onClick=${remove}>${t('act_delete')}<//>`}
         <//>
         ${!isNew && html`<${Trial} live=${live} agentId=${id} name=${agent.name} />`}

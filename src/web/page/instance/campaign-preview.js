@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { OneOf, Table } from '../ui/parts.js';
 import { filled, gatewayNames, mostRecipients, stretchedDays, unknownIn } from './recipient-list.js';
 
@@ -39,7 +38,7 @@ const shown = 50;
 const Row = ({ recipient: { row, written, number, fault } }) => html`
   <tr>
     <td>${count(row)}</td>
-    <th scope="row">${visible(fault === '' || fault === 'twice' ? number : written)}</th>
+    <th scope="row">${fault === '' || fault === 'twice' ? number : written}</th>
     <td class=${fault === '' ? 'dim' : 'bad'}>${t(fault === '' ? 'campaignValid' : `fault_${fault}`)}</td>
   </tr>
 `;
@@ -88,7 +87,7 @@ export const Preview = ({ recipients, good, heads, text, cautions }) => {
         text !== '' &&
         html`
           <h3>${t('campaignFirst', { number: first.number })}</h3>
-          <p class="said">${visible(filled(text, heads, first.cells))}</p>
+          <p class="said">${filled(text, heads, first.cells)}</p>
         `
       }
     </section>

@@ -5,7 +5,6 @@ import { useEffect } from 'preact/hooks';
 import { get, post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, said, t, textOf } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { Button, Empty, OneOf, StateBadge, Table } from '../ui/parts.js';
 import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
 import { useAnswer, useRefresh } from './load.js';
@@ -106,7 +105,7 @@ const Reasons = ({ live, folder: { id, log_failed: failed } }) => {
         ${reasons.map(
           ([reason, n]) => html`
             <tr key=${reason}>
-              <td class="because">${visible(said(reason))}</td>
+              <td class="because">${said(reason)}</td>
               <td>${count(n)}</td>
             </tr>
           `,
@@ -119,9 +118,9 @@ const Reasons = ({ live, folder: { id, log_failed: failed } }) => {
 /** @param {{ message: Message }} props */
 const Row = ({ message: { chatid, status, error, text } }) => html`
   <tr>
-    <th scope="row">${visible(chatid.replace(/@(?:s\.whatsapp\.net|c\.us)$/, ''))}</th>
+    <th scope="row">${chatid.replace(/@(?:s\.whatsapp\.net|c\.us)$/, '')}</th>
     <td><${StateBadge} state=${tones[status] ?? 'person'} word=${textOf(`message_${status}`) || status} /></td>
-    <td class="because">${visible(error === '' ? text : said(error))}</td>
+    <td class="because">${error === '' ? text : said(error)}</td>
   </tr>
 `;
 
@@ -174,7 +173,7 @@ export const Campaign = ({ live, id }) => {
   if (instead !== null) return instead;
   const back = html`<a href=${addressOf(live.id)}>${t('campaignsAll')}</a>`;
   if (folder === undefined) return html`<${Empty} title=${t('campaignGone')}>${back}<//>`;
-  const heading = html`<h2 id="campaign-title" tabindex="-1">${visible(nameOf(folder))}</h2>`;
+  const heading = html`<h2 id="campaign-title" tabindex="-1">${nameOf(folder)}</h2>`;
   return html`
     <div class="daily">
       <p>${back}</p>

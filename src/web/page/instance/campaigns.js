@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
 import { count, moment, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { Empty } from '../ui/parts.js';
 import { CampaignForm } from './campaign-form.js';
 import { addressOf, nameOf, refreshOf, Summary } from './campaign-summary.js';
@@ -59,7 +58,7 @@ const All = ({ live }) => {
                       <${Summary}
                         live=${live}
                         folder=${folder}
-                        heading=${html`<h3><a href=${addressOf(live.id, folder.id)}>${visible(nameOf(folder))}</a></h3>`}
+                        heading=${html`<h3><a href=${addressOf(live.id, folder.id)}>${nameOf(folder)}</a></h3>`}
                         onChange=${load}
                         onGone=${load}
                       />

@@ -2,7 +2,6 @@
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { toast } from '../ui/asking.js';
 import { Check, useForm } from '../ui/forms.js';
 import { Button, Empty, Field, Table } from '../ui/parts.js';
@@ -129,7 +128,7 @@ const Agents = ({ live, agents }) => {
                 (agent) => html`
                   <li key=${agent.id}>
                     <div>
-                      <h3><a href=${agentAddress(live.id, agent.id)}>${visible(agent.name)}</a></h3>
+                      <h3><a href=${agentAddress(live.id, agent.id)}>${agent.name}</a></h3>
                       <p class="dim">
                         ${t('agentOf', { model: agent.model, provider: t(`provider_${agent.provider}`) })}
                         ${agent.apikey === '' && ` · ${t('agentNoKey')}`}

@@ -8,7 +8,6 @@ import { isPaused } from '../core/seats.js';
 import { follow } from '../core/stream.js';
 import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { useForm } from '../ui/forms.js';
 import { Button, Empty, Field } from '../ui/parts.js';
 import { timeText } from './times.js';
@@ -37,7 +36,7 @@ const Row = ({ line: { at, type, data, isOwn } }) => html`
         <time class="dim">${timeText(at)}</time> <strong class=${isOwn ? 'own' : ''}>${type}</strong>
         <span class="dim">${glance(data)}</span>
       </summary>
-      <pre tabindex="0">${visible(JSON.stringify(data, null, 2))}</pre>
+      <pre tabindex="0">${JSON.stringify(data, null, 2)}</pre>
     </details>
   </li>
 `;

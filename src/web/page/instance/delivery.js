@@ -3,7 +3,6 @@ import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { leaveFor, sessionAddress } from '../core/router.js';
 import { count, said, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Dialog, StateBadge } from '../ui/parts.js';
 import { useAnswer, useRefresh } from './load.js';
@@ -80,7 +79,7 @@ const Fact = ({ name, children }) => html`
 /** @param {{ title: string, text: string }} props */
 const Block = ({ title, text }) => html`
   <h3>${title}</h3>
-  <pre tabindex="0" role="group" aria-label=${title}>${visible(text)}</pre>
+  <pre tabindex="0" role="group" aria-label=${title}>${text}</pre>
 `;
 
 /** @param {{ tries: readonly Try[] }} props */

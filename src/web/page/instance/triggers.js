@@ -3,7 +3,6 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { t, textOf } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { Button, StateBadge } from '../ui/parts.js';
 import { useAnswer } from './load.js';
@@ -36,7 +35,7 @@ const Row = ({ live, trigger, answers, onEdit, onRemoved }) => {
   return html`
     <li>
       <div>
-        <h3>${visible(words)}</h3>
+        <h3>${words}</h3>
         <p class="dim">${notes.filter(Boolean).join(' · ')}</p>
       </div>
       <div class="actions">

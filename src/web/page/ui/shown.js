@@ -19,6 +19,12 @@ const show = (node) => {
   }
 };
 
+/**
+ * Returns a text that is drawn as it is written. Preact draws text objects like texts.
+ * @param {string} text The caller has judged its characters.
+ */
+export const asWritten = (text) => /** @type {unknown} */ (Object(text));
+
 /** Starts this for everything that is drawn from now on. Values of fields stay as they are, because they are sent. */
 export const showSigns = () => {
   const next = options.vnode;

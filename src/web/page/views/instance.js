@@ -6,7 +6,6 @@ import { ApiError } from '../core/api.js';
 import { lostSince } from '../core/contact.js';
 import { sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
-import { visible } from '../texts/visible.js';
 import { Chats } from '../chats/tab.js';
 import { actsFor } from '../instance/acts.js';
 import { Campaigns } from '../instance/campaigns.js';
@@ -96,7 +95,7 @@ const Head = ({ live }) => {
         ${pictureOf(detail) !== '' && html`<img alt="" width="40" height="40" src=${pictureOf(detail)} />`}
       </span>
       <div>
-        <h1>${visible(name)}</h1>
+        <h1>${name}</h1>
         <p class="note">${[number, id].filter(Boolean).join(' · ')}</p>
       </div>
       <${StateBadge} state=${groupOf(detail)} word=${t(/** @type {'state_connected'} */ (`state_${status}`))} />
@@ -151,7 +150,7 @@ export const Instance = ({ id, tab = 'state', item }) => {
   const isOwn = withStreams.has(tab);
   useEffect(() => (isOwn ? undefined : live.followSteps()), [live, isOwn]);
   const isLive = isOwn ? lostSince.value === null : live.isLive.value;
-  const name = visible(live.detail.value?.name ?? id);
+  const name = live.detail.value?.name ?? id;
   const isGone = live.failure.value instanceof ApiError && live.failure.value.status === 404;
   return html`
     <${Shell}

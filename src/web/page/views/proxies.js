@@ -7,7 +7,6 @@ import { sessionAddress } from '../core/router.js';
 import { may } from '../core/session.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
 import { count, moment, said, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { attempt, toast } from '../ui/asking.js';
 import { Button, Empty, OneOf, StateBadge, Table } from '../ui/parts.js';
 import { Page } from '../ui/shell.js';
@@ -62,7 +61,7 @@ const Row = ({ row, catalogue, onChange }) => {
   };
   return html`
     <tr>
-      <th scope="row"><a href=${sessionAddress(id)}>${visible(name)}</a></th>
+      <th scope="row"><a href=${sessionAddress(id)}>${name}</a></th>
       <td>
         <${StateBadge} state=${status} />
         ${reason !== '' && html`<p class="note">${said(reason)}</p>`}

@@ -4,7 +4,6 @@ import { get } from '../core/api.js';
 import { sessionAddress } from '../core/router.js';
 import { useAnswer } from '../instance/load.js';
 import { count, size, t } from '../texts.js';
-import { visible } from '../texts/visible.js';
 import { Table } from '../ui/parts.js';
 import { Page } from '../ui/shell.js';
 import { Prose } from './prose.js';
@@ -124,7 +123,7 @@ const Sessions = ({ title, rowsHead, note, largest: { isExact, instances } }) =>
               ${instances.map(
                 ({ id, name, rows, bytes }) => html`
                   <tr key=${id}>
-                    <th scope="row">${name === '' ? t('storageGone') : html`<a href=${sessionAddress(id)}>${visible(name)}</a>`}</th>
+                    <th scope="row">${name === '' ? t('storageGone') : html`<a href=${sessionAddress(id)}>${name}</a>`}</th>
                     <td>${size(bytes)}</td>
                     <td>${count(rows)}</td>
                   </tr>

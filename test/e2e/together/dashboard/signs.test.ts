@@ -10,13 +10,16 @@ const stage = dashboardStage();
 /** One of each kind: an override, an isolate, and marks of a direction. */
 const signs = '\u202E\u2066\u200E\u200F\u061C';
 
-/** Runs in the page. Returns each place that shows such a character as it is. Fields of forms keep what is in them. */
+/**
+ * Runs in the page. Returns each place that shows such a character as it is. Fields of forms keep what is in them. The texts of a conversation keep marks
+ * and isolates, because languages need them.
+ */
 const raw = `(() => {
   const sign = /[\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]/;
   const found = sign.test(document.title) ? ['title of the tab'] : [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
-    if (sign.test(node.data)) found.push(node.parentElement.tagName + ' ' + JSON.stringify(node.data));
+    if ((node.parentElement.closest('.message .text') === null ? sign : /[\\u202D\\u202E]/).test(node.data)) found.push(node.parentElement.tagName + ' ' + JSON.stringify(node.data));
   for (const element of document.querySelectorAll('*'))
     for (const { name, value } of element.attributes)
       if (sign.test(value) && name !== 'value' && name !== 'href' && name !== 'src') found.push(element.tagName + ' ' + name);
@@ -97,6 +100,7 @@ inBrowser('no page shows a character that turns a text around, and what it is ab
   const { dashboard } = on;
   const { page } = dashboard;
   const coded: string[] = [];
+  let conversation: string | null = null;
   // The gateway looks for troubles once a minute, so that the page gets one from here.
   await page.route('**/admin/alerts', async (route) => {
     const trouble = { kind: 'session', key: on.id, name: `shop${signs}`, reason: `reason${signs}`, since: Date.now(), toldAt: null };
@@ -109,9 +113,11 @@ inBrowser('no page shows a character that turns a text around, and what it is ab
     await page.locator('main .turning').first().waitFor({ state: 'detached' });
     if (/alerting|audit-log|global-webhook|sessions\//.test(where)) await page.getByText('[U+202E]').first().waitFor();
     assert.deepEqual(await page.evaluate(raw), [], where);
+    if (/chats\/r/.test(where)) conversation = await page.locator('.message .text').first().textContent();
     if ((await page.getByText('[U+061C]').count()) > 0) coded.push(where);
   }
   assert.ok(coded.length >= 14, coded.join(' '));
+  assert.match(String(conversation), /text\[U\+202E\]\u2066\u200E\u200F\u061C/);
   // Parts that a press opens.
   await dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
   await page.getByRole('listitem', { name: '[U+202E]' }).getByRole('button', { name: 'Delete' }).click();
