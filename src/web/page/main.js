@@ -10,6 +10,8 @@
  * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js` and `texts/pt.js`, and its looks to a file of `style/`, made of the variables of
  * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the policy.
  *
+ * `ui/shown.js` shows characters that turn a text around as codes in everything that Preact draws, so that views need not.
+ *
  * Every view has an empty, a loading and an error state (`Empty`, `Loading`, `Failed` of `ui/parts.js`). Requests go through `core/api.js` (`instance`
  * names their session), streams through `core/stream.js`, actions through `attempt` and `ask` of `ui/asking.js`.
  */
