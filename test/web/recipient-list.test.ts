@@ -110,6 +110,7 @@ test('recipients: two numbers in one cell are refused and never joined', () => {
   for (const cell of [...several, '12345678, 1234567', '12345678\n1234567', '12345678 1234567', '12345678-1234567', '12345678 +1234567'])
     assert.equal(recipientsOf({ heads: [], rows: [[cell]] }, 0)[0]?.fault, 'several', cell);
   assert.equal(recipientsOf({ heads: [], rows: [['+380 44 1234567']] }, 0)[0]?.fault, '');
+  assert.equal(recipientsOf({ heads: [], rows: [['5511999990001 / WhatsApp']] }, 0)[0]?.fault, 'notNumber');
 });
 
 test('recipients: a first row with a faulty number is a recipient and no row of names', () => {

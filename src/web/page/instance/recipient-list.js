@@ -31,7 +31,7 @@ const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
 const fraction = /^\+?\d+[.,]\d{1,2}$/;
 /** A spreadsheet writes a long number so, and leaves digits out. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
-const betweenNumbers = /[/;|&\n]|\d\s+(?:e|y|ou|or|and)\s+[+(\d]|\d\s*\+|\d,\s*\+?\d{3,}/i;
+const betweenNumbers = /\d\D*[/;|&\n]\D*\d|\d\s+(?:e|y|ou|or|and)\s+[+(\d]|\d\s*\+|\d,\s*\+?\d{3,}/i;
 
 /** Returns true if a cell has two numbers. A group of a number has less than seven digits, but for one. @param {string} text */
 const isSeveral = (text) =>
