@@ -17,7 +17,6 @@ test('visible: what the page draws without Preact shows names so', () => {
   for (const [file, use] of [
     ['main.js', 'showSigns();'],
     ['list/row.js', 'textContent = visible(row.name)'],
-    ['views/instance.js', '<h1>${visible(name)}</h1>'],
     ['texts/fill.js', 'visible(String(values[key]'],
     ['texts.js', 'fill(table[name], values)'],
   ] as const)
