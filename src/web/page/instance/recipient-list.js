@@ -31,11 +31,14 @@ const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
 const fraction = /^\+?\d+[.,]\d{1,2}$/;
 /** A spreadsheet writes a long number so, and leaves digits out. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
-const betweenNumbers = /\d\D*[/;|&\n]\D*\d|\d\s+(?:e|y|ou|or|and)\s+[+(\d]|\d\s*\+|\d,\s*\+?\d{3,}/i;
+/** Words and signs between two numbers, in a text with single spaces. */
+const betweenNumbers = /\d (?:e|y|ou|or|and) [+(\d]|\d ?\+|\d, ?\+?\d{3,}/i;
 
 /** Returns true if a cell has two numbers. A group of a number has less than seven digits, but for one. @param {string} text */
 const isSeveral = (text) =>
-  betweenNumbers.test(text) || text.split(/[\s.\u2010-\u2015-]+/).filter((group) => group.replaceAll(/\D/g, '').length >= 7).length > 1;
+  text.split(/[/;|&\n]/).filter((part) => /\d/.test(part)).length > 1 ||
+  betweenNumbers.test(text.replaceAll(/\s+/g, ' ')) ||
+  text.split(/[\s.\u2010-\u2015-]+/).filter((group) => group.replaceAll(/\D/g, '').length >= 7).length > 1;
 
 /** In characters. Numbers and ids are shorter, however they are written. */
 const longest = 100;
