@@ -155,7 +155,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
   app.setSerializerCompiler(() => serialise);
 
-  const hub = new Hub(gateway, { ...defaultStreamLimits, ...options.stream }, log, options.metrics?.meter);
+  const hub = new Hub({ gateway, limits: { ...defaultStreamLimits, ...options.stream }, log, meter: options.metrics?.meter });
   await allowOrigins(app, options);
   allowExtensions(app);
   if (options.tracing) traceRequests(app, options.tracing);

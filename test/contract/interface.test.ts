@@ -36,7 +36,7 @@ const document = (await (await fetch(`${service.address}/openapi.json`)).json())
 const offered: ReadonlyMap<string, Operation> = operationsOf(document);
 
 const options = optionsWith({});
-const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
+const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
 const rows = new Map(
   allRoutes(options, hub, createAdminSessions(60_000, null)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
 );

@@ -26,7 +26,7 @@ before(async () => {
 after(() => Promise.all([app.close(), demo.close()]));
 
 const catalogue = createFakeGateway();
-const hub = new Hub(catalogue, defaultStreamLimits, options.log);
+const hub = new Hub({ gateway: catalogue, limits: defaultStreamLimits, log: options.log });
 const routes: readonly Route[] = allRoutes(options, hub, createAdminSessions(60_000, null));
 hub.close();
 

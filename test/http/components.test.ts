@@ -158,7 +158,7 @@ test('components: an object refers to several groups in the order of its fields,
 
 test('components: the usual errors of a kind of operations are errors of at least four of its rows', () => {
   const options = optionsWith({});
-  const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
+  const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
   const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
   hub.close();
   for (const [tag, errors] of Object.entries(familyErrors)) {

@@ -22,7 +22,7 @@ const groups: readonly McpGroup[] = ['reading', 'sending', 'changing'];
 /** Every row, also those that only the simulated platform has. */
 const rows = (() => {
   const options = optionsWith({ simulatedPhone: { page: '', scan: async () => null } });
-  const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
+  const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
   return allRoutes(options, hub, createAdminSessions(1, null));
 })();
 const shared = new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));

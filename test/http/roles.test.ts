@@ -15,7 +15,7 @@ const options = optionsWith({
   simulatedPhone: { page: '', scan: async () => null },
   metrics: { contentType: '', text: async () => '', meter: { stream: () => undefined, answered: () => undefined } },
 });
-const hub = new Hub(createFakeGateway(), defaultStreamLimits, options.log);
+const hub = new Hub({ gateway: createFakeGateway(), limits: defaultStreamLimits, log: options.log });
 const rows = allRoutes(options, hub, createAdminSessions(60_000, null));
 hub.close();
 

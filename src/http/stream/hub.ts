@@ -1,10 +1,9 @@
 /** Streams of all instances: one stream per instance that someone listens to, or did a moment ago. */
 import type { ServerResponse } from 'node:http';
-import type { Gateway, InstanceId } from '#actors/gateway.ts';
-import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
+import type { InstanceId } from '#actors/gateway.ts';
 import { InstanceStream } from './instance-stream.ts';
 import { comment, createSubscriber, type Subscription } from './subscriber.ts';
-import { InspectorHub } from './inspector-hub.ts';
+import { type HubParts, InspectorHub } from './inspector-hub.ts';
 
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
@@ -12,44 +11,38 @@ const heartbeat = comment('keep-alive');
 export class Hub {
   /** Streams of the administrator. */
   readonly inspector: InspectorHub;
-  readonly #gateway: Gateway;
-  readonly #limits: StreamLimits;
-  readonly #log: HttpLog;
-  readonly #meter: StreamMeter | undefined;
+  readonly #parts: HubParts;
   readonly #streams = new Map<InstanceId, InstanceStream>();
   readonly #pulse: NodeJS.Timeout;
   #closed = false;
 
-  constructor(gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter) {
-    this.#gateway = gateway;
-    this.#limits = limits;
-    this.#log = log;
-    this.#meter = meter;
-    this.inspector = new InspectorHub(gateway, limits, log, meter);
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+    this.inspector = new InspectorHub(parts);
     this.#pulse = setInterval(() => {
       for (const stream of this.#streams.values()) stream.ping(heartbeat);
-    }, limits.heartbeatMs).unref();
+    }, parts.limits.heartbeatMs).unref();
   }
 
   /** Returns why no further stream of the instance may be opened; null if one may. */
   objection(id: InstanceId): string | null {
-    const { perToken } = this.#limits;
+    const { perToken } = this.#parts.limits;
     const isFull = (this.#streams.get(id)?.size ?? 0) >= perToken;
     return isFull ? `Maximum number of open streams per token reached (${perToken})` : null;
   }
 
   /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
   open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void {
-    const subscriber = createSubscriber(response, subscription, this.#limits, this.#meter);
+    const subscriber = createSubscriber(response, subscription, this.#parts.limits, this.#parts.meter);
     if (this.#closed) return subscriber.end();
     const stream = this.#streamOf(id);
     if (stream.ended) return subscriber.end();
     subscriber.push(hello);
     stream.join(subscriber, lastEventId);
-    this.#log.debug({ instance: id, streams: stream.size }, 'stream.opened');
+    this.#parts.log.debug({ instance: id, streams: stream.size }, 'stream.opened');
     response.once('close', () => {
       stream.leave(subscriber);
-      this.#log.debug({ instance: id, streams: stream.size }, 'stream.closed');
+      this.#parts.log.debug({ instance: id, streams: stream.size }, 'stream.closed');
     });
   }
 
@@ -64,7 +57,7 @@ export class Hub {
   #streamOf(id: InstanceId): InstanceStream {
     const known = this.#streams.get(id);
     if (known !== undefined) return known;
-    const stream = new InstanceStream(this.#gateway, id, this.#limits, () => void this.#streams.delete(id));
+    const stream = new InstanceStream(this.#parts.gateway, id, this.#parts.limits, () => void this.#streams.delete(id));
     if (!stream.ended) this.#streams.set(id, stream);
     return stream;
   }

@@ -37,29 +37,30 @@ const inOrder = (write: (step: Step) => void) => {
   return { show, release };
 };
 
+export interface HubParts {
+  readonly gateway: Gateway;
+  readonly limits: StreamLimits;
+  readonly log: HttpLog;
+  readonly meter?: StreamMeter | undefined;
+}
+
 export class InspectorHub {
-  readonly #gateway: Gateway;
-  readonly #limits: StreamLimits;
-  readonly #log: HttpLog;
-  readonly #meter: StreamMeter | undefined;
+  readonly #parts: HubParts;
   /** The open streams with their callers. */
   readonly #sinks = new Map<Sink, string>();
   readonly #pulse: NodeJS.Timeout;
   #closed = false;
 
-  constructor(gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter) {
-    this.#gateway = gateway;
-    this.#limits = limits;
-    this.#log = log;
-    this.#meter = meter;
+  constructor(parts: HubParts) {
+    this.#parts = parts;
     this.#pulse = setInterval(() => {
       for (const sink of this.#sinks.keys()) sink.ping(heartbeat);
-    }, limits.heartbeatMs).unref();
+    }, parts.limits.heartbeatMs).unref();
   }
 
   /** Returns why the caller may open no further stream; null if it may. */
   objection(caller: string): string | null {
-    const { inspectorPerCaller: own, inspectorInAll: all } = this.#limits;
+    const { inspectorPerCaller: own, inspectorInAll: all } = this.#parts.limits;
     const isFull = this.#sinks.size >= all;
     if (!isFull && [...this.#sinks.values()].filter((one) => one === caller).length < own) return null;
     return `Maximum number of open streams of the inspector reached (${isFull ? all : own})`;
@@ -69,16 +70,16 @@ export class InspectorHub {
   openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
     let sink: Sink | null = null;
     const steps = inOrder((step) => sink?.push(frameOf(step)));
-    const watch = this.#gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
+    const watch = this.#parts.gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
     if (!watch.ok) return watch;
     const raw = response();
     const opened = (sink = this.#open(caller, raw));
     const failed = (error: unknown): void => {
-      this.#log.warn({ instance: id, error }, 'inspector.notResumed');
+      this.#parts.log.warn({ instance: id, error }, 'inspector.notResumed');
       opened.end();
     };
     if (after === null) steps.release(0);
-    else void pushMissed(this.#gateway, id, after, opened).then(steps.release, failed);
+    else void pushMissed(this.#parts.gateway, id, after, opened).then(steps.release, failed);
     this.#untilClosed(raw, opened, watch.value);
     return done(null);
   }
@@ -87,7 +88,7 @@ export class InspectorHub {
   openList(caller: string, response: () => ServerResponse): void {
     const raw = response();
     const sink = this.#open(caller, raw);
-    const leave = this.#gateway.watchActors({
+    const leave = this.#parts.gateway.watchActors({
       onChanges: (changes) => sink.push(plainFrame('moved', changesView(changes))),
       onEnd: () => sink.end(),
     });
@@ -101,10 +102,10 @@ export class InspectorHub {
   }
 
   #open(caller: string, response: ServerResponse): Sink {
-    const sink = createSink(response, this.#limits, this.#meter);
+    const sink = createSink(response, this.#parts.limits, this.#parts.meter);
     sink.push(hello);
     this.#sinks.set(sink, caller);
-    this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamOpened');
+    this.#parts.log.debug({ streams: this.#sinks.size }, 'inspector.streamOpened');
     return sink;
   }
 
@@ -112,7 +113,7 @@ export class InspectorHub {
     response.once('close', () => {
       leave();
       this.#sinks.delete(sink);
-      this.#log.debug({ streams: this.#sinks.size }, 'inspector.streamClosed');
+      this.#parts.log.debug({ streams: this.#sinks.size }, 'inspector.streamClosed');
     });
     if (this.#closed) sink.end();
   }
