@@ -28,6 +28,7 @@ import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf, stopGraceOf } from '#src/policy.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
 import { DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
+import { IdleMemory } from '#src/idle-memory.ts';
 import { followDatabaseTime, nodeTime, type NodeTime } from '#src/node-time.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
@@ -173,6 +174,8 @@ const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWa
 const openLoopWatch = (closers: Closers): ReturnType<typeof watchLoop> => {
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
+  const memory = new IdleMemory();
+  closers.add('idleMemory', async () => memory.close());
   return loop;
 };
 

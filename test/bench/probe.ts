@@ -59,6 +59,8 @@ subscribe(listening, noteStart);
 answer('cpu', cpu);
 answer('cpu.listening', () => cpu() - cpuOfStart);
 answer('memory', memory);
+/** Bytes that the process holds, garbage included. */
+answer('resident', () => process.memoryUsage.rss());
 let peak = { rss: 0, timer: undefined as NodeJS.Timeout | undefined };
 answer('peak.start', () => {
   clearInterval(peak.timer);

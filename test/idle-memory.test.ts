@@ -1,0 +1,85 @@
+/** A process that is quiet after a burst gives memory back to the system. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { IdleMemory } from '#src/idle-memory.ts';
+import { root } from '#test/source-tree.ts';
+
+const megabyte = 1024 * 1024;
+
+/** A watch whose process is told by the test; `modes` are those that were set. */
+const watched = () => {
+  const state = { rss: 400 * megabyte, busy: 0.05 };
+  const modes: boolean[] = [];
+  const memory = new IdleMemory({ rss: () => state.rss, busyShare: () => state.busy, setMode: (saves) => void modes.push(saves) });
+  const look = (times: number): void => {
+    for (let time = 0; time < times; time += 1) memory.look();
+  };
+  return { state, modes, memory, look };
+};
+
+test('idle memory: three quiet looks set the mode, and two more end it', () => {
+  const { modes, memory, look } = watched();
+  look(2);
+  assert.deepEqual(modes, []);
+  look(1);
+  assert.deepEqual(modes, [true]);
+  look(2);
+  assert.deepEqual(modes, [true, false]);
+  memory.close();
+});
+
+test('idle memory: a busy loop never sets the mode, and ends it at once', () => {
+  const { state, modes, memory, look } = watched();
+  state.busy = 0.5;
+  look(10);
+  assert.deepEqual(modes, []);
+  state.busy = 0.05;
+  look(3);
+  state.busy = 0.5;
+  look(1);
+  assert.deepEqual(modes, [true, false]);
+  memory.close();
+});
+
+test('idle memory: a quiet process that has not grown since is left alone', () => {
+  const { state, modes, memory, look } = watched();
+  look(3);
+  state.rss = 250 * megabyte;
+  look(100);
+  assert.equal(modes.length, 2, 'once');
+  state.rss = 340 * megabyte;
+  look(100);
+  assert.equal(modes.length, 2, 'it grew by less than a quarter and 32 MB');
+  state.rss = 350 * megabyte;
+  look(1);
+  assert.deepEqual(modes.slice(2), [true]);
+  memory.close();
+  assert.equal(modes.at(-1), false, 'a closed watch leaves no mode behind');
+});
+
+/** Fills 200 MB, drops nearly all of it, and looks as a quiet process does. Prints its bytes before and after. */
+const program = `
+  import { setTimeout as wait } from 'node:timers/promises';
+  import { IdleMemory } from '#src/idle-memory.ts';
+  const memory = new IdleMemory({ busyShare: () => 0 });
+  let kept = [];
+  for (let round = 0; round < 12; round += 1) {
+    kept = Array.from({ length: 300_000 }, (_, i) => ({ i, pair: [i, i], text: 'x' + i }));
+    await wait(5);
+  }
+  kept.length = 1_000;
+  const before = process.memoryUsage.rss();
+  for (const ms of [0, 0, 10_000, 10_000, 0]) {
+    memory.look();
+    await wait(ms);
+  }
+  memory.close();
+  console.log(JSON.stringify({ before, after: process.memoryUsage.rss(), kept: kept.length }));
+`;
+
+test('idle memory: a real process gives back the pages of a burst', () => {
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: root, encoding: 'utf8' });
+  const { before, after } = JSON.parse(printed) as { readonly before: number; readonly after: number };
+  assert.ok(before - after > 60 * megabyte, `${before} bytes before and ${after} after`);
+});
