@@ -1,8 +1,7 @@
 /** Entries: changes of an instance on their way to the journal. */
 import type { Campaign, CampaignStatus, CreatedCampaign, RecipientState } from './campaign.ts';
 import type { ChannelPatch, PostCounts } from './channel.ts';
-import type { ChatLabel, ChatPatch, Label } from './chat.ts';
-import type { Definition } from './definition.ts';
+import type { ChatLabel, ChatPatch, Definition, Label } from './chat.ts';
 import type { Group } from './group.ts';
 import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';

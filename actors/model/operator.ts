@@ -1,0 +1,215 @@
+/**
+ * Operators: the users of the dashboard with their roles, the audit log of their changes, and the alerts that they receive. A holder of the
+ * admin token is no user.
+ */
+import type { InstanceId } from './instance.ts';
+
+// People who operate the gateway: named users with a role. A holder of the admin token is no user.
+
+/** Roles from the least to the greatest. A role may do everything that the roles before it may do. */
+export const roles = ['viewer', 'operator', 'administrator'] as const;
+
+export type Role = (typeof roles)[number];
+
+/** Returns true if the role has at least the rights of `least`. */
+export const mayAct = (role: Role, least: Role): boolean => roles.indexOf(role) >= roles.indexOf(least);
+
+/** A user as administrators see it. Times in Unix milliseconds. */
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** True if a sign-in needs a one-time code beside the password. */
+  readonly hasCode: boolean;
+  readonly createdAt: number;
+  /** 0 before the first sign-in. */
+  readonly lastSignInAt: number;
+}
+
+/** The user of a session. `version` changes with the password, the role and the one-time codes, and ends the sessions of the version before. */
+export interface SessionUser extends Pick<User, 'id' | 'name' | 'role' | 'hasCode'> {
+  readonly version: string;
+}
+
+/** A session of the dashboard. Times in Unix milliseconds. */
+export interface OpenSession {
+  /** A hash of the cookie. It opens no session. */
+  readonly id: string;
+  /** Null for a session that began with the admin token. */
+  readonly user: Pick<User, 'id' | 'name' | 'role'> | null;
+  /** The address of the client at sign-in; '' for a session that a node of the last release began. */
+  readonly address: string;
+  /** The time of the sign-in; 0 for a session that a node of the last release began. */
+  readonly since: number;
+  readonly until: number;
+}
+
+/**
+ * The form of a name. Letters are in lower case, so that no two names differ in case alone. The first sign is a letter or a digit, so that no
+ * spreadsheet reads a name as a formula.
+ */
+const namePattern = /^[a-z0-9][a-z0-9._@-]{0,63}$/;
+
+/** Returns the name as it is stored. */
+export const userNameOf = (given: string): string => given.trim().toLowerCase();
+
+/** Returns why a stored name is not valid; null if it is valid. */
+export const nameObjection = (name: string): string | null =>
+  namePattern.test(name)
+    ? null
+    : 'name must have 1 to 64 letters a to z, digits, dots, hyphens, underscores or @, and begin with a letter or digit';
+
+/** Lengths of a password in characters. The least is below the length that OWASP and NIST recommend without a second factor, because people type it. */
+export const passwordLengths = { min: 12, max: 256 } as const;
+
+/** Returns why a password is not accepted; null if it is accepted. */
+export const passwordObjection = (password: string, name: string): string | null => {
+  const length = [...password].length;
+  if (length < passwordLengths.min || length > passwordLengths.max)
+    return `the password must have ${passwordLengths.min} to ${passwordLengths.max} characters`;
+  if (new Set(password).size < 4) return 'the password repeats the same characters';
+  return password.toLowerCase().includes(name) && name.length >= 4 ? 'the password must not contain the name' : null;
+};
+
+// The audit log: one entry for each request that changed, or tried to change, something that operators set.
+
+/** Kinds of callers. The name of a caller is a user's name, or the id of the instance whose token or code was used. It is never a token. */
+export const auditActors = ['adminToken', 'user', 'instanceToken', 'passkeyCode'] as const;
+
+export type AuditActor = (typeof auditActors)[number];
+
+/** The note of HTTP about one request. */
+export interface AuditNote {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly actor: AuditActor;
+  /** The name of the user, or the id of the instance; '' for the admin token. */
+  readonly who: string;
+  /** The address of the client, as TRUSTED_PROXIES lets the gateway see it. */
+  readonly address: string;
+  readonly method: string;
+  /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. Addresses may hold secrets. */
+  readonly route: string;
+  /** '' if the request is about no instance. */
+  readonly instance: InstanceId;
+  /** The user, the node or the session that the request is about; '' for none. */
+  readonly subject: string;
+  /** The status of the answer; 0 if the client disconnected before the answer. */
+  readonly status: number;
+}
+
+export interface AuditEntry extends AuditNote {
+  /** Grows with time. It is the cursor of a page. */
+  readonly id: number;
+}
+
+export interface AuditQuery {
+  /** The name of a user, or the id of an instance whose token was used. */
+  readonly who?: string;
+  readonly actor?: AuditActor;
+  readonly instance?: InstanceId;
+  /** Unix milliseconds; `from` is included, `to` is not. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Only entries before this id. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+export interface AuditPage {
+  /** The latest first. */
+  readonly entries: readonly AuditEntry[];
+  /** The cursor of the next page; null on the last one. */
+  readonly next: number | null;
+}
+
+// Alerts: what an operator is told of, over which channels, and when.
+
+export const alertKinds = ['session', 'receiver', 'disk', 'node'] as const;
+export type AlertKind = (typeof alertKinds)[number];
+
+export const alertChannels = ['email', 'telegram', 'slack', 'webhook'] as const;
+export type AlertChannel = (typeof alertChannels)[number];
+
+/** Ways to reach a mail server: `tls` from the first byte, `startTls` before the login, `none` without encryption. */
+export const mailSecurities = ['tls', 'startTls', 'none'] as const;
+export type MailSecurity = (typeof mailSecurities)[number];
+
+/** Something that needs a person. */
+export interface Trouble {
+  readonly kind: AlertKind;
+  /** The id of the session or of the webhook, or the name of the node. */
+  readonly key: string;
+  /** The name of the session, the host of the receiver, or the name of the node; '' for a gateway without a cluster. */
+  readonly name: string;
+  /** A sentence, without secrets. */
+  readonly reason: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+}
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  readonly security: MailSecurity;
+  /** '' for a server without a login. */
+  readonly user: string;
+}
+
+/** Settings of all channels, without their secrets. */
+export interface AlertSettings {
+  readonly kinds: readonly AlertKind[];
+  /** The channels that are switched on. */
+  readonly channels: readonly AlertChannel[];
+  readonly email: MailServer & { readonly from: string; readonly to: readonly string[] };
+  /** `url`: the address of a Bot API server. */
+  readonly telegram: { readonly url: string; readonly chatId: string };
+  /** Minutes of the day; null for none. */
+  readonly quiet: { readonly from: number; readonly to: number } | null;
+  /** The time zone of the quiet hours; '' for the zone of the server. */
+  readonly timeZone: string;
+  /** The hours after which a trouble that goes on is told again; 0 for never. */
+  readonly repeatHours: number;
+  /** The minutes for which a circuit has to be open before its receiver is a trouble. */
+  readonly receiverMinutes: number;
+}
+
+/** Secrets by name. `webhookSecret` signs the posts, and '' signs none. */
+export const alertSecretNames = ['emailPassword', 'telegramToken', 'slackUrl', 'webhookUrl', 'webhookSecret'] as const;
+export type AlertSecretName = (typeof alertSecretNames)[number];
+export type AlertSecrets = Readonly<Record<AlertSecretName, string>>;
+
+export const noAlertSecrets: AlertSecrets = { emailPassword: '', telegramToken: '', slackUrl: '', webhookUrl: '', webhookSecret: '' };
+
+export const usualAlertSettings: AlertSettings = {
+  kinds: alertKinds,
+  channels: [],
+  email: { host: '', port: 587, security: 'startTls', user: '', from: '', to: [] },
+  telegram: { url: 'https://api.telegram.org', chatId: '' },
+  quiet: null,
+  timeZone: '',
+  repeatHours: 24,
+  receiverMinutes: 10,
+};
+
+/** One message to the operator, for all channels. */
+export interface AlertMessage {
+  /** Stable over retries. */
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Troubles, new ones first; `repeated` marks those that were told before. Cut to a readable number. */
+  readonly troubles: readonly (Trouble & { readonly repeated: boolean })[];
+  /** Troubles that are over. */
+  readonly well: readonly Trouble[];
+  /** The numbers before the cut. */
+  readonly counts: { readonly troubles: number; readonly well: number };
+}
+
+/** The outcome of one attempt. */
+export interface AlertAttempt {
+  /** True if the channel took the message, at least for one recipient. The message is not sent again then. */
+  readonly sent: boolean;
+  /** '' if it reached everybody. A sentence without addresses and secrets. */
+  readonly error: string;
+}
