@@ -6,8 +6,7 @@
  */
 import type { BusinessFace, ChannelFace, ContactFace, GroupFace, PeopleFace } from './views/people.ts';
 import type { CampaignFace } from './views/campaigns.ts';
-import type { AlertFace } from './views/alerts.ts';
-import type { FigureFace } from './views/figures.ts';
+import type { AlertFace, AuditFace, FigureFace, UserFace } from './views/operators.ts';
 import type { ChatFace, DefinitionFace, LeadFace } from './views/chats.ts';
 import type { ChatwootFace, WebhookFace } from './views/webhooks.ts';
 import type { ChatbotFace, InstanceFace, PasskeyFace, ProxyFace } from './views/instances.ts';
@@ -15,7 +14,6 @@ import type { FileFace, HistoryFace, MessageFace } from './views/messages.ts';
 import type { InspectorFace } from './views/inspector.ts';
 import type { MovingFace } from './views/moving.ts';
 import type { RefusedFace, ServerFace } from './views/server.ts';
-import type { AuditFace, UserFace } from './views/users.ts';
 
 export type * from './views/people.ts';
 export type * from './views/campaigns.ts';
@@ -25,9 +23,7 @@ export type * from './views/instances.ts';
 export type * from './views/messages.ts';
 export type * from './views/inspector.ts';
 export type * from './views/moving.ts';
-export type * from './views/users.ts';
-export type * from './views/figures.ts';
-export type * from './views/alerts.ts';
+export type * from './views/operators.ts';
 export type * from './views/server.ts';
 
 export interface Gateway

@@ -17,7 +17,7 @@ import {
 import { type AlertState, alertStateIn, nextAlerts, noAlertState, type PendingAlert, settled, takeDue } from '../policy/alert-policy.ts';
 import type { AlertRow, KnownNode, Ports } from '../ports.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
-import type { AlertFace, AlertView } from '../views/alerts.ts';
+import type { AlertFace, AlertView } from '../views/operators.ts';
 import { createAlertSender, gapOf } from './alert-sending.ts';
 
 /** The time between two looks. In milliseconds. */

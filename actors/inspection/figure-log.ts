@@ -4,7 +4,7 @@
  */
 import type { FigureRow, FigureStore, Log, Meter, Time, Totals } from '../ports.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
-import { type FigureFace, figureNames, figuresKeptMs, type NodeSteps } from '../views/figures.ts';
+import { type FigureFace, figureNames, figuresKeptMs, type NodeSteps } from '../views/operators.ts';
 import { within } from '../waiting.ts';
 
 const minuteMs = 60_000;

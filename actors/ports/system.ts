@@ -1,6 +1,6 @@
 /** Services of the process (time, randomness, log, metrics, disk, proxies), and the errors with which a port rejects. */
 import type { ProxyCatalogue } from '../model.ts';
-import type { Totals } from './figure-store.ts';
+import type { Totals } from './operator-stores.ts';
 
 // Services of the process: time, randomness, log, metrics, disk, proxies.
 

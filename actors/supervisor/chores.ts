@@ -6,7 +6,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Log, Ports, Removal, RemovalStore, Time } from '../ports.ts';
 import { Pause, untilStored } from '../waiting.ts';
 import type { ClockWatch } from './clock-watch.ts';
-import { figuresKeptMs } from '../views/figures.ts';
+import { figuresKeptMs } from '../views/operators.ts';
 import { FileKeeper } from './files.ts';
 
 // Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table.

@@ -1,6 +1,6 @@
 /** Gateway methods for the server as a whole. */
 import type { ClientVersionView, InstanceId, OpenSession, Result, SessionUser, Status } from '../model.ts';
-import type { FoundSignIn } from '../ports/sign-in-store.ts';
+import type { FoundSignIn } from '../ports/operator-stores.ts';
 import type { CloseCause } from '../policy/close-cause.ts';
 import type { KnownNode } from '../ports/cluster.ts';
 import type { RefusedEntry } from '../ports/journal.ts';

@@ -1,8 +1,7 @@
 /** Alerts in memory: settings, state with its version, reports of nodes, and a mail server that keeps what it gets. */
 import { type AlertSecrets, type AlertSettings, done, usualAlertSettings } from '#actors/model.ts';
 import type { AlertRow, AlertStore, Mail, Mailer, TroubleReport } from '#actors/ports.ts';
-import type { AlertFace } from '#actors/views/alerts.ts';
-import type { FigureFace } from '#actors/views/figures.ts';
+import type { AlertFace, FigureFace } from '#actors/views/operators.ts';
 import { figurePorts } from './figures.ts';
 import type { Attempt } from './definitions.ts';
 

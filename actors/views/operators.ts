@@ -1,0 +1,123 @@
+/** Gateway methods for the people who operate the gateway: users and the audit log, alerts, and the figures of the last day. */
+import type {
+  AlertAttempt,
+  AlertChannel,
+  AlertSecretName,
+  AlertSecrets,
+  AlertSettings,
+  AuditNote,
+  AuditPage,
+  AuditQuery,
+  Result,
+  Role,
+  SessionUser,
+  Trouble,
+  User,
+} from '../model.ts';
+
+// Gateway methods for the people who operate the gateway, and for the audit log of their changes.
+
+export interface NewUser {
+  readonly name: string;
+  readonly role: Role;
+  readonly password: string;
+}
+
+export interface UserPatch {
+  readonly role?: Role;
+  readonly password?: string;
+  /** Removes the one-time code, for a user who lost the phone. */
+  readonly resetCode?: boolean;
+}
+
+export interface Credentials {
+  readonly name: string;
+  readonly password: string;
+  /** '' without one. */
+  readonly code: string;
+}
+
+/** A one-time code that is being set up. The secret is stored after its first code was entered. */
+export interface CodeOffer {
+  /** Base 32, for typing. */
+  readonly secret: string;
+  readonly uri: string;
+  /** The QR code of the address: PNG as a data URL. */
+  readonly picture: string;
+}
+
+export interface UserFace {
+  users(): Promise<readonly User[]>;
+  createUser(user: NewUser): Promise<Result<User>>;
+  /** Every change ends the sessions of the user. */
+  updateUser(id: string, patch: UserPatch): Promise<Result<User>>;
+  removeUser(id: string): Promise<Result<User>>;
+  /**
+   * Checks a name, a password and a one-time code. Every failure has the same refusal (`forbidden`), and takes as long for an unknown name as for a
+   * known one. Refuses with `limited` after too many wrong guesses for a name.
+   */
+  authenticateUser(credentials: Credentials): Promise<Result<SessionUser>>;
+  /** Replaces the own password. Ends the sessions of the user. */
+  changePassword(id: string, old: string, password: string): Promise<Result<User>>;
+  offerCode(id: string, password: string): Promise<Result<CodeOffer>>;
+  /** Requires one-time codes from now on, if the code belongs to the secret. Ends the sessions of the user. */
+  confirmCode(id: string, secret: string, password: string, code: string): Promise<Result<User>>;
+  /** Stops requiring one-time codes. Ends the sessions of the user. */
+  removeCode(id: string, password: string): Promise<Result<User>>;
+}
+
+export interface AuditFace {
+  /** Stores a note soon. Returns at once and never throws. A kill loses the notes of the last second. */
+  audit(note: AuditNote): void;
+  auditPage(query: AuditQuery): Promise<AuditPage>;
+}
+
+// Gateway methods for alerts.
+
+export interface AlertView {
+  readonly settings: AlertSettings;
+  /** Names of the secrets that are set. */
+  readonly secrets: readonly AlertSecretName[];
+  /** The troubles of now, cut to a readable number. */
+  readonly troubles: readonly (Trouble & { readonly toldAt: number | null })[];
+  readonly total: number;
+  /** The last attempt of each channel, and the number of messages that wait for the channel. Times in Unix milliseconds. */
+  readonly outcomes: readonly { readonly channel: AlertChannel; readonly at: number; readonly error: string; readonly waiting: number }[];
+}
+
+export interface AlertFace {
+  alerts(): Promise<AlertView>;
+  /** Replaces the settings. A secret that is not given stays, and '' removes one. Refuses with `invalid`, with the reason. */
+  saveAlerts(settings: AlertSettings, secrets: Partial<AlertSecrets>): Promise<Result<AlertView>>;
+  /** Sends a test over one channel at once. */
+  testAlert(channel: AlertChannel): Promise<Result<AlertAttempt>>;
+}
+
+// Gateway methods for the figures of the last day.
+
+/** The time for which figures are kept. In milliseconds. The page shows a day. */
+export const figuresKeptMs = 86_400_000;
+
+export const figureNames = ['received', 'sent', 'delivered', 'failed', 'reconnects', 'memoryBytes', 'loopMs'] as const;
+export type FigureName = (typeof figureNames)[number];
+
+/** The figures of one node. Each list has one value for each step; null if the node has no figures of that step. */
+export type NodeSteps = Readonly<Record<FigureName | 'seconds', readonly (number | null)[]>> & {
+  /** '' for a gateway without a cluster. */
+  readonly name: string;
+};
+
+export interface FigureHistory {
+  /** The beginning of the first step. In Unix milliseconds. */
+  readonly from: number;
+  /** The length of a step. In minutes. */
+  readonly step: number;
+  /** The number of steps. The last one is under way. */
+  readonly steps: number;
+  readonly nodes: readonly NodeSteps[];
+}
+
+export interface FigureFace {
+  /** Returns the figures of all nodes over the last hours, from 1 to 24. */
+  figureHistory(hours: number): Promise<FigureHistory>;
+}
