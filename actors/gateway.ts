@@ -35,7 +35,7 @@ import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './delivery/webhook-config.ts';
-export { buttonsWarning } from './policy/content-rules.ts';
+export { buttonsWarning, isWebAddress } from './policy/content-rules.ts';
 export { exportParts, importOutcomes } from './views/moving.ts';
 export { actorEventTypes, actorSorts, origins } from './views/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
@@ -44,7 +44,6 @@ export type * from './views.ts';
 export type { ClusterOptions } from './cluster/cluster.ts';
 export { clusterPolicyOf } from './cluster/policy.ts';
 export type * from './model.ts';
-export { isWebAddress } from './web-address.ts';
 export {
   agentProviders,
   agentTools,

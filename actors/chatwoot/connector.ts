@@ -27,7 +27,7 @@ import type {
   ToldEvent,
   Webhook,
 } from '../model.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import { Conversations, failed, failedKey, type InboxOf, linkOf, sourceIdOf, trackIdOf, trackSource } from './conversations.ts';
 import { deletedDraft, type Draft, draftOf } from './texts.ts';
 

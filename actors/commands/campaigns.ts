@@ -2,7 +2,7 @@
 import type { Operable } from '../session/perform.ts';
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { CampaignFace, CampaignInput, CampaignStats } from '../views.ts';
-import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex, type KeyedMutex } from '../waiting.ts';
 import {
   done,
   notConnected,

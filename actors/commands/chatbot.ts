@@ -1,6 +1,6 @@
 /** Commands on the chatbot's agents and triggers. The commands need no session, because the platform does not know agents and triggers. */
 import type { AgentEdit, AgentView, ChatbotFace, TriggerEdit } from '../views.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import {
   done,
   isApiKey,
@@ -16,7 +16,7 @@ import {
 import type { AgentKey } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
 import type { Cells, WithPolicy, WithPorts } from './host.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isWebAddress } from '../policy/content-rules.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & WithPorts<'chance' | 'chatModels' | 'chatbots' | 'definitions'> & WithPolicy<'chatbot' | 'definitionsPerInstance'>;

@@ -2,7 +2,7 @@
 import { isOwnSource } from '../chatwoot/conversations.ts';
 import type { Replies } from '../chatwoot/replies.ts';
 import type { ChatwootFace, ChatwootSettings } from '../views.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import {
   done,
   maskedToken,

@@ -1,6 +1,6 @@
 /** Commands on labels and quick replies. */
 import type { HistoryRequests } from '../session/history-requests.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import {
   done,
   type InstanceId,
@@ -15,7 +15,7 @@ import {
 import { performIn, storedChat, type Operable } from '../session/perform.ts';
 import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
 import type { DefinitionFace, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isWebAddress } from '../policy/content-rules.ts';
 import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */

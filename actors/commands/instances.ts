@@ -1,6 +1,6 @@
 /** Commands on the register of instances: create, list, change, remove. */
 import type { InstanceFace, InstanceView, Unlinked } from '../views.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { WithPorts } from './host.ts';

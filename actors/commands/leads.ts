@@ -1,7 +1,7 @@
 /** Commands on leads. The commands need no session, because the platform does not know leads. */
 import type { Recorded } from '../session/perform.ts';
 import type { LeadFace, LeadTagEdit } from '../views.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { ChatStore } from '../ports.ts';
 import type { Cells, WithPolicy, WithPorts } from './host.ts';

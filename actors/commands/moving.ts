@@ -1,7 +1,7 @@
 /** Sessions come from other gateways, and leave. An imported session rests until a caller connects it. */
 import type { ImportedSession, ImportRequest, MovingFace } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
-import { createMutex } from '../keyed-mutex.ts';
+import { createMutex } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';

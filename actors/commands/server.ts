@@ -1,6 +1,6 @@
 /** Commands on the server as a whole: owners of tokens, figures, nodes, the admin credential, and entries that the database refused. */
 import { refusalNameOf } from '../delivery/recorder.ts';
-import { createMutex } from '../keyed-mutex.ts';
+import { createMutex } from '../waiting.ts';
 import { done, type InstanceId, refuse, type Result, unknownInstance } from '../model.ts';
 import { adminTokenSetting, EpochLost, type KnownNode, type Ports, StorageFailure } from '../ports.ts';
 import type { WithPorts } from './host.ts';

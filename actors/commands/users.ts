@@ -1,7 +1,7 @@
 /** The people who operate the gateway: their rows, their passwords and their one-time codes. */
 import type { UserFace } from '../views.ts';
 import { done, nameObjection, passwordObjection, refuse, type Result, type Role, type User, userNameOf } from '../model.ts';
-import { Guesses } from '../policy/guesses.ts';
+import { Guesses } from '../policy/pacing.ts';
 import type { Ports, UserChange, UserRow } from '../ports.ts';
 
 type UserPorts = Pick<Ports, 'users' | 'passwords' | 'oneTimeCodes' | 'chance' | 'time' | 'media'>;

@@ -4,7 +4,7 @@
  */
 import { changeOf, listensTo, privateOf } from '../delivery/webhook-config.ts';
 import { webhookRequestOf } from '../delivery/webhook-request.ts';
-import { createKeyedMutex } from '../keyed-mutex.ts';
+import { createKeyedMutex } from '../waiting.ts';
 import {
   type ChatwootTarget,
   type DeliveryInFull,

@@ -1,7 +1,7 @@
 /** Sends one alert over one channel. Errors are sentences without addresses and secrets. */
 import type { AlertAttempt, AlertChannel, AlertMessage } from '../model.ts';
 import type { AlertRow, Ports } from '../ports.ts';
-import { subjectOf, textOf } from '../policy/alert-text.ts';
+import { subjectOf, textOf } from '../policy/alert-policy.ts';
 
 export interface AlertSenderInput {
   readonly ports: Pick<Ports, 'receiver' | 'mailer' | 'signer'>;

@@ -4,7 +4,7 @@
  */
 import type { AuditActor, AuditNote } from '../model.ts';
 import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.ts';
-import { Guesses } from '../policy/guesses.ts';
+import { Guesses } from '../policy/pacing.ts';
 import { within } from '../waiting.ts';
 
 /** Longest time between a note and its storing. In milliseconds. */

@@ -13,7 +13,7 @@ import {
 } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { DueRecipient, SendEnd } from './campaign-runner.ts';
-import type { KeyedMutex } from '../keyed-mutex.ts';
+import type { KeyedMutex } from '../waiting.ts';
 import { postponed } from './queue-host.ts';
 import { recipientOf } from './perform.ts';
 import { sendNow, type Sendable } from './sending.ts';

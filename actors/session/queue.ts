@@ -3,12 +3,11 @@
  *
  * Storage is the queue. Memory holds a window of the oldest messages. All other messages are read when the window is empty.
  */
-import { createMutex } from '../keyed-mutex.ts';
+import { createMutex, Pause, storageRetryMs } from '../waiting.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../policy/supervised-workers.ts';
-import { Pause, storageRetryMs } from '../waiting.ts';
 
 /** The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. */
 export type Sending = 'done' | 'later' | { readonly waitMs: number };

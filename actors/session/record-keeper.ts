@@ -3,11 +3,10 @@
  *
  * If a field changes twice, the later change wins in memory and in storage, whether it was a note or a save.
  */
-import { createMutex } from '../keyed-mutex.ts';
+import { createMutex, Pause } from '../waiting.ts';
 import { patched, type InstancePatch, type InstanceRecord } from '../model.ts';
 import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
-import { Pause } from '../waiting.ts';
 
 const retryMs = 500;
 

@@ -5,7 +5,7 @@
  * several nodes share both. Nodes without a bucket share the rows alone, and each looks after its own folder: the bytes of rows that another node
  * removed go with the next audit.
  */
-import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import { createKeyedMutex } from '#actors/waiting.ts';
 import {
   type Blob,
   type ByteRange,

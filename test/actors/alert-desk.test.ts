@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AlertDesk } from '#actors/inspection/alert-desk.ts';
 import { type AlertSettings, noAlertSecrets, type Trouble, usualAlertSettings } from '#actors/model.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
-import { textOf } from '#actors/policy/alert-text.ts';
+import { textOf } from '#actors/policy/alert-policy.ts';
 import { type KnownNode, StorageUnavailable } from '#actors/ports.ts';
 import { FakeAlerts, FakeMailer } from '#test/fakes/alerts.ts';
 import { testPolicy, World } from '#test/fakes/world.ts';

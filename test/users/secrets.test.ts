@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameObjection, passwordObjection } from '#actors/model.ts';
-import { Guesses } from '#actors/policy/guesses.ts';
+import { Guesses } from '#actors/policy/pacing.ts';
 import { codeOf, createOneTimeCodes, stepAt } from '#src/users/one-time-codes.ts';
 import { createPasswords } from '#src/users/passwords.ts';
 import { cheapPasswords } from '#test/fakes/users.ts';

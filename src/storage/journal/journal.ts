@@ -1,5 +1,5 @@
 /** Turns entries into rows: reads the known rows, lets the ledger apply the rules, and writes messages, chats and outbox in one statement. */
-import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import { createKeyedMutex } from '#actors/waiting.ts';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
 import { writeArchived } from './archived-rows.ts';

@@ -3,7 +3,7 @@
  * a given-up message as queued, a ratchet as it was before. Their connections are therefore ended at the server before the pool works on.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { createMutex } from '#actors/keyed-mutex.ts';
+import { createMutex } from '#actors/waiting.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { Client } from './orm.ts';
 

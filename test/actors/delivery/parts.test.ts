@@ -5,7 +5,7 @@ import { Feed } from '#actors/delivery/feed.ts';
 import { History } from '#actors/delivery/finished-deliveries.ts';
 import { Lanes } from '#actors/delivery/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
-import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import { createKeyedMutex } from '#actors/waiting.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
