@@ -26,14 +26,13 @@ import { restingView } from './session/status.ts';
 import { type PeriodicWorker, supervisedWorkers, type SupervisedWorkers } from './policy/supervised-workers.ts';
 import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
-import { Capacity, Waking } from './supervisor/waking.ts';
+import { Capacity, Restore, Waking } from './supervisor/waking.ts';
 import { Chores } from './supervisor/chores.ts';
 import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/files.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './commands/numbers.ts';
 import { type InstanceReader, Registry, TokenLookup } from './supervisor/registry.ts';
-import { Restore } from './supervisor/restore.ts';
 import { UnderWay, within } from './waiting.ts';
 
 export interface SupervisorInput {

@@ -6,7 +6,7 @@ import { adminTokenSetting, EpochLost, type KnownNode, type Ports, StorageFailur
 import type { WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Restore } from '../supervisor/restore.ts';
+import type { Restore } from '../supervisor/waking.ts';
 import type { Figures, InstanceFace, NodeView, Numbers, RefusedFace, ServerFace } from '../views.ts';
 import { countsOf, troublesOf } from './numbers.ts';
 

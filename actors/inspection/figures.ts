@@ -5,7 +5,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
 import type { ClockWatch } from '../supervisor/clock-watch.ts';
-import type { Restore } from '../supervisor/restore.ts';
+import type { Restore } from '../supervisor/waking.ts';
 import { restingStatus } from '../session/status.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { restingStates, stateOf } from './rows.ts';

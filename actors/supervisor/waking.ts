@@ -1,11 +1,127 @@
-/** Wakes hibernated sessions for calls that need them. The calls also wait for sessions that are starting. */
-import { done, type InstanceId, notConnected, type Refusal, refuse, type Result, unknownInstance } from '../model.ts';
+/** Starts the sessions that should run: restores those of an earlier run, and wakes hibernated sessions for calls that need them. */
+import { done, type InstanceId, notConnected, type Refusal, refuse, type Result, unknownInstance, type Wanted } from '../model.ts';
 import { capRetryMs } from '../policy/policy.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
-import { damageOf } from '../session/status.ts';
+import { failAllInterrupted, restoreQueues } from '../session/queue-host.ts';
+import { beginningOf, damageOf, isToBeSetAside, setAsideDamaged } from '../session/status.ts';
+import { untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
-import type { Restore } from './restore.ts';
+
+// Restores the sessions of an earlier run, with their actors, their queues and the pending rows of the outbox.
+
+export interface RestoreInput {
+  readonly ports: Ports;
+  readonly registry: Registry;
+  /** Start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
+  readonly since: number;
+  /** False during a stop. Nothing more is restored then. */
+  readonly open: () => boolean;
+}
+
+/** Cells made in one turn of the event loop. Making one and asking for admission takes some 100 µs. */
+const cellsPerTurn = 50;
+
+export class Restore {
+  readonly #input: RestoreInput;
+  /** Number of sessions that were online before the start, and the ones that are not restored yet. */
+  #total = 0;
+  readonly #restoring = new Set<InstanceId>();
+
+  constructor(input: RestoreInput) {
+    this.#input = input;
+  }
+
+  /** Counts the sessions that `run` restores. The caller registers all records first. */
+  begin(): void {
+    for (const id of this.#wanted('online')) this.#restoring.add(id);
+    this.#total = this.#restoring.size;
+  }
+
+  /**
+   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each session asks
+   * the gate before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in
+   * the outbox. `wake` wakes a hibernated session that has messages in its queue.
+   */
+  async run(wake: (cell: Cell) => void): Promise<void> {
+    const { ports, registry, open } = this.#input;
+    const activeAt = (id: InstanceId): number => registry.record(id)?.lastActiveAt ?? 0;
+    const order = this.#wanted('online').toSorted((a, b) => activeAt(b) - activeAt(a));
+    this.#setAsideDamaged();
+    for (const [index, id] of [...order, ...this.#wanted('unlinked')].entries()) {
+      if (!open()) return;
+      registry.cell(id);
+      if (index % cellsPerTurn === cellsPerTurn - 1) await this.#pause(0);
+    }
+    const cellOf = (id: InstanceId): Cell | null => (open() ? registry.cell(id) : null);
+    await restoreQueues(ports, { cellOf, wake, untilStored: (work) => this.#untilStored(work) });
+    const pending = await this.#untilStored(() => ports.outbox.pending());
+    if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
+  }
+
+  /** Resumes the queue of an earlier run when the session is live. Never rejects. */
+  async live(cell: Cell): Promise<void> {
+    const { ports, since } = this.#input;
+    this.forget(cell.record.id);
+    try {
+      await this.#untilStored(() => failAllInterrupted(ports, cell, since));
+    } catch (error) {
+      ports.log.warn({ instance: cell.record.id, error }, 'queue.unread');
+    }
+    cell.queue.resume();
+  }
+
+  forget(id: InstanceId): void {
+    this.#restoring.delete(id);
+  }
+
+  /** Sessions that are not restored yet. */
+  get restoring(): ReadonlySet<InstanceId> {
+    return this.#restoring;
+  }
+
+  get progress(): { readonly restored: number; readonly total: number } {
+    for (const id of this.#restoring) {
+      const status = this.#input.registry.cells.get(id)?.status;
+      if (status !== undefined && status !== 'connecting') this.#restoring.delete(id);
+    }
+    return { restored: this.#total - this.#restoring.size, total: this.#total };
+  }
+
+  #setAsideDamaged(): void {
+    const { registry, ports } = this.#input;
+    for (const id of registry.ids) {
+      const record = registry.record(id);
+      const cell = record !== undefined && isToBeSetAside(record) ? registry.cell(id) : null;
+      if (cell) setAsideDamaged(cell, ports.time.now());
+    }
+  }
+
+  #wanted(wanted: Wanted): readonly InstanceId[] {
+    const { registry } = this.#input;
+    return [...registry.ids].filter((id) => {
+      const record = registry.record(id);
+      return record !== undefined && beginningOf(record) === wanted;
+    });
+  }
+
+  /** Retries while storage is unavailable. Without retries, pending work of an earlier run would wait for the next start. */
+  #untilStored<T>(work: () => Promise<T>): Promise<T> {
+    const { open } = this.#input;
+    const pause = {
+      get ended() {
+        return !open();
+      },
+      wait: (ms: number) => this.#pause(ms),
+    };
+    return untilStored(pause, work);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#input.ports.time.setTimeout(resolve, ms));
+  }
+}
 
 // The limit of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
 
