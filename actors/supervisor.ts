@@ -13,7 +13,7 @@ import { Watchers } from './inspection/watchers.ts';
 import { perform } from './commands/perform.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
 import { nodeGate } from './cluster/cluster-gate.ts';
-import type { ClusterHost, OperatorAccess } from './cluster/host.ts';
+import type { ClusterHost, OperatorAccess } from './cluster/commands.ts';
 import { Ownership } from './cluster/ownership.ts';
 import { done, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
 import type { Gate } from './policy/gate.ts';

@@ -4,15 +4,13 @@ import { done, refuse, type InstanceId, type InstanceRecord, type Result, unknow
 import type { Bus, ChangeStore, LeaseStore, LeftWorkStore, LiveNode, NodeState, SignInStore } from '../ports.ts';
 import { beginningOf } from '../session/status.ts';
 import type { Sleepers } from '../session/hibernation.ts';
-import type { ClusterHost, Command } from './host.ts';
-import { ClusterCommands } from './commands.ts';
+import { ClusterCommands, type ClusterHost, type Command } from './commands.ts';
 import { ClusterNode } from './cluster-node.ts';
 import type { ClusterPolicy } from './policy.ts';
 import { ClusterMemory, type MemoryHost } from './memory.ts';
-import { OtherNodes, Overview } from './other-nodes.ts';
+import { fileMethod, OtherNodes, Overview, RemoteFiles } from './other-nodes.ts';
 import type { Ownership } from './ownership.ts';
 import { type CommandHandler, Remote, streamMethod } from './remote.ts';
-import { fileMethod, RemoteFiles } from './remote-files.ts';
 import { ClusterStreams, type Asked } from './streams.ts';
 import { ClusterRows, type ClusterStepsInput, watchSteps } from './inspector.ts';
 import { ClusterSessions } from './sessions.ts';

@@ -1,11 +1,65 @@
 /** Runs commands and questions on the node that owns the instance. If no node owns the instance, a node takes it first. */
 import { type InstanceId, refuse, type Result } from '../model.ts';
-import { type Lease, type LeaseStore, StorageFailure, type Time } from '../ports.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { SupervisedWorkers } from '../policy/supervised-workers.ts';
+import { type Lease, type LeaseStore, type Ports, StorageFailure, type Time } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Campaigns } from '../supervisor/campaigns.ts';
+import type { Dispatcher } from '../supervisor/dispatcher.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { ActorRow } from '../views/inspector.ts';
 import { within } from '../waiting.ts';
-import type { Command } from './host.ts';
+import type { ClusterStepsInput } from './inspector.ts';
 import type { Ownership } from './ownership.ts';
 import type { ClusterPolicy } from './policy.ts';
 import type { Moved, Remote, RemoteAnswer } from './remote.ts';
+import type { SharedSignIns } from './sign-ins.ts';
+
+// The host of the cluster code, which is the gateway on the same node, and the commands that travel between nodes.
+
+export interface ClusterHost {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly workers: SupervisedWorkers;
+  readonly registry: Registry;
+  readonly dispatcher: Dispatcher;
+  /** Start of the process. In Unix milliseconds. */
+  readonly since: number;
+  readonly campaigns: Pick<Campaigns, 'look' | 'forget'>;
+  /** Wakes a hibernated session that has messages in its queue. */
+  readonly wake: (cell: Cell) => void;
+  /** Forgets an instance that is gone. */
+  readonly forget: (id: InstanceId) => void;
+  /** Ends the work for an instance outside its cell and clears its caches, because another node becomes its owner. May be called more than once. */
+  readonly forgetBeside: (id: InstanceId) => void;
+  /** Called after this node took instances and began their sessions. */
+  readonly begun: () => void;
+  /** Implements the method of `MemoryHost`. */
+  readonly refreshAdmin: () => Promise<void>;
+  /** Implements the method of `MemoryHost`. */
+  readonly refreshSignIns: () => Promise<void>;
+  /** Returns the row of the inspector for an instance of this node. Returns null if the instance is gone. */
+  readonly row: (id: InstanceId) => ActorRow | null;
+  /** Watches the steps that this node takes. */
+  readonly watchHere: ClusterStepsInput['watchHere'];
+}
+
+/** A command on an instance, as the receiving node holds it. */
+export interface Command<T> {
+  readonly id: InstanceId;
+  readonly method: string;
+  /** Returns the arguments that travel to the owner, if another node owns the instance. A refusal is the answer of the command. */
+  args(): Promise<Result<readonly unknown[]>>;
+  /** Runs the command on this node. */
+  here(): Promise<T>;
+}
+
+/** The credentials of operators. In a cluster each node reads them again periodically, because another node may have changed them. */
+export interface OperatorAccess {
+  /** Reads the admin token again. Returns true if it changed. */
+  refresh(): Promise<boolean>;
+  readonly signIns: Pick<SharedSignIns, 'look'>;
+}
 
 // Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query, however many requests wait for
 // it.

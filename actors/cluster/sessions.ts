@@ -10,8 +10,8 @@ import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { within } from '../waiting.ts';
-import type { Departure } from './plan.ts';
-import type { Uses } from './uses.ts';
+import type { Departure } from './placement.ts';
+import type { Uses } from './ownership.ts';
 
 /** Operations of a node on the sessions of its leases. */
 export interface OwnedSessions {

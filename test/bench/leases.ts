@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
-import { Placement } from '#actors/cluster/placement.ts';
-import { planOf } from '#actors/cluster/plan.ts';
+import { Placement, planOf } from '#actors/cluster/placement.ts';
 import type { LeaseStore, LiveNode, Look, NodeState } from '#actors/ports.ts';
 import { databaseServerOf } from './workshop.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';

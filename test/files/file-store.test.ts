@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { RemoteFiles } from '#actors/cluster/remote-files.ts';
+import { RemoteFiles } from '#actors/cluster/other-nodes.ts';
 import { decode, encode } from '#actors/cluster/wire.ts';
 import { FilesUnavailable, type FileRows, type FileStore, type KeptFile } from '#actors/ports.ts';
 import type { BlobStore } from '#src/files/blobs.ts';

@@ -1,7 +1,7 @@
 /** Sessions that leave a node: how fast, and how many at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Departure, Departures } from '#actors/cluster/plan.ts';
+import { type Departure, Departures } from '#actors/cluster/placement.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 
 const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `r${n}`);

@@ -1,7 +1,7 @@
 /** A node of a simulated cluster: the real parts of `actors/cluster`, with a simulated database, bus and platform around them. */
 import { nodeGate } from '#actors/cluster/cluster-gate.ts';
 import { Cluster, type ClusterOptions } from '#actors/cluster/cluster.ts';
-import type { ClusterHost } from '#actors/cluster/host.ts';
+import type { ClusterHost } from '#actors/cluster/commands.ts';
 import { Ownership } from '#actors/cluster/ownership.ts';
 import { usualClusterPolicy } from '#actors/cluster/policy.ts';
 import { refuse, type InstanceId, type InstanceRecord, type Result } from '#actors/model.ts';

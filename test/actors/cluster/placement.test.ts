@@ -1,8 +1,7 @@
 /** On which node an instance belongs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Placement } from '#actors/cluster/placement.ts';
-import { planOf } from '#actors/cluster/plan.ts';
+import { Placement, planOf } from '#actors/cluster/placement.ts';
 import type { LiveNode } from '#actors/ports.ts';
 
 const node = (name: string, change: Partial<LiveNode> = {}): LiveNode => ({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClusterSessions } from '#actors/cluster/sessions.ts';
-import { Uses } from '#actors/cluster/uses.ts';
+import { Uses } from '#actors/cluster/ownership.ts';
 import { Registry } from '#actors/supervisor/registry.ts';
 import { instance } from '#test/fakes/records.ts';
 import { FakeTime } from '#test/fakes/time.ts';
