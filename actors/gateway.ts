@@ -28,7 +28,7 @@ import { done, type InstanceId, type Send } from './model.ts';
 import { AuditLog } from './inspection/audit-log.ts';
 import { AlertDesk } from './inspection/alert-desk.ts';
 import { Troubles, type TroublesInput } from './inspection/troubles.ts';
-import { figureCommands, FigureLog } from './inspection/figure-log.ts';
+import { figureCommands, FigureLog } from './inspection/figures.ts';
 import { NumbersLog } from './commands/numbers.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports, SignInStore } from './ports.ts';

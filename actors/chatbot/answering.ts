@@ -15,8 +15,7 @@ import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { ModelAnswer, ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
 import { fillPlaceholders } from '../text.ts';
-import type { Asking, Budget } from './asking.ts';
-import { boundedMetadata, piecesOf, questionIn, signatureOf, dialogueOf } from './memory.ts';
+import { type Asking, boundedMetadata, type Budget, dialogueOf, piecesOf, questionIn, signatureOf } from './asking.ts';
 import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 

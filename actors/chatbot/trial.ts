@@ -5,8 +5,7 @@ import type { ModelQuestion, Ports, ToolWish, ModelMessage } from '../ports.ts';
 import type { Recorded } from '../session/perform.ts';
 import type { AgentTrial, TrialAnswer, TrialTool } from '../views.ts';
 import { estimatedTokens, questionFor } from './answering.ts';
-import type { Asking, Budget } from './asking.ts';
-import { joined } from './memory.ts';
+import { type Asking, type Budget, joined } from './asking.ts';
 import type { Crew, Roster } from './rules.ts';
 
 export interface TrialsInput {

@@ -1,24 +1,102 @@
 /**
- * The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed in the
- * database before it is sent, so two nodes that both believe to be on duty send no message twice. State and claims outlive the process.
+ * The alerts of this process. Each node reports its troubles to the database. The node on duty decides which alerts to send, and sends
+ * them.
  */
 import {
+  type AlertAttempt,
+  type AlertChannel,
+  alertChannels,
   type AlertMessage,
+  alertSecretNames,
   type AlertSecrets,
   type AlertSettings,
-  alertChannels,
-  alertSecretNames,
   done,
   noAlertSecrets,
   refuse,
   type Trouble,
   usualAlertSettings,
 } from '../model.ts';
-import { type AlertState, alertStateIn, nextAlerts, noAlertState, type PendingAlert, settled, takeDue } from '../policy/alert-policy.ts';
-import type { AlertRow, KnownNode, Ports } from '../ports.ts';
+import {
+  type AlertState,
+  alertStateIn,
+  nextAlerts,
+  noAlertState,
+  type PendingAlert,
+  settled,
+  subjectOf,
+  takeDue,
+  textOf,
+} from '../policy/alert-policy.ts';
 import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-workers.ts';
+import type { AlertRow, KnownNode, Ports } from '../ports.ts';
 import type { AlertFace, AlertView } from '../views/operators.ts';
-import { createAlertSender, gapOf } from './alert-sending.ts';
+
+// Sends one alert over one channel. Errors are sentences without addresses and secrets.
+
+export interface AlertSenderInput {
+  readonly ports: Pick<Ports, 'receiver' | 'mailer' | 'signer'>;
+  /** Public address of this server, for the links of a message. */
+  readonly baseUrl: string;
+}
+
+type Send = (row: AlertRow, message: AlertMessage) => Promise<AlertAttempt>;
+
+/** The longest text that Telegram takes is 4,096 characters. */
+const telegramMost = 4_000;
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const missing: Readonly<Record<AlertChannel, (row: Pick<AlertRow, 'settings' | 'secrets'>) => string>> = {
+  email: ({ settings: { email } }) =>
+    email.host === '' || email.from === '' || email.to.length === 0 ? 'the mail server, the sender or the recipient' : '',
+  telegram: ({ settings: { telegram }, secrets: { telegramToken } }) =>
+    telegramToken === '' || telegram.chatId === '' ? 'the token of the bot or the chat' : '',
+  slack: ({ secrets: { slackUrl } }) => (slackUrl === '' ? 'the address of the incoming webhook' : ''),
+  webhook: ({ secrets: { webhookUrl } }) => (webhookUrl === '' ? 'the address of the webhook' : ''),
+};
+
+/** Returns the reason why a channel cannot be used; '' if it can. */
+const gapOf = (channel: AlertChannel, row: Pick<AlertRow, 'settings' | 'secrets'>): string => {
+  const what = missing[channel](row);
+  return what === '' ? '' : `${channel}: ${what} is missing`;
+};
+
+/** Returns the function that sends a message over a channel. */
+const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
+  const post = async (url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<AlertAttempt> => {
+    const outcome = await ports.receiver.post(url, JSON.stringify(body), headers);
+    return outcome.ok ? { sent: true, error: '' } : { sent: false, error: outcome.error };
+  };
+  const sends: Readonly<Record<AlertChannel, Send>> = {
+    async email({ settings: { email }, secrets }, message) {
+      const { from, to, ...server } = email;
+      const mail = { id: message.id, from, to, subject: subjectOf(message), text: textOf(message, baseUrl) };
+      return ports.mailer.send({ ...server, password: secrets.emailPassword }, mail);
+    },
+    async telegram({ settings: { telegram }, secrets: { telegramToken } }, message) {
+      const text = [...textOf(message, baseUrl)].slice(0, telegramMost).join('');
+      const body = { chat_id: telegram.chatId, text, link_preview_options: { is_disabled: true } };
+      return post(`${telegram.url.replace(/\/$/, '')}/bot${telegramToken}/sendMessage`, body);
+    },
+    slack: ({ secrets: { slackUrl } }, message) => post(slackUrl, { text: escaped(textOf(message, baseUrl)) }),
+    async webhook({ secrets: { webhookUrl, webhookSecret } }, message) {
+      const { id, at, troubles, well, counts } = message;
+      const body = { type: 'alert', id, at, baseUrl, subject: subjectOf(message), text: textOf(message, baseUrl), troubles, well, counts };
+      const seconds = Math.floor(at / 1_000);
+      const signature =
+        webhookSecret === '' ? {} : { 'webhook-signature': ports.signer.sign(webhookSecret, id, seconds, JSON.stringify(body)) };
+      return post(webhookUrl, body, { 'webhook-id': id, 'webhook-timestamp': String(seconds), ...signature });
+    },
+  };
+  return async (channel: AlertChannel, row: AlertRow, message: AlertMessage): Promise<AlertAttempt> => {
+    const gap = gapOf(channel, row);
+    return gap === '' ? sends[channel](row, message) : { sent: false, error: gap };
+  };
+};
+
+// The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed
+// in the database before it is sent, so two nodes that both believe to be on duty send no message twice. State and claims outlive the
+// process.
 
 /** The time between two looks. In milliseconds. */
 const everyMs = 15_000;

@@ -1,7 +1,7 @@
 /** Figures by the minute on simulated time: what a row holds, and what an outage, a jump of the clock and a stop do to the rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figureCommands, FigureLog } from '#actors/inspection/figure-log.ts';
+import { figureCommands, FigureLog } from '#actors/inspection/figures.ts';
 import { supervisedWorkers } from '#actors/policy/supervised-workers.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { FakeFigures } from '#test/fakes/figures.ts';

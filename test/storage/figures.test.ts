@@ -1,7 +1,7 @@
 /** Figures by the minute in the database: a repetition, steps, several nodes, and the removal of old rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figureCommands } from '#actors/inspection/figure-log.ts';
+import { figureCommands } from '#actors/inspection/figures.ts';
 import { figureStatements } from '#src/storage/stores/figures.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';

@@ -1,7 +1,7 @@
 /** Tests the ends of a long answer and the limit of its length. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundedMetadata } from '#actors/chatbot/memory.ts';
+import { boundedMetadata } from '#actors/chatbot/asking.ts';
 import { cutText, longestText } from '#actors/model.ts';
 import { said } from '#test/fakes/chatbot.ts';
 import { testPolicy } from '#test/fakes/world.ts';

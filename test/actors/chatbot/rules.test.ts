@@ -1,7 +1,7 @@
 /** The tables behind the chatbot: which words start it, which leads it answers, how a text is cut, what an agent remembers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { piecesOf, questionIn, dialogueOf } from '#actors/chatbot/memory.ts';
+import { dialogueOf, piecesOf, questionIn } from '#actors/chatbot/asking.ts';
 import { isAnswerable, isStop, triggerFor } from '#actors/chatbot/rules.ts';
 import type { ChatbotTrigger, Message } from '#actors/model.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
