@@ -10,7 +10,7 @@ import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { StepLog } from './inspection/step-log.ts';
 import { Watchers } from './inspection/watchers.ts';
-import { perform } from './commands/perform.ts';
+import { perform } from './commands/host.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
 import { nodeGate } from './cluster/cluster-gate.ts';
 import type { ClusterHost, OperatorAccess } from './cluster/commands.ts';

@@ -14,9 +14,8 @@ import {
 } from '../model.ts';
 import type { NamedMessage, TypingState } from '../ports.ts';
 import { performIn, recipientOf, storedChat, type Operable } from '../session/perform.ts';
-import type { Cells, Waker, WithPorts } from './host.ts';
+import { type Cells, type Waker, whileLive, type WithPorts } from './host.ts';
 import type { ChatFace, ChatRemoval, MarkedMessage, MessageFace, RemovalStep } from '../views.ts';
-import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & Waker & WithPorts<'chats' | 'messages'>;

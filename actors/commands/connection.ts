@@ -6,12 +6,10 @@ import { routeOf } from '../policy/proxy-choice.ts';
 import type { OpenOptions } from '../ports.ts';
 import { damageOf } from '../session/status.ts';
 import type { Cell } from '../session/cell.ts';
-import type { Waker, WithPolicy } from './host.ts';
+import { isSettled, notDiscarded, onSettled, perform, settled, settleMs, type SettlingHost, type Waker, type WithPolicy } from './host.ts';
 import type { Waking, Capacity } from '../supervisor/waking.ts';
 import { passkeyCommands, type PasskeyHost } from './passkeys.ts';
-import { perform } from './perform.ts';
 import { changeProxy, type ProxyHost } from './proxies.ts';
-import { isSettled, notDiscarded, onSettled, settled, settleMs, type SettlingHost } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
 export type ConnectionHost = Waker &

@@ -13,10 +13,9 @@ import {
   withoutTimes,
 } from '../model.ts';
 import { performIn, storedChat, type Operable } from '../session/perform.ts';
-import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
+import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
 import type { DefinitionFace, LabelChange, LabelDraft, LabelsChanged, QuickReplyEdit } from '../views.ts';
 import { isWebAddress } from '../policy/content-rules.ts';
-import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & Waker & WithPorts<'log' | 'chance' | 'chats' | 'definitions' | 'time'> & WithPolicy<'definitionsPerInstance'>;

@@ -1,8 +1,7 @@
 /** Deletes messages at the platform, or in the asynchronous queue. */
 import type { MessageFace } from '../views.ts';
 import { done, refuse, unknownInstance, type InstanceId } from '../model.ts';
-import type { Cells, Waker, WithPorts } from './host.ts';
-import { perform } from './perform.ts';
+import { type Cells, perform, type Waker, type WithPorts } from './host.ts';
 
 type Host = Cells & Waker & WithPorts<'messages' | 'time'>;
 

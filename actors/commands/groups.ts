@@ -1,8 +1,7 @@
 /** Commands on groups, channels and catalogs that take more than one request: stored lists, pictures, invitations of admins. */
 import { type Channel, done, type InstanceId, type Kept, unknownInstance } from '../model.ts';
-import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
+import { type Cells, perform, portraitOf, type Waker, type WithPolicy, type WithPorts } from './host.ts';
 import type { BusinessFace, ChannelFace, GroupFace, MessageFace } from '../views.ts';
-import { perform, portraitOf } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & Waker & WithPorts<'definitions' | 'groups' | 'portraits' | 'time'> & WithPolicy<'groups'>;

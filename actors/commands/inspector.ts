@@ -3,14 +3,13 @@ import type { ActorDetail, ActorEvent, Asker, InspectorFace } from '../views.ts'
 import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure } from '../ports.ts';
 import { charts, chartSource } from '../session/charts.ts';
-import type { WithPorts } from './host.ts';
+import { onSettled, type WithPorts } from './host.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Inspection } from '../inspection/inspection.ts';
 import type { StepLog } from '../inspection/step-log.ts';
 import type { Watchers } from '../inspection/watchers.ts';
 import { connectionSteps, type ConnectionHost } from './connection.ts';
-import { onSettled } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = ConnectionHost &

@@ -3,10 +3,9 @@ import type { InstanceFace, InstanceView, Unlinked } from '../views.ts';
 import { createKeyedMutex } from '../waiting.ts';
 import { done, isApiKey, noProxy, refuse, unreadableIn, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import type { WithPorts } from './host.ts';
+import { onSettled, settled, type WithPorts } from './host.ts';
 import type { Chores } from '../supervisor/chores.ts';
 import { plannedProxy, type ProxyHost, viewsEverywhere } from './proxies.ts';
-import { settled, onSettled } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = ProxyHost &

@@ -3,13 +3,12 @@ import { done, type InstanceId, type Message, notConnected, refuse, type Result,
 import type { InputOf } from '../ports.ts';
 import type { HistoryRequests } from '../session/history-requests.ts';
 import { performIn, type Operable } from '../session/perform.ts';
-import type { Cells, Waker, WithPorts } from './host.ts';
+import { type Cells, perform, type Waker, whileLive, type WithPorts } from './host.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Downloads } from '../supervisor/files.ts';
 import type { FileFace, HistoryAsk, HistoryFace, InstanceView, MessageFace } from '../views.ts';
 import { within } from '../waiting.ts';
 import { deleteMessage } from './deletions.ts';
-import { perform, whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells &

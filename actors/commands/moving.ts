@@ -5,15 +5,12 @@ import { createMutex } from '../waiting.ts';
 import { done, noProxy, refuse, type InstanceId, type InstancePatch, type InstanceRecord, type Result, type Webhook } from '../model.ts';
 import { EpochLost, SourceProblem, type Arrival, type ArrivingSession, type MovedWebhook } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import type { WithPolicy, WithPorts } from './host.ts';
+import { onSettled, type WithPolicy, type WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Chores } from '../supervisor/chores.ts';
-import { addRows, type RowsHost } from './archived-rows.ts';
+import { addRows, leave, type LeavingHost, named, ownershipObjection, records, type RowsHost } from './archives.ts';
 import { newRecord, tokenLength } from './instances.ts';
-import { leave, named, records, type LeavingHost } from './leaving.ts';
-import { ownershipObjection } from './owning.ts';
-import { onSettled } from './settling.ts';
 import { privateOf } from '../delivery/webhook-config.ts';
 
 /** The parts of the supervisor that these commands need. */

@@ -3,9 +3,8 @@ import { done, type InstanceId, refuse, type Result } from '../model.ts';
 import type { Chance, Ports } from '../ports.ts';
 import type { LifecycleSnapshot } from '../session/status.ts';
 import type { PasskeyStage } from '../session/passkey.ts';
-import type { WithPorts } from './host.ts';
+import { onSettled, settled, type SettlingHost, type WithPorts } from './host.ts';
 import type { PasskeyCode, PasskeyFace, PasskeyLink, PasskeyView } from '../views.ts';
-import { onSettled, settled, type SettlingHost } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
 export type PasskeyHost = SettlingHost & WithPorts<'passkeyCodes' | 'chance' | 'digest' | 'time'>;

@@ -5,9 +5,8 @@ import type { Ports } from '../ports.ts';
 import { type Addressable, performIn, recipientOf } from '../session/perform.ts';
 import type { Pictures } from '../session/pictures.ts';
 import type { Addressed, Known } from '../session/recipients.ts';
-import type { Cells, Waker, WithPorts } from './host.ts';
+import { type Cells, perform, portraitOf, type Waker, whileLive, type WithPorts } from './host.ts';
 import type { ChatDetails, CheckedNumber, ContactFace, PeopleFace } from '../views.ts';
-import { perform, portraitOf, whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells & Waker & WithPorts<'chats' | 'contacts' | 'groups' | 'portraits'>;

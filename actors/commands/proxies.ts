@@ -16,9 +16,8 @@ import {
 import { unreadableText } from '../policy/close-cause.ts';
 import { chooseProxies, effectiveOf, routeOf } from '../policy/proxy-choice.ts';
 import type { Cell } from '../session/cell.ts';
-import type { WithPolicy, WithPorts } from './host.ts';
+import { onSettled, type SettlingHost, type WithPolicy, type WithPorts } from './host.ts';
 import type { Registry } from '../supervisor/registry.ts';
-import { onSettled, type SettlingHost } from './settling.ts';
 
 /** The parts of the supervisor that these commands need. */
 export type ProxyHost = SettlingHost &

@@ -20,9 +20,8 @@ import type { Cell } from '../session/cell.ts';
 import { damageOf } from '../session/status.ts';
 import { recipientOf } from '../session/perform.ts';
 import { accept, filled, freedAt, labelled, sendNow, type SendNow, type SendPorts, usedBy } from '../session/sending.ts';
-import type { Cells, Waker, WithPolicy, WithPorts } from './host.ts';
+import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } from './host.ts';
 import type { GivenKey, InstanceView, MessageFace, SendOptions } from '../views.ts';
-import { whileLive } from './perform.ts';
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells &

@@ -1,7 +1,7 @@
 /** Imports and exports of an instance of another node: the refusal names the node, and an instance without an owner is taken. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownershipObjection } from '#actors/commands/owning.ts';
+import { ownershipObjection } from '#actors/commands/archives.ts';
 
 const objection = (isTaken: boolean, node: string | null) =>
   ownershipObjection({ cluster: { take: async () => isTaken, ownerOf: async () => node } }, 'r1', 'import');

@@ -1,12 +1,90 @@
-/** Sessions leave as an archive. A session that runs is stopped first, or refused: its keys change while they are read. */
-import type { ExportRequest, MovingFace } from '../views.ts';
-import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
-import type { LeavingSession } from '../ports.ts';
-import type { WithPorts } from './host.ts';
-import type { Registry } from '../supervisor/registry.ts';
+/**
+ * Sessions leave as an archive, and the rows of an archive are stored behind a session that arrives. These commands run on the owner of the
+ * instance.
+ */
+import type { Cluster } from '../cluster/cluster.ts';
+import { done, type InstanceId, type InstanceRecord, refuse, type Result } from '../model.ts';
+import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
-import { ownershipObjection, type OwningHost } from './owning.ts';
-import { notDiscarded, onSettled, settled, type SettlingHost } from './settling.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { ExportRequest, MovingFace } from '../views.ts';
+import { notDiscarded, onSettled, settled, type SettlingHost, type WithPorts } from './host.ts';
+
+// Ownership for commands that cannot travel to the owner of an instance, because their bodies are too large for the bus.
+
+/** The cluster of a node, or null for a single gateway. */
+interface OwningHost {
+  readonly cluster: Pick<Cluster, 'take' | 'ownerOf'> | null;
+}
+
+/** Takes the instance if no live node owns it. Returns null if this node owns the instance, and otherwise the reason why it cannot do the command. */
+export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId, command: 'import' | 'export'): Promise<string | null> => {
+  if (cluster === null || (await cluster.take(id))) return null;
+  const owner = await cluster.ownerOf(id);
+  return owner === null
+    ? `no node owns the instance ${id}, and this node can take none: ${command} through another node`
+    : `the node ${owner} owns the instance ${id}: ${command} through that node`;
+};
+
+// Chats and messages of an archive, which are stored behind their session in pieces. A kill leaves the pieces before; the same import adds
+// the rest.
+
+/** The parts of the supervisor that these commands need. */
+export type RowsHost = OwningHost &
+  WithPorts<'journal' | 'log'> & {
+    during<T>(id: InstanceId, work: () => Promise<T>): Promise<T>;
+    readonly registry: Registry;
+  };
+
+export interface AddedRows {
+  readonly chats: number;
+  readonly messages: number;
+  /** The reason why rows are missing; null if all of them are stored. */
+  readonly problem: string | null;
+}
+
+export const noRows: AddedRows = { chats: 0, messages: 0, problem: null };
+
+const callerGone = 'the caller is gone';
+const sessionEnded = 'the instance does not have the session any more';
+
+/** Returns the reason to end the import of the rows, or null for an error that the caller has to see. */
+const problemOf = (error: unknown): string | null => {
+  if (error instanceof SourceProblem) return error.message;
+  return error instanceof EpochLost ? 'another node took the instance meanwhile, or it was removed' : null;
+};
+
+/** Stores the rows of a session that the instance has. No events are made of them. */
+export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingSession, signal: AbortSignal): Promise<AddedRows> {
+  const { rows, identity } = session;
+  if (rows === undefined) return noRows;
+  const objection = await ownershipObjection(host, id, 'import');
+  if (objection !== null) return { ...noRows, problem: objection };
+  const added: Record<ArchivedTable, number> = { contacts: 0, chats: 0, messages: 0 };
+  const addAll = async (): Promise<string | null> => {
+    for await (const piece of rows()) {
+      if (signal.aborted) return callerGone;
+      // The epoch may change between two pieces, and the session may end.
+      const record = host.registry.cell(id)?.record;
+      if (record?.jid !== identity.jid) return sessionEnded;
+      added[piece.of] += await host.ports.journal.addArchived({ instanceId: id, epoch: record.epoch }, piece);
+    }
+    return null;
+  };
+  let problem: string | null = null;
+  try {
+    problem = await host.during(id, addAll);
+  } catch (error) {
+    // The upload is not read further after its caller has gone.
+    problem = signal.aborted ? callerGone : problemOf(error);
+    if (problem === null) throw error;
+  }
+  const { chats, messages } = added;
+  host.ports.log.info({ instance: id, chats, messages, problem }, 'session.rowsImported');
+  return { chats, messages, problem };
+}
+
+// Sessions leave as an archive. A session that runs is stopped first, or refused: its keys change while they are read.
 
 /** The parts of the supervisor that these commands need. */
 export type LeavingHost = OwningHost &
