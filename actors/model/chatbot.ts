@@ -1,5 +1,5 @@
 /** The chatbot: agents that answer, and triggers that start an agent or a quick reply. */
-import type { MediaKind } from './content/media.ts';
+import type { MediaKind } from './content.ts';
 
 /** The services that an agent can use. All speak the chat completions protocol of OpenAI; `custom` is any other service that speaks it. */
 export const agentProviders = ['openai', 'anthropic', 'gemini', 'deepseek', 'custom'] as const;

@@ -2,7 +2,7 @@
 import type { Campaign, CampaignStatus, CreatedCampaign, RecipientState } from './campaign.ts';
 import type { ChannelPatch, PostCounts } from './channel.ts';
 import type { ChatLabel, ChatPatch, Definition, Label } from './chat.ts';
-import type { Group } from './group.ts';
+import type { Group } from './people.ts';
 import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { Result } from './result.ts';

@@ -1,8 +1,7 @@
 /** Facts with one event each: changes of the connection, presence, calls, groups and labels. Calls, groups and labels are also stored. */
 import type { Label } from './chat.ts';
-import type { GroupChange } from './group.ts';
+import type { GroupChange, Person } from './people.ts';
 import type { Status } from './instance.ts';
-import type { Person } from './person.ts';
 
 /** The progress of linking with a passkey. `GET /instance/passkey` returns the challenge for the browser. */
 export interface PasskeyNotice {

@@ -5,12 +5,12 @@ import type {
   EventContent,
   EventEditContent,
   GroupInviteContent,
+  InteractiveContent,
   LocationContent,
+  MediaContent,
   PollContent,
   TextContent,
-} from './content/text.ts';
-import type { InteractiveContent } from './content/interactive.ts';
-import type { MediaContent } from './content/media.ts';
+} from './content.ts';
 
 // The audience of a status post.
 
@@ -60,9 +60,7 @@ export interface Audience {
   readonly report: AudienceReport;
 }
 
-export type * from './content/text.ts';
-export * from './content/media.ts';
-export type * from './content/interactive.ts';
+export * from './content.ts';
 
 /**
  * The kinds of content. A new kind needs a file in `content/`, a line in this union, a line in the table of placeholders (`actors/text.ts`), and a
