@@ -2,9 +2,8 @@
 import { done, type InstanceId, type PictureKind, refuse, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Ports } from '../ports.ts';
-import { type Addressable, performIn, recipientOf } from '../session/perform.ts';
+import { type Addressable, type Addressed, type Known, performIn, recipientOf } from '../session/perform.ts';
 import type { Pictures } from '../session/pictures.ts';
-import type { Addressed, Known } from '../session/recipients.ts';
 import { type Cells, perform, portraitOf, type Waker, whileLive, type WithPorts } from './host.ts';
 import type { ChatDetails, CheckedNumber, ContactFace, PeopleFace } from '../views.ts';
 

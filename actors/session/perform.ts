@@ -1,9 +1,214 @@
-/** Performs one operation on a live session within a deadline, and finds the recipient or the stored chat that a request means. */
-import { type Chat, done, type InstanceRecord, notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
-import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
-import type { ChatStore, PlatformLink } from '../ports.ts';
+/**
+ * Performs one operation on a live session within a deadline, and finds the chat that a caller means. An unknown number is looked up before
+ * the first message.
+ */
 import type { Recorder } from '../delivery/recorder.ts';
-import type { Recipients } from './recipients.ts';
+import {
+  type Chat,
+  type Claim,
+  done,
+  type InstanceRecord,
+  notConnected,
+  type Picture,
+  type PictureKind,
+  refuse,
+  type Result,
+} from '../model.ts';
+import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
+import { type Bucket, fullBucket, takeToken } from '../policy/pacing.ts';
+import type { LookupPolicy } from '../policy/policy.ts';
+import type { ChatStore, LookedUp, Outcome as PlatformOutcome, PlatformLink, RecipientStore, Time } from '../ports.ts';
+
+// Finds the id under which the platform knows a number. An unknown number is looked up before the first message. A number may be written in
+// two forms, and many numbers have no account.
+//
+// A number is known if it exchanged messages with the account, or was looked up recently. A number without an account stays known for a
+// shorter time. Look-ups are paced, because the platform restricts accounts that look up many numbers.
+
+export interface RecipientsInput {
+  readonly claim: () => Claim;
+  readonly time: Time;
+  readonly policy: LookupPolicy;
+  readonly store: RecipientStore;
+}
+
+/** A chat as returned by `PlatformLink.chatOf`. */
+export interface Addressed {
+  readonly chatId: string;
+  /** Ids under which the platform may know the number, first the id of the chat. Empty if the chat is never looked up. */
+  readonly forms: readonly string[];
+}
+
+/** Asks the platform in one request. The answer has one item per number, which is null if the platform did not say. */
+export type LookUp = (numbers: readonly (readonly string[])[]) => Promise<PlatformOutcome<readonly (LookedUp | null)[]>>;
+
+interface Found extends Omit<LookedUp, 'businessName'> {
+  /** Null if the business name was never requested. */
+  readonly businessName: string | null;
+}
+
+/** The known facts of a number; null if the platform refused to say. */
+export type Known = Found | null;
+
+interface Remembered extends Found {
+  /** End of caching, in Unix milliseconds. Infinity if messages were exchanged. */
+  readonly until: number;
+}
+
+/** Limit of the numbers in memory, per session. */
+const kept = 500;
+/** Time without look-ups after the platform refused one because of their number. In milliseconds. */
+const penaltyMs = 60_000;
+
+const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is not on WhatsApp`);
+const tooMany = (wait: number) =>
+  refuse('limited', 'too many new numbers were looked up: try again later', { retryAfter: Math.max(1, Math.ceil(wait / 1000)) });
+
+type Answers = Promise<Result<ReadonlyMap<string, Known>>>;
+
+export class Recipients {
+  readonly #input: RecipientsInput;
+  readonly #known = new Map<string, Remembered>();
+  /** Look-ups under way, by chat. Requests for the same number share one. */
+  readonly #underWay = new Map<string, Answers>();
+  #bucket: Bucket;
+  /** End of the penalty. In Unix milliseconds. */
+  #blockedUntil = 0;
+
+  constructor(input: RecipientsInput) {
+    this.#input = input;
+    this.#bucket = fullBucket(input.policy.pace, input.time.now());
+  }
+
+  /**
+   * Returns the id to write to. Refuses with `notFound` for a number without an account, with `limited` after too many look-ups, and with `notSent`
+   * if the platform did not answer.
+   */
+  async resolve(chat: Addressed, lookUp: LookUp): Promise<Result<string>> {
+    const { chatId, forms } = chat;
+    if (forms.length === 0) return done(chatId);
+    const known = this.remembered(chatId);
+    if (known !== null) return done(known);
+    const found = await this.check([chat], lookUp);
+    if (!found.ok) return found;
+    // If the platform refused to say, the message goes to the number as written.
+    const id = found.value.get(chatId)?.chatId ?? chatId;
+    return id === '' ? absent(chatId) : done(id);
+  }
+
+  /**
+   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. Refuses the whole call. The reason is `limited` if the
+   * pace does not allow all of them now, and `invalid` if the pace never will. The reason is `notSent` if the platform did not answer.
+   */
+  async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const found = new Map<string, Known>();
+    const open: Addressed[] = [];
+    const shared = new Set<Answers>();
+    for (const chat of chats) {
+      const known = this.#remembered(chat.chatId);
+      const underWay = this.#underWay.get(chat.chatId);
+      if (known) found.set(chat.chatId, known);
+      else if (underWay) shared.add(underWay);
+      else open.push(chat);
+    }
+    if (open.length > 0) shared.add(this.#share(open, lookUp));
+    for (const answers of await Promise.all(shared)) {
+      if (!answers.ok) return answers;
+      for (const [chatId, known] of answers.value) found.set(chatId, known);
+    }
+    return done(found);
+  }
+
+  /** Returns the verified business name of a number, or '' for none. Returns null if the name is unknown and cannot be requested now. */
+  async businessName(chat: Addressed, lookUp: LookUp): Promise<string | null> {
+    const found = await this.check([chat], lookUp);
+    const known = found.ok ? (found.value.get(chat.chatId) ?? null) : null;
+    if (known === null || known.businessName !== null) return known?.businessName ?? null;
+    // The number is known from messages, but its business name was never requested.
+    const asked = await this.#ask([chat], lookUp);
+    const [answer = null] = asked.ok ? asked.value : [];
+    if (answer === null || answer.chatId === '') return null;
+    const { store, claim, time } = this.#input;
+    await store.save(claim(), formsOf(chat, answer), time.now());
+    return this.#keep(chat.chatId, answer, null).businessName;
+  }
+
+  /** Returns the cached id to write to, or null. */
+  remembered(chatId: string): string | null {
+    return this.#remembered(chatId)?.chatId ?? null;
+  }
+
+  #remembered(chatId: string): Remembered | null {
+    const known = this.#known.get(chatId);
+    return known && this.#input.time.now() < known.until ? known : null;
+  }
+
+  #share(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const answers = this.#find(chats, lookUp).finally(() => {
+      for (const { chatId } of chats) this.#underWay.delete(chatId);
+    });
+    for (const { chatId } of chats) this.#underWay.set(chatId, answers);
+    return answers;
+  }
+
+  async #find(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const { policy, store, time, claim } = this.#input;
+    const now = time.now();
+    const limits = { knownSince: now - policy.knownFor, absentSince: now - policy.absentFor };
+    const forms = chats.map((chat) => chat.forms);
+    const stored = await store.find(claim().instanceId, forms, limits);
+    const found = new Map<string, Known>();
+    for (const [at, row] of stored.entries()) if (row) found.set(chats[at]!.chatId, this.#keep(chats[at]!.chatId, row, row.at));
+    const strangers = chats.filter(({ chatId }) => !found.has(chatId));
+    if (strangers.length === 0) return done(found);
+    const asked = await this.#ask(strangers, lookUp);
+    if (!asked.ok) return asked;
+    const rows = strangers.flatMap((chat, at) => formsOf(chat, asked.value[at] ?? null));
+    if (rows.length > 0) await store.save(claim(), rows, now);
+    for (const [at, { chatId }] of strangers.entries()) {
+      const answer = asked.value[at] ?? null;
+      found.set(chatId, answer && this.#keep(chatId, answer, now));
+    }
+    return done(found);
+  }
+
+  /** Asks the platform. Returns an empty list if the platform refused to say. */
+  async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
+    const { policy, time } = this.#input;
+    const now = time.now();
+    const { burst } = policy.pace;
+    if (chats.length > burst) return refuse('invalid', `at most ${burst} numbers that are not known can be looked up at once`);
+    if (now < this.#blockedUntil) return tooMany(this.#blockedUntil - now);
+    const { bucket, wait } = takeToken(this.#bucket, policy.pace, now, chats.length);
+    this.#bucket = bucket;
+    if (wait > 0) return tooMany(wait);
+    const outcome = await lookUp(chats.map(({ forms }) => forms));
+    if (outcome.ok) return outcome;
+    const { reason, code } = outcome.refusal;
+    if (reason === 'unknown') return refuse('notSent', 'the platform did not say in time whether the number exists: nothing was sent');
+    if (reason !== 'refused') return outcome;
+    if (code !== 429) return done([]);
+    this.#blockedUntil = now + penaltyMs;
+    return refuse('limited', 'the platform looks up no more numbers now', { code, retryAfter: penaltyMs / 1000 });
+  }
+
+  /** Caches the answer of a look-up at time `at`. A number without an account is not cached, because its owner may write at any moment. */
+  #keep(asked: string, { chatId, businessName }: Found, at: number | null): Found {
+    const found = { chatId, businessName };
+    if (chatId === '') return found;
+    this.#known.delete(asked);
+    this.#known.set(asked, { ...found, until: at === null ? Infinity : at + this.#input.policy.knownFor });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > kept && oldest !== undefined) this.#known.delete(oldest);
+    return found;
+  }
+}
+
+/** Returns the rows of an answer, for every form of the number and for the id of its account. */
+const formsOf = ({ forms }: Addressed, found: Known): readonly (Found & { readonly form: string })[] => {
+  if (found === null) return [];
+  return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));
+};
 
 // Parts of a cell. A function takes the smallest of them with which it can work.
 
