@@ -5,8 +5,7 @@ import type { Cell } from '../session/cell.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { ActorDetail, ActorPage, ActorQuery, ActorRow, ActorSort } from '../views/inspector.ts';
-import { type CampaignsAtWork, outboxOf, partsOf } from './parts.ts';
-import { hourOf, letterOf, type LightRow, liveRow, restingHour, restingRow } from './rows.ts';
+import { type CampaignsAtWork, hourOf, letterOf, type LightRow, liveRow, outboxOf, partsOf, restingHour, restingRow } from './rows.ts';
 import { countsOf } from './watchers.ts';
 
 // Pages the list of instances. Rows are filtered, sorted, and cut by a cursor that stays valid while rows change.
