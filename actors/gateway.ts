@@ -1,20 +1,17 @@
 /** The only entry from HTTP to the actors. This file composes registry, instances, delivery and feed behind `Gateway`. */
 import { type Admin, createAdmin, serverCommands } from './commands/server.ts';
-import { businessCommands, channelCommands, groupCommands } from './commands/groups.ts';
+import { businessCommands, channelCommands, contactCommands, groupCommands, peopleCommands } from './commands/people.ts';
 import { campaignCommands } from './commands/campaigns.ts';
-import { chatChangeCommands, chatCommands } from './commands/chats.ts';
+import { chatChangeCommands, chatCommands, leadCommands } from './commands/chats.ts';
 import { chatwootCommands, chatwootNews } from './commands/chatwoot.ts';
 import { ChatbotDesk } from './chatbot/desk.ts';
 import { Replies, type RepliesHost } from './chatwoot/replies.ts';
-import { deleteMessage } from './commands/deletions.ts';
+import { deleteMessage, fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { chatbotCommands } from './commands/chatbot.ts';
-import { contactCommands, peopleCommands } from './commands/people.ts';
 import { connectionCommands } from './commands/connection.ts';
-import { fileCommands, historyCommands, messageCommands } from './commands/messages.ts';
 import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { labelCommands, quickReplyCommands } from './commands/definitions.ts';
-import { leadCommands } from './commands/leads.ts';
 import { movingCommands } from './commands/moving.ts';
 import { proxyCommands } from './commands/proxies.ts';
 import { sendCommands, SendOnce, withFilesHere } from './commands/sends.ts';

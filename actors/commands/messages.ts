@@ -1,14 +1,30 @@
 /** Commands on stored messages: queries, operations on them, their files, and older messages from the phone. */
+import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type Message, notConnected, refuse, type Result, unknownInstance } from '../model.ts';
 import type { InputOf } from '../ports.ts';
 import type { HistoryRequests } from '../session/history-requests.ts';
-import { performIn, type Operable } from '../session/perform.ts';
-import { type Cells, perform, type Waker, whileLive, type WithPorts } from './host.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { type Operable, performIn } from '../session/perform.ts';
 import type { Downloads } from '../supervisor/files.ts';
 import type { FileFace, HistoryAsk, HistoryFace, InstanceView, MessageFace } from '../views.ts';
 import { within } from '../waiting.ts';
-import { deleteMessage } from './deletions.ts';
+import { type Cells, perform, type Waker, whileLive, type WithPorts } from './host.ts';
+
+// Deletes messages at the platform, or in the asynchronous queue.
+
+type DeletingHost = Cells & Waker & WithPorts<'messages' | 'time'>;
+
+const beingSent = refuse('conflict', 'the message is being sent: try again in a moment', { retryAfter: 1 });
+
+/** Implements `Gateway.deleteMessage`. */
+export async function deleteMessage(host: DeletingHost, id: InstanceId, messageId: string): ReturnType<MessageFace['deleteMessage']> {
+  const { messages, time } = host.ports;
+  const message = await messages.byId(id, messageId);
+  if (message?.status !== 'Queued' || !message.fromMe) return perform(host, id, 'message.delete', { id: messageId });
+  const cell = host.cell(id);
+  if (cell === null) return unknownInstance;
+  const isCancelled = message.queuedSend !== null && (await cell.queue.cancel(message));
+  return isCancelled ? done({ messageId: message.messageId, at: time.now() }) : beingSent;
+}
 
 /** The parts of the supervisor that these commands need. */
 type Host = Cells &
