@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { ExportPart, ImportedSession } from '#actors/gateway.ts';
 import { baseUrlOf, loadSettings } from '#config/load.ts';
-import { askSecret } from './prompt.ts';
+import { askSecret } from './base/command-line.ts';
 
 export interface AdminClient {
   readonly address: string;

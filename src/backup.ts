@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '#config/load.ts';
-import { plainLog, runCommand, showProgress } from './backup-progress.ts';
+import { plainLog, runCommand, showProgress } from './progress.ts';
 import { commandLine } from './base/command-line.ts';
 import { backUp, sandboxFolder } from './storage/backup/backup.ts';
 

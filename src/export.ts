@@ -6,13 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ExportPart, exportParts } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
-import { runCommand } from './backup-progress.ts';
-import { commandLine } from './base/command-line.ts';
+import { runCommand } from './progress.ts';
+import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { openLines } from './moving/archive.ts';
 import { sessionsIn } from './moving/archived.ts';
 import { writeFolder } from './moving/folder-writer.ts';
 import { SourceFault } from './moving/session.ts';
-import { askSecret, secretIn } from './prompt.ts';
 
 const usage = `npm run export -- [--instance INSTANCE] [--as archive|folder] [--out PATH] [OPTIONS]
 

@@ -4,15 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ArchivedRows } from '#actors/ports.ts';
 import { refusedSession, type ImportedSession } from '#actors/views/moving.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
-import { runCommand } from './backup-progress.ts';
-import { commandLine } from './base/command-line.ts';
-import { addedUp, sentencesOf, showBar, tableOf } from './import-report.ts';
+import { addedUp, runCommand, sentencesOf, showBar, tableOf } from './progress.ts';
+import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { sealLines } from './moving/archive.ts';
 import { linesOfFound } from './moving/archived.ts';
 import { linesOfRows } from './moving/archived-rows.ts';
 import { readers } from './moving/readers.ts';
 import { type Found, type FoundSession, type Reader, SourceFault, type SourceOptions } from './moving/session.ts';
-import { askSecret, secretIn } from './prompt.ts';
 
 const sources = Object.entries(readers).map(
   ([name, { title, examples }]) => `  ${name.padEnd(16)}${title}\n${examples.map((example) => `${' '.repeat(18)}${example}`).join('\n')}`,

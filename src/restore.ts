@@ -1,6 +1,6 @@
 /** `npm run restore`: makes a data folder of a backup. */
 import { loadSettings } from '#config/load.ts';
-import { plainLog, runCommand, showProgress } from './backup-progress.ts';
+import { plainLog, runCommand, showProgress } from './progress.ts';
 import { commandLine } from './base/command-line.ts';
 import { restore } from './storage/backup/restore.ts';
 

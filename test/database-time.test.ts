@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { followDatabaseTime, nodeTime } from '#src/node-time.ts';
+import { followDatabaseTime, nodeTime } from '#src/machine-watch.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { FakeLog } from '#test/fakes/time.ts';
 import { testDatabase } from '#test/support/database.ts';

@@ -1,7 +1,7 @@
 /** A disk that fills up is told before it is full. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DiskWatch } from '#src/disk-watch.ts';
+import { DiskWatch } from '#src/machine-watch.ts';
 import { World } from '#test/fakes/world.ts';
 
 test('disk: less than a tenth of free room is a warning, and room ends it', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Environment, loadSettings } from '#config/load.ts';
-import { httpOptionsOf } from '#src/http-options.ts';
+import { httpOptionsOf } from '#src/settings.ts';
 
 const optionsOf = (env: Environment) =>
   httpOptionsOf(loadSettings({ env, file: join(import.meta.dirname, 'missing.env') }), {} as Parameters<typeof httpOptionsOf>[1]);

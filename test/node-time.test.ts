@@ -1,7 +1,7 @@
 /** The clock of a node follows the database's where its machine is wrong. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeTime } from '#src/node-time.ts';
+import { nodeTime } from '#src/machine-watch.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 

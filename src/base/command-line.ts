@@ -1,5 +1,10 @@
-/** Options of programs that are started from a shell. */
+/** Programs that are started from a shell: their options, and secrets that they ask for without showing them. */
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+// Options of programs that are started from a shell.
 
 /**
  * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints
@@ -18,3 +23,22 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
     process.exit(2);
   }
 };
+
+// Asks for a secret at the terminal, without showing it.
+
+/** Null where nobody sits at a terminal. */
+export const askSecret = async (question: string): Promise<string | null> => {
+  if (!process.stdin.isTTY) return null;
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return (await terminal.question('')).trim();
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+};
+
+/** A secret out of a file, without the end of its line. */
+export const secretIn = async (path: string): Promise<string> => (await readFile(path, 'utf8')).replace(/\r?\n$/, '');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
-import { codeOf, stepAt } from '#src/users/one-time-codes.ts';
+import { codeOf, stepAt } from '#src/users/credentials.ts';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';

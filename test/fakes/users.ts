@@ -4,8 +4,7 @@ import { userCommands } from '#actors/commands/users.ts';
 import type { Gateway } from '#actors/gateway.ts';
 import type { AuditEntry, AuditNote, AuditQuery, User } from '#actors/model.ts';
 import type { AuditStore, UserRow, UserStore } from '#actors/ports.ts';
-import { createOneTimeCodes } from '#src/users/one-time-codes.ts';
-import { createPasswords } from '#src/users/passwords.ts';
+import { createOneTimeCodes, createPasswords } from '#src/users/credentials.ts';
 
 /** Milliseconds do not matter to a test of what is allowed. */
 export const cheapPasswords = createPasswords({ memory: 8, passes: 1, parallelism: 1 });

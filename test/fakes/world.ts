@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { done, refuse, type InstanceRecord, type ProxyCatalogue, type Webhook } from '#actors/model.ts';
 import { contractPorts } from '#src/contract/views.ts';
-import { withInstanceLevels } from '#src/instance-levels.ts';
+import { withInstanceLevels } from '#src/log.ts';
 import { signer } from '#src/webhooks/receiver.ts';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';

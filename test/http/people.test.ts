@@ -1,7 +1,7 @@
 /** Users of the dashboard on the whole service with its database: sign-in, roles, and sessions that end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeOf, stepAt } from '#src/users/one-time-codes.ts';
+import { codeOf, stepAt } from '#src/users/credentials.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { own, password, peopleOf } from '#test/support/people.ts';
 import { TestService, adminToken } from '#test/support/service.ts';

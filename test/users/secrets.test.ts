@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nameObjection, passwordObjection } from '#actors/model.ts';
 import { Guesses } from '#actors/policy/pacing.ts';
-import { codeOf, createOneTimeCodes, stepAt } from '#src/users/one-time-codes.ts';
-import { createPasswords } from '#src/users/passwords.ts';
+import { codeOf, createOneTimeCodes, createPasswords, stepAt } from '#src/users/credentials.ts';
 import { cheapPasswords } from '#test/fakes/users.ts';
 
 /** The secret of RFC 6238, appendix B: the ASCII text 12345678901234567890. */

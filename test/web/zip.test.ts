@@ -1,8 +1,7 @@
 /** The archive of the extension: what an unpacker finds in it, and the permissions that it asks for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { extensionArchive } from '#src/web/extension.ts';
-import { zipOf } from '#src/web/zip.ts';
+import { extensionArchive, zipOf } from '#src/web/extension.ts';
 import { unzip } from '#test/support/zip.ts';
 
 test('archive: an unpacker finds every file with its bytes, also an empty one', () => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { clusterPolicyOf } from '#actors/gateway.ts';
 import { loadSettings } from '#config/load.ts';
 import { checkNode, nodeNameOf } from '#src/wiring/cluster.ts';
-import { policyOf } from '#src/policy.ts';
+import { policyOf } from '#src/settings.ts';
 import { quietLog } from '#test/support/database.ts';
 
 const settingsOf = (env: Readonly<Record<string, string>>) => loadSettings({ env, file: '' });

@@ -1,0 +1,131 @@
+/** Watches the machine of this node: its clock against the clock of the database, and the free space on the disk of the data folder. */
+import { statfs } from 'node:fs/promises';
+import { type Disk, type Log, StorageFailure, type Time } from '#actors/ports.ts';
+
+// The clock of a node: that of its machine, corrected where the database's says something else. What one node stores is compared by others:
+// a retry that is due in a second must not wait for an hour because the node that stored it was an hour ahead.
+
+export interface NodeTime extends Time {
+  /** The database said what time it is, some time within the last `tripMs`. Unix milliseconds. */
+  noteDatabaseTime(now: number, tripMs: number): void;
+}
+
+/** Machines with a time service differ by less, and keep their own clock. Milliseconds. */
+const tolerated = 2_000;
+
+export const nodeTime = (system: Time, log: Log): NodeTime => {
+  let correction = 0;
+  return {
+    ...system,
+    now: () => system.now() + correction,
+    correction: () => correction,
+    noteDatabaseTime(now, tripMs) {
+      const difference = Math.round(now + tripMs / 2 - system.now());
+      const most = tolerated + tripMs;
+      const wanted = Math.abs(difference) <= most ? 0 : difference;
+      if (wanted !== 0 && Math.abs(wanted - correction) <= most) return;
+      if (wanted !== correction) log.warn({ behindMs: wanted }, 'node.clockCorrected');
+      correction = wanted;
+    },
+  };
+};
+
+// Compares the clock of a gateway without other nodes with that of its database. Nodes hear the database's time with every renewal of their
+// lease.
+
+/** In milliseconds. */
+const clockCheckMs = 10_000;
+
+export interface DatabaseTimeInput {
+  readonly time: Pick<NodeTime, 'noteDatabaseTime'>;
+  /** The database's clock, in Unix milliseconds. */
+  ask(): Promise<number>;
+}
+
+/** Asks once before it answers. A database that is away is asked again later. */
+export const followDatabaseTime = async ({ time, ask }: DatabaseTimeInput): Promise<{ close(): Promise<void> }> => {
+  const look = async (): Promise<void> => {
+    const asked = performance.now();
+    try {
+      time.noteDatabaseTime(await ask(), performance.now() - asked);
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+    }
+  };
+  await look();
+  let underWay = Promise.resolve();
+  const timer = setInterval(() => void (underWay = look()), clockCheckMs).unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await underWay;
+    },
+  };
+};
+
+// Watches the room on the disk of the data folder, and warns before it is full.
+
+/** In milliseconds. A disk of 100 GB that takes 100 MB/s needs longer for a tenth of it. */
+const diskCheckMs = 60_000;
+
+export interface DiskWatchInput {
+  readonly folder: string;
+  /** Percent of the disk below which it warns; 0: never. */
+  readonly leastFree: number;
+  readonly log: Log;
+  /** Free and all bytes of the disk of a folder. */
+  readonly measure?: (folder: string) => Promise<{ readonly free: number; readonly size: number }>;
+}
+
+const measureDisk = async (folder: string) => {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { free: bavail * bsize, size: blocks * bsize };
+};
+
+const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
+
+export class DiskWatch implements Disk {
+  readonly #input: DiskWatchInput;
+  readonly #timer: NodeJS.Timeout;
+  #disk = { free: 0, size: 0 };
+  #isLow = false;
+
+  constructor(input: DiskWatchInput) {
+    this.#input = input;
+    this.#timer = setInterval(() => void this.look(), diskCheckMs).unref();
+  }
+
+  get freeBytes(): number {
+    return this.#disk.free;
+  }
+
+  get sizeBytes(): number {
+    return this.#disk.size;
+  }
+
+  get warning(): string {
+    if (!this.#isLow) return '';
+    const { free, size } = this.#disk;
+    return `the disk of the data folder is nearly full: ${gigabytes(free)} of ${gigabytes(size)} GB are free`;
+  }
+
+  /** Looks now. Never rejects. */
+  async look(): Promise<void> {
+    const { folder, leastFree, log, measure = measureDisk } = this.#input;
+    try {
+      this.#disk = await measure(folder);
+    } catch {
+      // The next look tells; a folder that cannot be read has other signs.
+      return;
+    }
+    const { free, size } = this.#disk;
+    const wasLow = this.#isLow;
+    this.#isLow = size > 0 && free < (size * leastFree) / 100;
+    if (this.#isLow && !wasLow) log.warn({ freeBytes: free, sizeBytes: size }, 'disk.low');
+    if (!this.#isLow && wasLow) log.info({ freeBytes: free, sizeBytes: size }, 'disk.hasRoom');
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
