@@ -1,10 +1,35 @@
-/** The interface of a store of bytes. It keeps each blob once, under the hash of its bytes. */
-import { createHash } from 'node:crypto';
+/** Stores of bytes: the interface of a blob store, blobs on the disk, and the folder for files that are not kept yet. */
+import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#actors/ports.ts';
-import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
+
+// The folder where files stand until they are kept, sent or refused. What a crash left in it goes at the next start.
+
+export interface TemporaryFolder {
+  /** Absolute, on the disk of the data folder: a file moves from here into the store by a rename. */
+  readonly path: string;
+  /** A path where nothing is. The writer removes the file again. */
+  newPath(): string;
+  /** Removes all files. For the end of the process, after everybody who writes here. */
+  empty(): Promise<void>;
+}
+
+/** Makes the folder when it is missing and empties it: files of a former process belong to nobody. */
+export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder> => {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const empty = async (): Promise<void> => {
+    for (const name of await readdir(path)) await rm(join(path, name), { recursive: true, force: true });
+  };
+  await empty();
+  return { path, empty, newPath: () => join(path, randomUUID()) };
+};
+
+/** Removes a file that may be gone or moved away. Never rejects: what stays is removed at the next start. */
+export const removeFile = (path: string): Promise<void> => unlink(path).catch(() => undefined);
+
+// The interface of a store of bytes. It keeps each blob once, under the hash of its bytes.
 
 /** The first two digits of a hash: blobs are listed by them. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));

@@ -5,8 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { S3mini, S3ServiceError } from 's3mini';
 import { Agent, fetch as request } from 'undici';
 import { FilesUnavailable } from '#actors/ports.ts';
-import { type BlobStore, byHash, isHash } from './blobs.ts';
-import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
+import { type BlobStore, byHash, isHash, removeFile, type TemporaryFolder } from './blobs.ts';
 
 export interface BucketOptions {
   /** Address of the bucket itself, with its name as the host's first part or as the path. */

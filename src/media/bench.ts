@@ -1,5 +1,5 @@
 /** Shared parts of one preparation: paths for new files, limits, and the deadline. */
-import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
 import type { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';

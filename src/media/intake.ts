@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';
-import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
 import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
 import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';

@@ -6,7 +6,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
-import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
+import { openTemporaryFolder } from '#src/files/blobs.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { bytesOf, filesIn, folderFor, intakeFor, noFiles, refusalOf, serve, valueOf } from './media-files.ts';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Result } from '#actors/model.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#src/files/blobs.ts';
 import { createIntake, type Intake, type IntakeOptions } from '#src/media/intake.ts';
 import { typeOf } from '#src/media/type-of.ts';
 import type { SourceFile } from '#src/media/prepared.ts';

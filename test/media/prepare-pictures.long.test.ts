@@ -4,7 +4,7 @@ import { deflateSync, crc32 } from 'node:zlib';
 import { after, test, type TestContext } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
 import type { MediaKind } from '#actors/model.ts';
-import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
+import type { TemporaryFolder } from '#src/files/blobs.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop, type WorkshopOptions } from '#src/media/prepare.ts';
 import type { MediaWorkshop, SourceFile } from '#src/media/prepared.ts';

@@ -9,7 +9,7 @@ import { after, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { MediaKind } from '#actors/model.ts';
-import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
+import type { TemporaryFolder } from '#src/files/blobs.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop, type WorkshopOptions } from '#src/media/prepare.ts';
 import type { MediaWorkshop, PreparedMedia, SourceFile } from '#src/media/prepared.ts';

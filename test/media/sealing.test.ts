@@ -5,9 +5,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
-import { createMedia } from '#src/media/media.ts';
-import { createSealing } from '#src/media/sealing.ts';
+import { openTemporaryFolder } from '#src/files/blobs.ts';
+import { createMedia, createSealing } from '#src/media/media.ts';
 import { until } from '#test/support/until.ts';
 
 const place = await mkdtemp(join(tmpdir(), 'dormouse-sealing-'));

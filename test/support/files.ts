@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { FileStore, KeptFile, TakenFile } from '#actors/ports.ts';
-import { type BlobStore, openFolderBlobs } from '#src/files/blobs.ts';
+import { type BlobStore, openFolderBlobs, openTemporaryFolder, removeFile, type TemporaryFolder } from '#src/files/blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
-import { openTemporaryFolder, removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import type { Storage } from '#src/storage/open.ts';
 
 export const baseUrl = 'https://gateway.example';

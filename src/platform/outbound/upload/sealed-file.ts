@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import type { FileStore, KeptFile } from '#actors/ports.ts';
 import { macBytes, type SealKeys } from '#src/media/seal-worker.ts';
 import { release } from '#src/media/release.ts';
-import type { Sealing } from '#src/media/sealing.ts';
+import type { Sealing } from '#src/media/media.ts';
 
 export type UploadType = 'image' | 'video' | 'audio' | 'document';
 
