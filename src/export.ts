@@ -10,7 +10,7 @@ import { runCommand } from './progress.ts';
 import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { openLines } from './moving/archive.ts';
 import { sessionsIn } from './moving/archived.ts';
-import { writeFolder } from './moving/folder-writer.ts';
+import { writeFolder } from './moving/readers/folder.ts';
 import { SourceFault } from './moving/session.ts';
 
 const usage = `npm run export -- [--instance INSTANCE] [--as archive|folder] [--out PATH] [OPTIONS]

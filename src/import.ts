@@ -7,8 +7,7 @@ import { type AdminClient, openAdminClient } from './admin-client.ts';
 import { addedUp, runCommand, sentencesOf, showBar, tableOf } from './progress.ts';
 import { askSecret, commandLine, secretIn } from './base/command-line.ts';
 import { sealLines } from './moving/archive.ts';
-import { linesOfFound } from './moving/archived.ts';
-import { linesOfRows } from './moving/archived-rows.ts';
+import { linesOfFound, linesOfRows } from './moving/archived.ts';
 import { readers } from './moving/readers.ts';
 import { type Found, type FoundSession, type Reader, SourceFault, type SourceOptions } from './moving/session.ts';
 

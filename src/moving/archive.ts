@@ -1,12 +1,54 @@
 /**
  * Our own archive: sessions as lines of JSON, sealed with a passphrase.
  *
- * The first line is a header in the clear. Behind it stand frames, each four bytes of length and a text of at most 64 KB under AES-256-GCM. The nonce
- * counts the frames and marks the last one, so that frames cannot be dropped, moved or cut off. The key follows from the passphrase by scrypt.
+ * The first line is a header in the clear. Behind it stand frames, each four bytes of length and a text of at most 64 KB under AES-256-GCM.
+ * The nonce counts the frames and marks the last one, so that frames cannot be dropped, moved or cut off. The key follows from the
+ * passphrase by scrypt.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
-import { Pieces } from './pieces.ts';
 import { SourceFault } from './session.ts';
+
+/** Takes bytes off a stream, as many as are asked for. */
+export class Pieces {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #held = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** Null at the end of the stream. */
+  async take(bytes: number): Promise<Buffer | null> {
+    const parts = [this.#held];
+    let size = this.#held.length;
+    while (size < bytes) {
+      const { value, done } = await this.#source.next();
+      if (done === true) break;
+      parts.push(Buffer.from(value));
+      size += value.length;
+    }
+    const whole = parts.length === 1 ? this.#held : Buffer.concat(parts);
+    const taken = whole.length >= bytes ? whole.subarray(0, bytes) : null;
+    this.#held = taken === null ? whole : whole.subarray(bytes);
+    return taken;
+  }
+
+  /** Bytes up to the end of a line; null when there is no end within so many. */
+  async line(most: number): Promise<Buffer | null> {
+    const bytes: Buffer[] = [];
+    for (;;) {
+      const one = await this.take(1);
+      if (one === null || bytes.length > most) return null;
+      bytes.push(one);
+      if (one[0] === 0x0a) return Buffer.concat(bytes);
+    }
+  }
+
+  /** Ends the stream. */
+  close(): void {
+    void this.#source.return?.();
+  }
+}
 
 const magic = 'dormouse archive';
 const frameBytes = 64 * 1024;

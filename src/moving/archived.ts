@@ -1,24 +1,82 @@
-/**
- * Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. If the first
- * line says so, lines with chats and messages follow, and a line that counts their rows.
- */
-import type { LeavingSession, MovedKey } from '#actors/ports.ts';
-import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
+/** Sessions, chats and messages as lines of an archive, and back, and the reader of such archives. */
+import { createReadStream } from 'node:fs';
+import { type ArchivedRows, archivedTables, type LeavingSession, type MovedKey } from '#actors/ports.ts';
 import { tokenPageType } from '../platform/keys/contact-tokens.ts';
+import { decodeKey, encodeCredentials, encodeKey } from '../platform/keys/key-codec.ts';
 import { type RunNote, Runs, runType } from '../platform/keys/unclean-runs.ts';
+import { openLines } from './archive.ts';
 import { isCarried, readCredentials, readJson, readKey } from './library-form.ts';
-import { damaged, lineIn, linesOfRows, rowsIn } from './archived-rows.ts';
-import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
+import { neededPath } from './readers/folder.ts';
 import {
   type CarriedSettings,
   type CarriedWebhook,
   type Found,
   type FoundSession,
   type KeyType,
+  type Reader,
   type SessionKey,
   SourceFault,
+  type SourceOptions,
   type SourceState,
 } from './session.ts';
+import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
+
+// Chats and messages as lines of an archive, and back: lines with rows of one table each, and a line that counts all rows.
+
+/** Characters of a line, unless one row alone has more. */
+const lineCharacters = 512 << 10;
+
+const damaged = new SourceFault('The archive is damaged');
+
+const lineIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged;
+  }
+};
+
+type RowLine = Partial<ArchivedRows> & { readonly endOfRows?: number };
+
+/** Splits pieces into lines of bounded length. */
+export async function* linesOfRows(pieces: AsyncIterable<ArchivedRows>): AsyncIterable<string> {
+  let total = 0;
+  for await (const { of, rows } of pieces) {
+    total += rows.length;
+    let [texts, size]: [string[], number] = [[], 0];
+    for (const row of rows) {
+      const text = JSON.stringify(row);
+      if (texts.length > 0 && size + text.length > lineCharacters) {
+        yield `{"of":"${of}","rows":[${texts.join()}]}`;
+        [texts, size] = [[], 0];
+      }
+      texts.push(text);
+      size += text.length;
+    }
+    if (texts.length > 0) yield `{"of":"${of}","rows":[${texts.join()}]}`;
+  }
+  yield JSON.stringify({ endOfRows: total } satisfies RowLine);
+}
+
+/** Reads the rows of one session up to the line that counts them. Throws `SourceFault` if rows are missing. */
+export async function* rowsIn(lines: AsyncIterator<string>): AsyncIterable<ArchivedRows> {
+  for (let count = 0; ;) {
+    const { value, done } = await lines.next();
+    if (done === true) throw damaged;
+    const { of, rows, endOfRows } = lineIn(value) as RowLine;
+    if (endOfRows !== undefined) {
+      if (endOfRows !== count) throw damaged;
+      return;
+    }
+    const table = archivedTables.find((known) => known === of);
+    if (table === undefined || !Array.isArray(rows)) throw damaged;
+    count += rows.length;
+    yield { of: table, rows: rows.filter((row) => typeof row === 'object' && row !== null) };
+  }
+}
+
+// Sessions as lines of an archive, and back. A session is a line with its credentials, lines with its keys, and a line that counts them. If
+// the first line says so, lines with chats and messages follow, and a line that counts their rows.
 
 /** Keys of one line. */
 const keysOfLine = 50;
@@ -185,3 +243,18 @@ export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Fo
     await lines.return?.();
   }
 }
+
+// Archives that `npm run export` of this gateway makes.
+
+const read = (options: SourceOptions): AsyncIterable<Found> => {
+  const path = neededPath(options);
+  if (options.secret === null) throw new SourceFault('The passphrase of the archive is missing');
+  return sessionsIn(openLines(createReadStream(path, { signal: options.signal }), options.secret));
+};
+
+export const archiveReader: Reader = {
+  title: 'an archive of another Dormouse (npm run export)',
+  examples: ['npm run import -- --from dormouse --path ./sessions.dormouse'],
+  upload: { kind: 'file', takes: 'an archive that Dormouse exported' },
+  read,
+};

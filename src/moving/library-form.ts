@@ -1,10 +1,28 @@
 /**
- * Credentials and keys as programs around the client library store them: JSON with bytes in several spellings, which depend on the version of the library
- * and on how often a store wrapped them.
+ * Credentials and keys as programs around the client library store them: JSON with several spellings of bytes, and the named texts of Redis
+ * hashes and tables.
  */
-import { type AuthenticationCreds, BufferJSON, proto } from '@whiskeysockets/baileys';
-import { completeCredentials } from './credentials.ts';
-import { type KeyType, type SessionKey, SourceFault } from './session.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from '@whiskeysockets/baileys';
+import { type CarriedSettings, type Found, type KeyType, noSettings, type SessionKey, SourceFault, type SourceState } from './session.ts';
+
+// Credentials of a session whose source keeps only a part of what the client library expects.
+
+/** The credentials that every source must have: identity, registration and the signature of the account. */
+export type NeededCredentials = Pick<
+  AuthenticationCreds,
+  'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'
+>;
+
+/**
+ * Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) as the library makes it. The counter of
+ * synchronisations is 1: at 0 the library waits 20 s for the history, which the platform sends after a pairing alone.
+ */
+export const completeCredentials = (given: NeededCredentials & Partial<AuthenticationCreds>): AuthenticationCreds => ({
+  ...initAuthCreds(),
+  accountSyncCounter: 1,
+  ...given,
+});
 
 /** Longest first: `sender-key` is the beginning of `sender-key-memory`. */
 const keyTypes: readonly KeyType[] = [
@@ -190,4 +208,61 @@ export const isCarried = (type: KeyType): boolean => converters[type] !== undefi
 export const readKey = (type: KeyType, id: string, value: unknown): SessionKey | null => {
   const converted = converters[type]?.(value) ?? null;
   return converted === null ? null : { type, id, value: converted };
+};
+
+// Sessions in stores of named texts: the fields of a Redis hash, or the rows of a table.
+
+/** Field by field, each a text. */
+export type Hash = Readonly<Record<string, unknown>>;
+
+/** Keys out of fields `<type>-<id>`. */
+export async function* keysInFields(fields: AsyncIterable<readonly [string, unknown]>): AsyncIterable<SessionKey> {
+  for await (const [field, text] of fields) {
+    const name = field === 'creds' ? null : splitName(field);
+    if (name === null || !isCarried(name.type)) continue;
+    const value = typeof text === 'string' ? readJson(text, `a ${name.type}`) : text;
+    if (value === null || value === undefined) continue;
+    const key = readKey(name.type, name.id, value);
+    if (key === null) throw new SourceFault(`a ${name.type} of the store holds something else`);
+    yield key;
+  }
+}
+
+export interface FieldFacts {
+  readonly name: string;
+  readonly settings?: CarriedSettings;
+  readonly state?: SourceState;
+  readonly notes?: readonly string[];
+}
+
+/** A session whose credentials are a text, and whose keys are read when they are asked for. */
+export const sessionOfFields = (creds: unknown, keys: () => AsyncIterable<SessionKey>, facts: FieldFacts): Found => {
+  const { name, settings = noSettings, state = 'unknown', notes = [] } = facts;
+  try {
+    if (typeof creds !== 'string') throw new SourceFault('the store has no credentials of the session');
+    return { found: 'session', name, creds: readCredentials(readJson(creds, 'the credentials')), keys, settings, state, notes };
+  } catch (error) {
+    if (error instanceof SourceFault) return { found: 'refused', name, reason: error.message };
+    throw error;
+  }
+};
+
+export async function* entriesOf(hash: Hash): AsyncIterable<readonly [string, unknown]> {
+  yield* Object.entries(hash);
+}
+
+/** A dump is read into memory. */
+const largestDump = 1 << 30;
+
+const isHash = (value: unknown): value is Hash => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A dump of Redis: hashes by their keys, as JSON. Throws `SourceFault` for anything else. */
+export const readDump = async (path: string): Promise<Readonly<Record<string, Hash>>> => {
+  const found = await stat(path).catch(() => null);
+  if (found === null || !found.isFile()) throw new SourceFault('The dump of Redis is no file');
+  if (found.size > largestDump) throw new SourceFault(`The dump of Redis is larger than ${largestDump >> 20} MB`);
+  const dump = readJson(await readFile(path, 'utf8'), 'The dump of Redis');
+  if (!isHash(dump) || !Object.values(dump).every(isHash))
+    throw new SourceFault('The dump of Redis is no JSON object of hashes by their keys');
+  return dump as Readonly<Record<string, Hash>>;
 };

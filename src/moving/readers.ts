@@ -1,5 +1,5 @@
 /** The table of the sources that can be imported: one reader a store. */
-import { archiveReader } from './readers/archive.ts';
+import { archiveReader } from './archived.ts';
 import { evolutionReader } from './readers/evolution.ts';
 import { fazerReader } from './readers/fazer.ts';
 import { folderReader } from './readers/folder.ts';
@@ -7,7 +7,7 @@ import { wahaReader } from './readers/waha.ts';
 import type { Reader } from './session.ts';
 import { gowsReader } from './whatsmeow/gows.ts';
 import { multideviceReader } from './whatsmeow/multidevice.ts';
-import { whatsmeowReader } from './whatsmeow/plain.ts';
+import { whatsmeowReader } from './whatsmeow/found.ts';
 import { wuzapiReader } from './whatsmeow/wuzapi.ts';
 
 export const readers: Readonly<Record<string, Reader>> = {

@@ -1,5 +1,5 @@
 /** Settings of other gateways in the words of this one. */
-import type { CarriedWebhook } from './session.ts';
+import type { CarriedSettings, CarriedWebhook } from './session.ts';
 
 export interface MappedEvents {
   readonly events: readonly string[];
@@ -53,4 +53,29 @@ export const signatureNotes = (key: string, secret: string): readonly string[] =
   return secret === ''
     ? [`signature of the webhook: its key has less than ${least} or more than ${most} bytes, and POST /webhook makes one`]
     : ['signature of the webhook: the key is the same, and the form is that of Standard Webhooks'];
+};
+
+// Webhooks of programs on whatsmeow in the words of this gateway.
+
+/** Names of events of a program with ours. */
+export type EventTable = Readonly<Record<string, string>>;
+
+/** Several names with the same counterpart, separated by white space. */
+export const named = (list: string, ours: string): EventTable => Object.fromEntries(list.split(/\s+/).map((name) => [name, ours]));
+
+export interface SourceWebhook {
+  readonly url: string;
+  readonly events: readonly string[];
+  /** The key with which the program signs, as text; '' for none. */
+  readonly key: string;
+}
+
+export const carriedWebhook = ({ url, events, key }: SourceWebhook, table: EventTable): Pick<CarriedSettings, 'webhooks' | 'lost'> => {
+  if (url === '') return { webhooks: [], lost: [] };
+  const names = events.map((name) => name.trim()).filter((name) => name !== '');
+  const mapped = mapEvents(names, table);
+  const secret = secretOf(key);
+  const webhook = webhookOf({ url, events: mapped.events, secret });
+  const lost = mapped.lost.length > 0 ? [`webhook: no events are like ${mapped.lost.join(', ')}`] : [];
+  return webhook === null ? { webhooks: [], lost } : { webhooks: [webhook], lost: [...lost, ...signatureNotes(key, secret)] };
 };

@@ -1,8 +1,7 @@
 /** Signal records that came from whatsmeow's form go on, with a peer on Signal's own library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { senderKeyOf } from '#src/moving/whatsmeow/sender-key-record.ts';
-import { type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/session-record.ts';
+import { senderKeyOf, type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/records.ts';
 import { quietConsole, repairSenderKeys } from '#src/platform/link/library-patches.ts';
 import { type End, SignalPeer } from '#test/second-opinion/ends.ts';
 import { SignalGroupPeer } from '#test/second-opinion/group-peer.ts';

@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { whatsmeowReader } from '#src/moving/whatsmeow/plain.ts';
+import { whatsmeowReader } from '#src/moving/whatsmeow/found.ts';
 import { madeDevice } from '#test/support/whatsmeow/made.ts';
 import { keysOf, sessionOf } from '#test/support/whatsmeow/paired.ts';
 import { options, readAll, storeOf, testPlaces, told } from '#test/support/whatsmeow/reading.ts';

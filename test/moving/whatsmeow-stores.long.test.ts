@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type AuthenticationCreds, proto } from '@whiskeysockets/baileys';
 import type { SourceOptions } from '#src/moving/session.ts';
-import { whatsmeowReader } from '#src/moving/whatsmeow/plain.ts';
+import { whatsmeowReader } from '#src/moving/whatsmeow/found.ts';
 import { eventually, opened, openSandbox, type TestSandbox } from '#test/sandbox/client.ts';
 import { testDatabase } from '#test/support/database.ts';
 import {

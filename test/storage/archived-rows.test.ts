@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chat, Message } from '#actors/model.ts';
 import { EpochLost, type ArchivedRows } from '#actors/ports.ts';
-import { linesOfRows, rowsIn } from '#src/moving/archived-rows.ts';
+import { linesOfRows, rowsIn } from '#src/moving/archived.ts';
 import { chat, instance, message, owner } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

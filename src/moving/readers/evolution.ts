@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { entriesOf, type Hash, keysInFields, readDump, sessionOfFields } from '../fields.ts';
+import { entriesOf, type Hash, keysInFields, readDump, sessionOfFields } from '../library-form.ts';
 import { openSourceDatabase, type SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, type Reader, type SessionKey, SourceFault, type SourceOptions } from '../session.ts';
 import { headersOf, mapEvents, proxyUrl, textOf, textsOf, webhookOf } from '../settings.ts';

@@ -1,6 +1,5 @@
 /** fazer-ai/baileys-api: one Redis hash a connection, whose key has the number. */
-import { entriesOf, keysInFields, readDump, sessionOfFields } from '../fields.ts';
-import { readJson } from '../library-form.ts';
+import { entriesOf, keysInFields, readDump, readJson, sessionOfFields } from '../library-form.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { recordOf, textOf, webhookOf } from '../settings.ts';
 import { neededPath } from './folder.ts';

@@ -1,13 +1,18 @@
-/** The multi-file folder of the client library: `creds.json` and a file for each key. One folder is one session; a folder of folders is several. */
+/**
+ * The multi-file folder of the client library: `creds.json` and one file for each key. Folders are read for an import and written for an
+ * export.
+ */
 import { readFileSync, statSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AuthenticationCreds } from '@whiskeysockets/baileys';
+import { encodeCredentials, encodeKey } from '../../platform/keys/key-codec.ts';
 import { idOfFile, isCarried, readCredentials, readJson, readKey, splitName } from '../library-form.ts';
 import {
   type CarriedSettings,
   type Found,
+  type FoundSession,
   noSettings,
   type Reader,
   type SessionKey,
@@ -15,6 +20,9 @@ import {
   type SourceOptions,
   type SourceState,
 } from '../session.ts';
+
+// The multi-file folder of the client library: `creds.json` and a file for each key. One folder is one session; a folder of folders is
+// several.
 
 const credentialsFile = 'creds.json';
 /** No file of a session is larger, in bytes. */
@@ -128,4 +136,45 @@ export const folderReader: Reader = {
   examples: ['npm run import -- --from folder --path ./auth_info', 'npm run import -- --from folder --path ./sessions --only shop'],
   upload: { kind: 'folder', takes: 'a tar archive of the folder with creds.json, or of a folder of such folders' },
   read,
+};
+
+// Writes a session as a multi-file folder of the client library.
+
+/** Returns the library's file name of a key. */
+const fileOf = (type: string, id: string): string => `${type}-${id.replaceAll('/', '__').replaceAll(':', '-')}.json`;
+
+/** A name that is one folder on any system. */
+export const folderName = (name: string): string => {
+  const plain = name
+    .replaceAll(/[^\p{L}\p{N}._ -]/gu, '-')
+    .replace(/^[. ]+/, '')
+    .trim();
+  return plain === '' ? 'session' : plain.slice(0, 80);
+};
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Writes the folder under a temporary name and gives it its name at the end, so that it is whole or absent. Throws `SourceFault` when something is there
+ * already. `used`: names of this export, so that sessions of one name get a number. Resolves with the path.
+ */
+export const writeFolder = async (session: FoundSession, into: string, used: Set<string>): Promise<string> => {
+  const plain = folderName(session.name);
+  let name = plain;
+  for (let number = 2; used.has(name); number += 1) name = `${plain}-${number}`;
+  used.add(name);
+  const path = join(into, name);
+  if (await exists(path)) throw new SourceFault(`${path} is there already`);
+  const unfinished = `${path}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  const write = (file: string, text: string): Promise<void> => writeFile(join(unfinished, file), text, { mode: 0o600, flag: 'wx' });
+  for await (const { type, id, value } of session.keys()) await write(fileOf(type, id), encodeKey(value));
+  await write('creds.json', encodeCredentials(session.creds));
+  await rename(unfinished, path);
+  return path;
 };

@@ -1,11 +1,28 @@
 /** A device of a whatsmeow store as a session that can be imported. */
-import { type CarriedSettings, type Found, noSettings, type SessionKey, type SourceState } from '../session.ts';
-import { bareUser } from './addresses.ts';
-import { credentialsOf } from './device.ts';
-import { identityOf, libraryAddress, mappingKeys, preKeyOf, senderKeyIn, sessionOf, sharedKeyOf, tokenKeys, tokenOf } from './key-rows.ts';
-import { BrokenRow, type Row, textIn } from './rows.ts';
-import { UnreadableRecord } from './signal-json.ts';
-import { tables, type WhatsmeowStore } from './store.ts';
+import {
+  type CarriedSettings,
+  type Found,
+  noSettings,
+  type Reader,
+  type SessionKey,
+  type SourceOptions,
+  type SourceState,
+} from '../session.ts';
+import {
+  credentialsOf,
+  identityOf,
+  libraryAddress,
+  mappingKeys,
+  preKeyOf,
+  senderKeyIn,
+  sessionOf,
+  sharedKeyOf,
+  tokenKeys,
+  tokenOf,
+} from './device.ts';
+import { UnreadableRecord } from './records.ts';
+import { bareUser, BrokenRow, type Row, textIn } from './rows.ts';
+import { mainPlace, tables, WhatsmeowStore, withDatabases } from './store.ts';
 
 export interface Around {
   readonly name: string;
@@ -106,4 +123,24 @@ export const foundDevice = async (store: WhatsmeowStore, device: Row, around: Ar
     if (!(error instanceof BrokenRow)) throw error;
     return { found: 'refused', name, reason: `its row of whatsmeow_device cannot be used: ${error.message}` };
   }
+};
+
+// Any store of whatsmeow, of a program whose own tables nobody here knows.
+
+const read = (options: SourceOptions): AsyncIterable<Found> =>
+  withDatabases(options.signal, async function* (open) {
+    const main = await open(await mainPlace(options, ['whatsapp.db', 'main.db', 'gows.db', 'store.db']));
+    const keys = options.keys === null ? undefined : await open(options.keys);
+    const store = new WhatsmeowStore(main, keys);
+    for (const device of await store.devices()) yield await foundDevice(store, device, { name: numberOf(device) });
+  });
+
+export const whatsmeowReader: Reader = {
+  title: 'a database of whatsmeow (SQLite file or PostgreSQL)',
+  examples: [
+    'npm run import -- --from whatsmeow --path ./store.db',
+    'npm run import -- --from whatsmeow --url postgres://user:password@localhost/bot',
+  ],
+  upload: { kind: 'file', takes: 'an SQLite database of whatsmeow' },
+  read,
 };

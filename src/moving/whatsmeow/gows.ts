@@ -2,12 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { foldersIn } from '../readers/folder.ts';
-import { configIn, nameOf, wahaSettings } from '../readers/waha.ts';
-import { sessionDatabases } from '../readers/waha-databases.ts';
+import { configIn, nameOf, sessionDatabases, wahaSettings } from '../readers/waha.ts';
 import { type CarriedSettings, type Found, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { foundDevice, numberOf } from './found.ts';
-import { withDatabases } from './open.ts';
-import { WhatsmeowStore } from './store.ts';
+import { WhatsmeowStore, withDatabases } from './store.ts';
 
 const databaseFile = 'gows.db';
 

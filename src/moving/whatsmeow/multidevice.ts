@@ -2,12 +2,10 @@
 import { dirname, join, resolve } from 'node:path';
 import type { SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, type SourceOptions } from '../session.ts';
-import { bareUser, deviceJid } from './addresses.ts';
+import { bareUser, deviceJid, type Row, textIn } from './rows.ts';
 import { foundDevice, numberOf } from './found.ts';
-import { exists, fileIn, mainPlace, withDatabases } from './open.ts';
-import { type Row, textIn } from './rows.ts';
-import { WhatsmeowStore } from './store.ts';
-import { carriedWebhook, type EventTable, named } from './webhook.ts';
+import { exists, fileIn, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
+import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
 /** `docs/webhook-payload.md` of 2026-08. */
 export const multideviceEvents: EventTable = {

@@ -1,4 +1,11 @@
-/** Values of rows as `pg` and `node:sqlite` give them: checked before they are used, and never shown. */
+/**
+ * Values of rows of whatsmeow: checked before use and never shown, with the names of people and devices and the public halves of private
+ * keys.
+ */
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { KeyPair } from '@whiskeysockets/baileys';
+
+// Values of rows as `pg` and `node:sqlite` give them: checked before they are used, and never shown.
 
 /** A row that cannot be used; `message` is a clause without any value. */
 export class BrokenRow extends Error {
@@ -29,3 +36,62 @@ export const textIn = (row: Row, column: string): string => {
   const value = row[column];
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 };
+
+// Names of people and devices as whatsmeow and as the client library write them, and the mapping between numbers and LIDs.
+
+/** `user[_domain]`: both programs write it alike. */
+const isUser = /^[^\s:@.]+$/;
+const isDevice = /^\d+$/;
+
+/** Suffixes of a user, beside none for a number. */
+const lidDomain = '_1';
+const hostedDomain = '_128';
+const hostedLidDomain = '_129';
+
+/** Splits `user:device` of whatsmeow at its last colon. Returns null for another text. */
+export const addressOf = (text: string): { readonly user: string; readonly device: string } | null => {
+  const at = text.lastIndexOf(':');
+  const [user, device] = [text.slice(0, at), text.slice(at + 1)];
+  return at > 0 && isUser.test(user) && isDevice.test(device) ? { user, device } : null;
+};
+
+/** Returns the user of an address or a jid, without domain, agent and device. */
+export const bareUser = (text: string): string => /^[^_.:@]*/.exec(text)?.[0] ?? '';
+
+/** Numbers and LIDs of the same people, users without a server. */
+export interface LidMap {
+  readonly lidOf: ReadonlyMap<string, string>;
+}
+
+/** Returns the LID under which the library looks for sessions and identities of this user. Returns null for LIDs and for numbers without a mapping. */
+export const lidUserOf = ({ lidOf }: LidMap, user: string): string | null => {
+  const [bare = '', domain] = user.split('_');
+  const lid = lidOf.get(bare);
+  if (lid === undefined) return null;
+  if (domain === undefined) return `${lid}${lidDomain}`;
+  return `_${domain}` === hostedDomain ? `${lid}${hostedLidDomain}` : null;
+};
+
+/** Returns the jid under which the library looks for the privacy token of a person. */
+export const tokenJid = ({ lidOf }: LidMap, jid: string): string => {
+  const lid = jid.endsWith('@s.whatsapp.net') ? lidOf.get(bareUser(jid)) : undefined;
+  return lid === undefined ? jid : `${lid}@lid`;
+};
+
+/** Brings the jid of an own device to the form of schema 5 and later: `number.0:device` becomes `number:device`. */
+export const deviceJid = (jid: string): string => jid.replace(/\.0(?=[:@])/, '');
+
+// Public halves of the private keys that whatsmeow stores alone.
+
+/** PKCS #8 for X25519, up to the 32 bytes of the key (RFC 8410). */
+const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const keyLength = 32;
+
+/** Computes the public half, which takes 0.15 ms. Clamping the private key would not change it. */
+export const keyPairOf = (secret: Buffer): KeyPair => {
+  const key = createPrivateKey({ key: Buffer.concat([pkcs8, secret]), format: 'der', type: 'pkcs8' });
+  return { private: secret, public: createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-keyLength) };
+};
+
+/** Puts the type of the curve before a public key, as the library stores identities. */
+export const withCurveType = (key: Buffer): Buffer => Buffer.concat([Buffer.from([5]), key]);

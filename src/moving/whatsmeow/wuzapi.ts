@@ -3,12 +3,10 @@ import { createDecipheriv } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { SourceDatabase } from '../postgres.ts';
 import { type CarriedSettings, type Found, type Reader, SourceFault, type SourceOptions, type SourceState } from '../session.ts';
-import { bareUser, deviceJid } from './addresses.ts';
+import { bareUser, deviceJid, type Row, textIn } from './rows.ts';
 import { foundDevice, numberOf } from './found.ts';
-import { exists, mainPlace, withDatabases } from './open.ts';
-import { type Row, textIn } from './rows.ts';
-import { WhatsmeowStore } from './store.ts';
-import { carriedWebhook, type EventTable, named } from './webhook.ts';
+import { exists, mainPlace, WhatsmeowStore, withDatabases } from './store.ts';
+import { carriedWebhook, type EventTable, named } from '../settings.ts';
 
 /** `constants.go` of 2026. */
 export const wuzapiEvents: EventTable = {

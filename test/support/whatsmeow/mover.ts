@@ -9,8 +9,7 @@ import {
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
-import { senderKeyOf } from '#src/moving/whatsmeow/sender-key-record.ts';
-import { type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/session-record.ts';
+import { senderKeyOf, type SessionRecord, sessionRecordOf } from '#src/moving/whatsmeow/records.ts';
 import { quietLog } from '#test/platform/setup.ts';
 import { goSenderKeyOf, goSessionOf } from './records.ts';
 

@@ -1,7 +1,7 @@
 /** Signal records of the client library as whatsmeow would have stored them: what `src/moving/whatsmeow` reads, made the other way round. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type AuthenticationCreds, BufferJSON, generateSignalPubKey } from '@whiskeysockets/baileys';
-import type { SessionEntry, SessionRecord } from '#src/moving/whatsmeow/session-record.ts';
+import type { SessionEntry, SessionRecord } from '#src/moving/whatsmeow/records.ts';
 
 type Chain = SessionEntry['_chains'][string];
 

@@ -5,7 +5,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type AuthenticationCreds, proto } from '@whiskeysockets/baileys';
 import { Client } from 'pg';
-import type { SessionRecord } from '#src/moving/whatsmeow/session-record.ts';
+import type { SessionRecord } from '#src/moving/whatsmeow/records.ts';
 import { goSenderKeyOf, goSessionOf } from './records.ts';
 
 /** The state of a device; keys under `<type> <id>`. */

@@ -1,15 +1,92 @@
-/** Signal sessions of whatsmeow as records of libsignal-node. Both count a chain from another end and keep other things of it. */
-import {
-  bytesOf,
-  type GoObject,
-  listOf,
-  numberOf,
-  objectOf,
-  parseRecord,
-  privateLength,
-  publicLength,
-  secretLength,
-} from './signal-json.ts';
+/** Signal records of whatsmeow as records of the client library: the JSON of libsignal-protocol-go, sender keys, and sessions. */
+import { BufferJSON } from '@whiskeysockets/baileys';
+
+// The JSON in which whatsmeow stores Signal records (libsignal-protocol-go, `state/record`): names of Go fields, bytes in base64 or null.
+
+/** A record that cannot be carried over; `message` is a clause without any of its content. */
+export class UnreadableRecord extends Error {
+  override readonly name = 'UnreadableRecord';
+}
+
+type GoObject = Readonly<Record<string, unknown>>;
+
+/** Forks of whatsmeow store other forms, of which nothing is known. */
+export const foreignForm = 'the record is not in the JSON form of whatsmeow';
+const broken = 'the record is broken';
+
+const firstByte = '{'.charCodeAt(0);
+
+const parseRecord = (record: Uint8Array): GoObject => {
+  if (record[0] !== firstByte) throw new UnreadableRecord(foreignForm);
+  try {
+    return JSON.parse(Buffer.from(record).toString()) as GoObject;
+  } catch {
+    // The parser's sentence would quote the record.
+    throw new UnreadableRecord(broken);
+  }
+};
+
+/** Returns the value when it is an object. Throws `UnreadableRecord`, like all functions of this file. */
+const objectOf = (value: unknown): GoObject => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnreadableRecord(broken);
+  return value as GoObject;
+};
+
+/** Returns a list of objects. Go writes null for an empty slice. */
+const listOf = (value: unknown): readonly GoObject[] => {
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) throw new UnreadableRecord(broken);
+  return value.map(objectOf);
+};
+
+/** Decodes bytes of exactly this length. */
+const bytesOf = (value: unknown, length: number): Buffer => {
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : null;
+  if (bytes?.length !== length) throw new UnreadableRecord(broken);
+  return bytes;
+};
+
+/** Returns a `uint32` of Go. */
+const numberOf = (value: unknown): number => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) throw new UnreadableRecord(broken);
+  return value;
+};
+
+const privateLength = 32;
+/** A public key with the type of the curve before it. */
+const publicLength = 33;
+const secretLength = 32;
+
+// Sender keys of whatsmeow as records of the client library. Everything of them converts.
+
+/** Returns the private half of a signing key. Keys of others have none: whatsmeow writes null at first, and zeros after it has read the record. */
+const privateOf = (value: unknown): Buffer => {
+  if (value === null || value === undefined || value === '') return Buffer.alloc(0);
+  const bytes = bytesOf(value, privateLength);
+  return bytes.every((byte) => byte === 0) ? Buffer.alloc(0) : bytes;
+};
+
+const stateOf = (state: GoObject) => {
+  const chain = objectOf(state['SenderChainKey']);
+  return {
+    senderKeyId: numberOf(state['KeyID']),
+    senderChainKey: { iteration: numberOf(chain['Iteration']), seed: bytesOf(chain['ChainKey'], secretLength) },
+    senderSigningKey: { public: bytesOf(state['SigningKeyPublic'], publicLength), private: privateOf(state['SigningKeyPrivate']) },
+    senderMessageKeys: listOf(state['Keys']).map((key) => ({
+      iteration: numberOf(key['Iteration']),
+      seed: bytesOf(key['Seed'], secretLength),
+    })),
+  };
+};
+
+/** Converts a record to JSON text in a Buffer, as the library stores it. Returns null for a record without any key. Throws `UnreadableRecord`. */
+export const senderKeyOf = (record: Uint8Array): Buffer | null => {
+  // whatsmeow keeps the newest key first, the library keeps it last.
+  const states = listOf(parseRecord(record)['SenderKeyStates']).map(stateOf).toReversed();
+  return states.length === 0 ? null : Buffer.from(JSON.stringify(states, BufferJSON.replacer));
+};
+
+// Signal sessions of whatsmeow as records of libsignal-node. Both count a chain from another end and keep other things of it.
 
 interface Chain {
   readonly chainKey: { readonly counter: number; readonly key: string };
