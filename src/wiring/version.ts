@@ -2,7 +2,7 @@
 import type { Log, SettingStore, Time } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { trustAddress } from '../platform/wire/trust.ts';
-import { dispatcherThrough } from '../platform/proxy/agents.ts';
+import { dispatcherThrough } from '../platform/proxy/route.ts';
 import { platformAddress } from '../platform/proxy/check.ts';
 import { createTunnel } from '../platform/proxy/tunnel.ts';
 import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';

@@ -5,8 +5,8 @@ import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from
 import type { Message } from '#actors/model.ts';
 import { contentView, spelled } from '#src/contract/message.ts';
 import { contentJson } from '#src/platform/events/library-values.ts';
-import type { Directory } from '#src/platform/wire/directory.ts';
-import { convertMessage } from '#src/platform/events/from-message.ts';
+import type { Directory } from '#src/platform/wire/jid.ts';
+import { convertMessage } from '#src/platform/events/from-messages.ts';
 
 const me = { pn: '5511900000001@s.whatsapp.net', lid: '111111111111111@lid', name: 'Ana' };
 const friend = { pn: '5511900000002@s.whatsapp.net', lid: '222222222222222@lid' };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Message } from '#actors/model.ts';
-import { createDeviceCache } from '#src/platform/link/device-lists.ts';
+import { createDeviceCache } from '#src/platform/link/socket-config.ts';
 import { followAcks, type FollowedAcks } from '#src/platform/link/sent-acks.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';

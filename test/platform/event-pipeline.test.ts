@@ -7,7 +7,7 @@ import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { AuthState } from '#src/platform/keys/auth-state.ts';
-import type { Directory } from '#src/platform/wire/directory.ts';
+import type { Directory } from '#src/platform/wire/jid.ts';
 import type { BaileysEvent } from '#src/platform/events/library-values.ts';
 import { createEventPipeline } from '#src/platform/events/event-pipeline.ts';
 import { encryptVote } from '#src/sandbox/polls.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { Directory } from '#src/platform/wire/directory.ts';
+import type { Directory } from '#src/platform/wire/jid.ts';
 import { type BaileysEvent, fromBaileys } from '#src/platform/events/from-baileys.ts';
 
 const friend = '5511900000002@s.whatsapp.net';

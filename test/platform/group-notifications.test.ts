@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import { fromGroupNotification } from '#src/platform/events/from-groups.ts';
-import { groupOfNode, outcomesIn } from '#src/platform/events/group-nodes.ts';
+import { fromGroupNotification, groupOfNode, outcomesIn } from '#src/platform/events/from-groups.ts';
 import { plainDirectory as directory } from './plain-directory.ts';
 
 const id = '1203@g.us';

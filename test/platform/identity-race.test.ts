@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { addTransactionCapability, type BinaryNode } from '@whiskeysockets/baileys';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
 import type { BaileysEvent } from '#src/platform/events/library-values.ts';
-import { Identities, type IdentitiesParts } from '#src/platform/inbound/identity-notices.ts';
+import { Identities, type IdentitiesParts } from '#src/platform/inbound/notices.ts';
 import { GroupKeys } from '#src/platform/keys/group-keys.ts';
 import { createFakeVault } from '#test/fakes/vault.ts';
 import { startGateway } from './parties.ts';

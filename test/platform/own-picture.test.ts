@@ -1,7 +1,7 @@
 /** The account's own picture: found after the login, followed when it changes, looked up at a pace that all sessions share. */
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { createPicturePace, OwnPicture } from '#src/platform/events/own-picture.ts';
+import { createPicturePace, OwnPicture } from '#src/platform/link/pictures.ts';
 import { pair } from '#test/sandbox/client.ts';
 import { type Bench, connected, startBench } from './setup.ts';
 

@@ -11,16 +11,15 @@ import { aesDecryptGCM, aesEncryptGCM, decodeBinaryNode, encodeBinaryNode, hmacS
 import { Curve } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
 import { createBaileysLogger } from '#src/platform/app-state/baileys-logger.ts';
-import { closeOf, isSilent, ownCloses, silenceOf } from '#src/platform/wire/close-cause.ts';
+import { closeOf, isSilent, lostAnswer, notSent, ownCloses, silenceOf } from '#src/platform/wire/outcomes.ts';
 import { passKeysAsObjects, quietConsole, repairStanzaWords } from '#src/platform/link/library-patches.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/wire/jid.ts';
 import type { OpenOptions } from '#actors/ports.ts';
 import { browserOf, companionOf } from '#src/platform/link/link-code.ts';
 import { done } from '#actors/model.ts';
-import { lostAnswer, notSent } from '#src/platform/wire/outcomes.ts';
 import { Transmissions } from '#src/platform/outbound/transmissions.ts';
 import { trustAddress } from '#src/platform/wire/trust.ts';
-import { createTtlCache } from '#src/platform/link/device-lists.ts';
+import { createTtlCache } from '#src/platform/link/socket-config.ts';
 import { verifySignature } from '#src/platform/wire/signatures.ts';
 import { quietLog } from './setup.ts';
 

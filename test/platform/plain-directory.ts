@@ -1,5 +1,5 @@
 /** A directory that knows the account and nobody else. */
-import type { Directory } from '#src/platform/wire/directory.ts';
+import type { Directory } from '#src/platform/wire/jid.ts';
 
 export const plainDirectory: Directory = {
   me: { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { LTHashState, WAPatchName } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { Directory } from '#src/platform/wire/directory.ts';
+import type { Directory } from '#src/platform/wire/jid.ts';
 import { type Mutation, removeAction, setAction } from '#src/platform/app-state/actions.ts';
 import type { PatchNotes } from '#src/platform/keys/patch-notes.ts';
 import { createSharedState, type SharedState } from '#src/platform/app-state/shared-state.ts';

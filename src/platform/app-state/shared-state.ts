@@ -22,12 +22,10 @@ import type { BaileysEvent } from '../events/library-values.ts';
 import { fromBaileys } from '../events/from-baileys.ts';
 import { KeyRequests, outsideTransactions } from '../keys/forged-keys.ts';
 import type { PatchNotes } from '../keys/patch-notes.ts';
-import type { Directory } from '../wire/directory.ts';
-import { personServer } from '../wire/jid.ts';
+import { type Directory, personServer } from '../wire/jid.ts';
 import { answered, notSent, refusedAs } from '../wire/outcomes.ts';
-import { type Mutation, REMOVE } from './actions.ts';
+import { encodePatch, type Mutation, REMOVE, type SharedKey } from './actions.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
-import { encodePatch, type SharedKey } from './codec.ts';
 
 // Translates own mutations into entries. The library's own reading of mutations is used, so that a change by the API and a change on the
 // phone cannot differ.

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { decryptEventResponse, decryptPollVote, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { addressesOf, type Directory } from '../wire/directory.ts';
-import { bare } from '../wire/jid.ts';
+import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 import { openEdit, type SecretContext } from '../wire/stanza-codec.ts';
 import { contentJson } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';

@@ -3,16 +3,14 @@ import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Group, Message } from '#actors/model.ts';
 import { StorageFailure, type Log } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
-import { type Directory, mappingKey } from '../wire/directory.ts';
-import type { BaileysEvent } from './library-values.ts';
+import { bare, type Directory, isLid, isPerson, mappingKey } from '../wire/jid.ts';
+import { type BaileysEvent, createSeenPeople } from './library-values.ts';
 import { fromBaileys } from './from-baileys.ts';
 import { isOwnDeletion, jidsOfSharedAction } from './from-chats.ts';
 import { createMemberNumbers, hasRight, type MemberNumbersOptions, needsRight } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
-import { bare, isLid, isPerson } from '../wire/jid.ts';
 import { createStorageRetry } from '../wire/vault.ts';
-import { createSeenPeople } from './people.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 

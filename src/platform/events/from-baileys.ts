@@ -1,9 +1,9 @@
 /** One switch over everything that Baileys reports: what becomes an entry, and what is left out, on purpose. */
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { BaileysEvent } from './library-values.ts';
+import { type BaileysEvent, fromAddressPairs } from './library-values.ts';
 import type { Reading } from './answers.ts';
-import type { Directory } from '../wire/directory.ts';
+import type { Directory } from '../wire/jid.ts';
 import { fromCall } from './from-calls.ts';
 import {
   fromAddressBook,
@@ -22,7 +22,6 @@ import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromMessage } from './from-messages.ts';
 import { fromChannel } from './from-posts.ts';
-import { fromAddressPairs } from './people.ts';
 import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-receipts.ts';
 
 export type { BaileysEvent } from './library-values.ts';

@@ -1,8 +1,7 @@
 /** Calls: those that ring now, and those that the phone remembers. */
 import { proto, type WACallEvent, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, Entry } from '#actors/model.ts';
-import { chatOf, type Directory, personOf } from '../wire/directory.ts';
-import { isGroup } from '../wire/jid.ts';
+import { chatOf, type Directory, isGroup, personOf } from '../wire/jid.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 

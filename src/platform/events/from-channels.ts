@@ -2,7 +2,7 @@
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { type Channel, channelOf, type ChannelPatch, type ChannelPicture, type ChatPatch, type Entry } from '#actors/model.ts';
 import type { DefinitionStore } from '#actors/ports.ts';
-import { type Directory, isMe } from '../wire/directory.ts';
+import { type Directory, isMe } from '../wire/jid.ts';
 import { mexNews, objectOf } from '../wire/outcomes.ts';
 import { ask, channelIn, mutedBy, roleOf } from './channel-queries.ts';
 

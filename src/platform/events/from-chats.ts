@@ -4,8 +4,7 @@
  */
 import type { BaileysEventMap, Chat, ChatUpdate, Contact, proto } from '@whiskeysockets/baileys';
 import { type ChatPatch, type Entry, identityChangedAt, type Label } from '#actors/model.ts';
-import { chatOf, type Directory, isMe } from '../wire/directory.ts';
-import { isGroup } from '../wire/jid.ts';
+import { chatOf, type Directory, isGroup, isMe } from '../wire/jid.ts';
 import { numberOf, type SharedAction } from './library-values.ts';
 
 // Chats and the people in them: names, marks and counters, as the phone shares them with its devices.

@@ -2,11 +2,10 @@
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
-import { type Directory, chatOf } from '../wire/directory.ts';
+import { chatOf, type Directory, isGroup, statusJid } from '../wire/jid.ts';
 import { pastCall } from './from-calls.ts';
 import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './from-chats.ts';
-import { type Converted, convertMessage } from './from-message.ts';
-import { isGroup, statusJid } from '../wire/jid.ts';
+import { type Converted, convertMessage } from './from-messages.ts';
 import { unwrapped } from './message-kinds.ts';
 
 /** Items of one batch, and bytes of it with some room for what the interface adds. */

@@ -1,8 +1,7 @@
 /** Posts of channels that arrive, and what becomes of them: other contents, deletions, views and reactions. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Entry, type ListedPost, newPost, type PostCounts } from '#actors/model.ts';
-import type { Directory } from '../wire/directory.ts';
-import { bare } from '../wire/jid.ts';
+import { bare, type Directory } from '../wire/jid.ts';
 import { fromMessage } from './from-messages.ts';
 import { contentJson } from './library-values.ts';
 

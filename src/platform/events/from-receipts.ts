@@ -7,9 +7,8 @@ import {
   type WAMessageUpdate,
 } from '@whiskeysockets/baileys';
 import type { Entry, MessageStatus, PresenceChange } from '#actors/model.ts';
-import { addressesOf, chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
-import { bare, isGroup, statusJid } from '../wire/jid.ts';
-import { statusOf } from './from-message.ts';
+import { addressesOf, bare, chatOf, type Directory, isGroup, isMe, personOf, statusJid } from '../wire/jid.ts';
+import { statusOf } from './from-messages.ts';
 import { numberOf } from './library-values.ts';
 
 const { Status } = proto.WebMessageInfo;

@@ -14,11 +14,10 @@ import {
 } from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
-import type { Directory } from '../wire/directory.ts';
+import type { Directory } from '../wire/jid.ts';
 import { Communities } from './communities.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
-import { goneEntries, wholeEntries } from './from-groups.ts';
-import { groupOfNode } from './group-nodes.ts';
+import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
 
 /** The account's groups as they are stored. */
 export interface StoredGroups {

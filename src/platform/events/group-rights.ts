@@ -2,8 +2,7 @@
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
-import { type Directory, personOf } from '../wire/directory.ts';
-import { bare, isGroup, isLid } from '../wire/jid.ts';
+import { bare, type Directory, isGroup, isLid, personOf } from '../wire/jid.ts';
 import type { BaileysEvent } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 

@@ -1,7 +1,7 @@
 /** Tells the durable inbox which messages the library's events have carried, and whether what they point to has come. */
 import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';
-import type { Directory } from '../wire/directory.ts';
+import type { Directory } from '../wire/jid.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { DurableInbox } from './durable-inbox.ts';
 

@@ -6,7 +6,7 @@
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
-import { ownCloses } from '../wire/close-cause.ts';
+import { ownCloses } from '../wire/outcomes.ts';
 import { ackHeld, HeldAcks, withHeldAck } from './held-acks.ts';
 import { isUnsealed } from './forgeries.ts';
 import { statusJid } from '../wire/jid.ts';

@@ -1,7 +1,6 @@
 /** Stanzas that nobody honest sends: the durable inbox drops them before the library believes them. */
 import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
-import { type Directory, isMe } from '../wire/directory.ts';
-import { isChannel } from '../wire/jid.ts';
+import { type Directory, isChannel, isMe } from '../wire/jid.ts';
 
 /** Posts of a channel are public, so they are not encrypted. In any other chat an attacker in between has made up a text without encryption. */
 export const isUnsealed = ({ attrs, content }: BinaryNode): boolean =>

@@ -12,10 +12,8 @@ import type { BaileysEvent } from '../events/library-values.ts';
 import { type ContactToken, keepToken } from '../keys/contact-tokens.ts';
 import type { SpentKeys } from '../keys/spent-keys.ts';
 import { bare, isChannel, isLid, isPerson, statusJid, userOf } from '../wire/jid.ts';
-import { withOwnNotifications } from './group-notifications.ts';
-import type { Identities } from './identity-notices.ts';
+import { type Identities, withOwnNotifications, withPreKeyNotices } from './notices.ts';
 import type { Handlers } from './durable-inbox.ts';
-import { withPreKeyNotices } from './pre-key-notices.ts';
 
 // Stanzas of channels, taken from the library: it does not read the number of a post, and not whether the post is new, changed or deleted. It knows
 // forms of notifications that the platform does not send.

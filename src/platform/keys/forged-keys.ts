@@ -2,8 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
-import { addressesOf, type Directory } from '../wire/directory.ts';
-import { bare } from '../wire/jid.ts';
+import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 
 /** People that are remembered, up to twice as many. */
 const most = 500;

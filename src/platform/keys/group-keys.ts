@@ -11,8 +11,7 @@ import type { SignalDataSet, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Group } from '#actors/model.ts';
 import { StorageFailure } from '#actors/ports.ts';
 import { outsideTransactions } from './forged-keys.ts';
-import { type Directory, isMe } from '../wire/directory.ts';
-import { isGroup, userOf } from '../wire/jid.ts';
+import { type Directory, isGroup, isMe, userOf } from '../wire/jid.ts';
 import type { AuthState } from './auth-state.ts';
 import { type DeviceMap, memoryType } from './group-maps.ts';
 

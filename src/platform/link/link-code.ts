@@ -16,7 +16,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { type deviceBrowsers, deviceSystems } from '#actors/model.ts';
 import type { Close, OpenOptions } from '#actors/ports.ts';
-import { closeOf, ownCloses } from '../wire/close-cause.ts';
+import { closeOf, ownCloses } from '../wire/outcomes.ts';
 
 // The name of the linked device. The phone's list of linked devices shows `DeviceProps`, where every name is allowed. The request of a
 // pairing code names a browser and a system of a fixed list. The platform refuses other names with 400.

@@ -12,7 +12,7 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import type { Close, OpenOptions, PasskeyStep, PlatformFact } from '#actors/ports.ts';
-import { ownCloses } from '../wire/close-cause.ts';
+import { ownCloses } from '../wire/outcomes.ts';
 import { browserOf, codeRefusal, companionOf, deviceTypeOf, LinkCode, platform, type QuerySocket } from './link-code.ts';
 import { PasskeyPairing } from './passkey.ts';
 

@@ -1,4 +1,7 @@
-/** The account of a connection: its identity, the accounts that it may not have, its privacy settings, and the people whom it blocks. */
+/**
+ * The account of a connection: its identity, the accounts that it may not have, its privacy settings, and the disappearing times of its
+ * chats.
+ */
 import {
   type BinaryNode,
   getBinaryNodeChild,
@@ -7,12 +10,12 @@ import {
   S_WHATSAPP_NET,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import type { Identity } from '#actors/ports.ts';
+import type { ChatPatch, Entry } from '#actors/model.ts';
+import type { ChatTimer, Identity } from '#actors/ports.ts';
 import type { GroupCache } from '../events/group-cache.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { AuthState } from '../keys/auth-state.ts';
-import { type Directory, mappedJid } from '../wire/directory.ts';
-import { bare, userOf } from '../wire/jid.ts';
+import { bare, chatOf, type Directory, mappedJid, userOf } from '../wire/jid.ts';
 
 // Reads the identity of the account from its credentials.
 
@@ -118,3 +121,50 @@ export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEv
     },
   };
 };
+
+// After how many seconds the messages of each chat of two people disappear: read once when a connection begins, and followed from then on.
+// Groups have theirs in the cache of groups.
+
+const patchesIn = (entry: Entry): readonly ChatPatch[] => {
+  if (entry.kind === 'chat' || entry.kind === 'message') return [entry.chat];
+  if (entry.kind !== 'history') return [];
+  const { past } = entry;
+  if (past.of === 'messages') return past.items.map(({ chat }) => chat);
+  return past.of === 'chats' ? past.items : [];
+};
+
+export class ChatTimers {
+  readonly #directory: Directory;
+  /** Chats without a timer are not in it. */
+  readonly #seconds: Map<string, number>;
+
+  constructor(stored: readonly ChatTimer[], directory: Directory) {
+    this.#directory = directory;
+    this.#seconds = new Map(stored.map(({ chatId, seconds }) => [chatId, seconds]));
+  }
+
+  /** Called with everything that was given to the recorder. */
+  apply(entries: readonly Entry[]): void {
+    for (const entry of entries)
+      for (const { chatId, ephemeralExpiration: seconds, isGroup } of patchesIn(entry)) {
+        if (seconds === undefined || isGroup === true) continue;
+        if (seconds > 0) this.#seconds.set(chatId, seconds);
+        else for (const id of this.#names(chatId)) this.#seconds.delete(id);
+      }
+  }
+
+  /** 0 for never. The chat may have got its timer under the other address of the person. */
+  of(jid: string): number {
+    for (const id of this.#names(jid)) {
+      const seconds = this.#seconds.get(id);
+      if (seconds !== undefined) return seconds;
+    }
+    return 0;
+  }
+
+  #names(jid: string): readonly string[] {
+    if (this.#seconds.size === 0) return [];
+    const { id, pn, lid } = chatOf(this.#directory, jid);
+    return [id, pn, lid];
+  }
+}

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
 import type { GroupCache } from '../events/group-cache.ts';
-import { lookUpNumbers } from '../operations/people.ts';
+import { lookUpNumbers } from '../operations/requests.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
-import type { Directory } from '../wire/directory.ts';
-import { isGroup, isLid, userOf } from '../wire/jid.ts';
+import { type Directory, isGroup, isLid, userOf } from '../wire/jid.ts';
 import { refused } from '../wire/outcomes.ts';
 
 /** One device as the library keeps it, under its user. */

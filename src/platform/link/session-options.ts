@@ -4,18 +4,17 @@ import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import type { StoredChannels } from '../events/from-channels.ts';
 import type { StoredGroups } from '../events/group-cache.ts';
-import { OwnPicture, type PicturePace } from '../events/own-picture.ts';
+import { OwnPicture, type PicturePace, type SmallPictures } from './pictures.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import type { LiveDownloads } from '../outbound/media-stream.ts';
 import type { LiveConnection, Previews } from '../outbound/live-connection.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
-import { chatOf, type Directory } from '../wire/directory.ts';
+import { chatOf, type Directory } from '../wire/jid.ts';
 import type { SharedTurns } from '../wire/frames.ts';
 import type { PairingOffer } from './pairing-offer.ts';
 import type { PlatformClock } from './platform-clock.ts';
-import type { SmallPictures } from './small-pictures.ts';
 
 // The time-outs of a connection.
 

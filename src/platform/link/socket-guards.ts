@@ -8,7 +8,7 @@ import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/bail
 import type { Close } from '#actors/ports.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { type BaileysEvent, keptFromBuffer } from '../events/from-baileys.ts';
-import { closeOf, ownCloses } from '../wire/close-cause.ts';
+import { closeOf, ownCloses } from '../wire/outcomes.ts';
 import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
 import { bare, isGroup } from '../wire/jid.ts';
 

@@ -20,8 +20,7 @@ import {
 } from '#actors/model.ts';
 import type { OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
-import { addressesOf } from '../wire/directory.ts';
-import { isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
+import { addressesOf, isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
 import { answerOf } from '../wire/outcomes.ts';
 import { element } from './requests.ts';
 

@@ -6,9 +6,8 @@ import type { LiveConnection } from '../outbound/live-connection.ts';
 import { answered, type Json, noAdmin, noChannel, objectOf, refused } from '../wire/outcomes.ts';
 import { changedEntries, followedEntries, goneChannelEntries } from '../events/from-channels.ts';
 import { isLid, isPerson, resolveTarget } from '../wire/jid.ts';
-import type { Handlers } from './requests.ts';
+import { type Handlers, lidOf } from './requests.ts';
 import { type Meanings, meant, notAccepted } from './refusal-words.ts';
-import { lidOf } from './people.ts';
 
 const noOwner = refuse('forbidden', 'the account is not the owner of this channel');
 

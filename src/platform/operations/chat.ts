@@ -7,11 +7,9 @@ import { fromBlocklist } from '../events/from-chats.ts';
 import { newMessageId } from '../outbound/compose.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { relay } from '../outbound/relay.ts';
-import { chatOf, type Directory } from '../wire/directory.ts';
-import { bare, isChannel, isGroup, isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
+import { bare, chatOf, type Directory, isChannel, isGroup, isLid, isPerson, personServer, resolveTarget } from '../wire/jid.ts';
 import { answered } from '../wire/outcomes.ts';
-import { lidOf, lookUpNumbers } from './people.ts';
-import { confirmRead, type Handlers } from './requests.ts';
+import { confirmRead, type Handlers, lidOf, lookUpNumbers } from './requests.ts';
 
 // The owner's settings of chats and people, which the phone and the other devices share.
 

@@ -22,8 +22,7 @@ import { compose, contentOf, timed } from '../outbound/compose.ts';
 import { relayPost } from '../outbound/posts.ts';
 import { relay } from '../outbound/relay.ts';
 import { isChannel, isGroup, isLid, isPerson } from '../wire/jid.ts';
-import { lidOf } from './people.ts';
-import type { Handlers } from './requests.ts';
+import { type Handlers, lidOf } from './requests.ts';
 
 const noStar = 'only messages of chats with people and groups can be starred';
 

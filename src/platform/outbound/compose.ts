@@ -3,9 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
-import type { Directory } from '../wire/directory.ts';
-import { convertMessage } from '../events/from-message.ts';
-import { bare, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
+import { bare, type Directory, isChannel, isGroup, isLid, personJid, resolveTarget } from '../wire/jid.ts';
+import { convertMessage } from '../events/from-messages.ts';
 import { audienceOf } from './audience.ts';
 import type { Composer, Recorded } from './composer.ts';
 import {
@@ -15,7 +14,9 @@ import {
   eventEditComposer,
   groupInviteComposer,
   locationComposer,
-} from './content/cards.ts';
+  pollComposer,
+  textComposer,
+} from './content/text.ts';
 import {
   buttonsComposer,
   carouselComposer,
@@ -24,7 +25,6 @@ import {
   pixComposer,
   placeRequestComposer,
 } from './content/interactive.ts';
-import { pollComposer, textComposer } from './content/text.ts';
 import { mediaComposer } from './content/media.ts';
 
 /** Makes an id as the platform's web client does: `3EB0` and 18 digits. Node pools the randomness of UUIDs. The library asks the system for each id. */

@@ -11,11 +11,10 @@ import {
 } from '@whiskeysockets/baileys';
 import { type Message, type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { OperationControl, TakenFile } from '#actors/ports.ts';
-import { type MediaPart, mediaPartOf } from '../events/media-part.ts';
+import { MediaBroken, MediaForged, MediaGone, type MediaPart, mediaPartOf, mediaStream } from './media-stream.ts';
 import { notSent, refused } from '../wire/outcomes.ts';
 import { keyOf } from './about.ts';
 import type { LiveConnection } from './live-connection.ts';
-import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
 
 // Asks the account's phone to put a file on the media host again.
 //

@@ -3,7 +3,7 @@ import type { proto, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Group, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { SharedState } from '../app-state/shared-state.ts';
-import type { Directory } from '../wire/directory.ts';
+import type { Directory } from '../wire/jid.ts';
 import type { ChannelList } from '../events/from-channels.ts';
 import type { RingingCalls } from '../events/from-calls.ts';
 import type { GroupCache } from '../events/group-cache.ts';

@@ -6,8 +6,7 @@ import { notCarried } from '../wire/stanza-codec.ts';
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
 import { refuse } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
-import { closeOf } from '../wire/close-cause.ts';
-import { noAdmin, noChannel, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
+import { closeOf, noAdmin, noChannel, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
 import { stanzaKindOf, stanzaOf } from './stanza.ts';
 import type { Transmission } from './transmissions.ts';
 

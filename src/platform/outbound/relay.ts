@@ -1,12 +1,10 @@
 /** The one way in which a message to a chat leaves: written in the order of the calls, answered by the platform's ack. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Audience, refuse, type Refusal } from '#actors/model.ts';
-import { closeOf } from '../wire/close-cause.ts';
+import { closeOf, noMember, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
 import type { LiveConnection } from './live-connection.ts';
-import type { Directory } from '../wire/directory.ts';
-import { isGroup, isLid, isPerson } from '../wire/jid.ts';
+import { type Directory, isGroup, isLid, isPerson } from '../wire/jid.ts';
 import { readersOf } from './audience.ts';
-import { noMember, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
 import { givenForm, stanzaOf } from './stanza.ts';
 import { addressRefused, refusalText, type Transmission } from './transmissions.ts';
 

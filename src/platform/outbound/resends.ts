@@ -7,9 +7,8 @@ import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, 
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import type { Leaving } from './live-connection.ts';
-import { chatOf, type Directory, isMe, personOf } from '../wire/directory.ts';
+import { chatOf, type Directory, isGroup, isLid, isMe, personOf, statusJid } from '../wire/jid.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
-import { isGroup, isLid, statusJid } from '../wire/jid.ts';
 import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';

@@ -3,8 +3,7 @@ import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
-import { closeOf } from '../wire/close-cause.ts';
-import { askMex, type Json, mexNews, objectOf } from '../wire/outcomes.ts';
+import { askMex, closeOf, type Json, mexNews, objectOf } from '../wire/outcomes.ts';
 
 /** Queries for the number of new chats: as the platform's client asks today, and as it asked before. */
 const capQueries = [

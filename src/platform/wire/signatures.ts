@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { Curve, proto, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { SenderKeyMessage } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-message.js';
 import type { Log } from '#actors/ports.ts';
-import { forgeries } from './close-cause.ts';
+import { forgeries } from './outcomes.ts';
 
 // Verifies XEdDSA signatures over Curve25519 (signal.org/docs/specifications/xeddsa) with Node's Ed25519: 0.2 ms each, where the library in
 // plain JavaScript takes 7 ms.

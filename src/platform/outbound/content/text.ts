@@ -1,10 +1,30 @@
-/** Texts: the content of the message, with the preview of its first link. */
-import { generateWAMessageContent, prepareWAMessageMedia, type proto, type WAUrlInfo } from '@whiskeysockets/baileys';
-import { done, type PollContent, type TextContent } from '#actors/model.ts';
+/** Contents without a file: texts with the preview of their first link, contacts, places, invitations, and events. */
+import { generateWAMessageContent, prepareWAMessageMedia, proto, type WAUrlInfo } from '@whiskeysockets/baileys';
+import { VCard } from 'vcard-creator';
+import {
+  type ChannelInviteContent,
+  type ContactContent,
+  done,
+  type EventContent,
+  type EventEditContent,
+  type EventFacts,
+  type GroupInviteContent,
+  type LocationContent,
+  type Message,
+  type Place,
+  type PollContent,
+  refuse,
+  type Result,
+  type TextContent,
+} from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
-import { answerTo } from '../answers.ts';
-import { type Composer, noUpload, plainComposer } from '../composer.ts';
+import { unwrapped } from '../../events/message-kinds.ts';
+import { isLid, shortMessageId } from '../../wire/jid.ts';
+import { sealEdit } from '../../wire/stanza-codec.ts';
+import { answerTo, type Composer, noUpload, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
+
+// Texts: the content of the message, with the preview of its first link.
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
@@ -96,4 +116,145 @@ const contentOf = ({ question, options, selectable }: PollContent): proto.IMessa
 export const pollComposer: Composer<PollContent> = {
   ...plainComposer(contentOf),
   post: async (poll) => done({ message: contentOf(poll), mediaId: '' }),
+};
+
+// Small cards: contacts, places, invitations to groups and channels, and events with the changes of own events.
+
+// Small cards: contacts, places, invitations to groups and channels.
+
+/** Phones open a chat with the number in `waid`. The whole name is the given one: where a family name begins differs between countries. */
+const vcardOf = ({ name, phones, organization, email, url }: ContactContent): string => {
+  const card = new VCard().addName({ givenName: name });
+  if (organization !== '') card.addCompany({ name: organization });
+  for (const phone of phones) card.addCustomProperty({ name: 'TEL', params: `type=CELL;type=VOICE;waid=${phone}`, value: `+${phone}` });
+  if (email !== '') card.addEmail({ address: email, type: ['internet'] });
+  if (url !== '') card.addUrl({ url });
+  return card.toString();
+};
+
+export const contactComposer = plainComposer<ContactContent>((content) => ({
+  contactMessage: { displayName: content.name, vcard: vcardOf(content) },
+}));
+
+/** Coordinates may be missing in the place of an event. */
+const placeOf = ({ latitude, longitude, name, address }: Partial<Place>): proto.Message.ILocationMessage => ({
+  ...(latitude === undefined ? {} : { degreesLatitude: latitude }),
+  ...(longitude === undefined ? {} : { degreesLongitude: longitude }),
+  ...(name ? { name } : {}),
+  ...(address ? { address } : {}),
+});
+
+export const locationComposer = plainComposer<LocationContent>((content) => ({ locationMessage: placeOf(content) }));
+
+export const channelInviteComposer = plainComposer<ChannelInviteContent>(({ channel, name, expiresAt, text }) => ({
+  newsletterAdminInviteMessage: {
+    newsletterJid: channel,
+    newsletterName: name,
+    inviteExpiration: expiresAt,
+    ...(text && { caption: text }),
+  },
+}));
+
+const inviteOf = ({ group, code, expiresAt, text }: GroupInviteContent): proto.Message.IGroupInviteMessage => ({
+  groupJid: group,
+  inviteCode: code,
+  inviteExpiration: expiresAt,
+  ...(text === '' ? {} : { caption: text }),
+});
+
+/** Milliseconds that the picture of a group may take to be found. */
+const pictureMs = 5_000;
+
+/** A small picture of the group; null when it has none, or the account may not see it. */
+const pictureOf = async (group: string, { sock, previews }: LiveConnection): Promise<Uint8Array | null> => {
+  const url = await sock.profilePictureUrl(group, 'preview', pictureMs).catch(() => undefined);
+  return url === undefined ? null : ((await previews.picture(url, false))?.small ?? null);
+};
+
+/** The invitation shows the name and the picture of the group, as far as the account knows them. */
+export const groupInviteComposer: Composer<GroupInviteContent> = {
+  async content(content, connection) {
+    const [group, picture] = await Promise.all([connection.group(content.group), pictureOf(content.group, connection)]);
+    const groupName = group?.subject?.text || connection.directory.groupName(content.group);
+    return done({
+      groupInviteMessage: {
+        ...inviteOf(content),
+        ...(groupName === '' ? {} : { groupName }),
+        ...(picture === null ? {} : { jpegThumbnail: picture }),
+      },
+    });
+  },
+  draft: (content) => ({ groupInviteMessage: inviteOf(content) }),
+  isComplete: () => false,
+};
+
+// Events, and changes of own events. Answers of people come back encrypted under the secret of the event.
+
+const eventOf = (event: EventFacts, joinLink: string): proto.Message.IEventMessage => ({
+  isCanceled: event.isCancelled,
+  name: event.name,
+  ...(event.description === '' ? {} : { description: event.description }),
+  ...(event.location === null ? {} : { location: placeOf(event.location) }),
+  ...(joinLink === '' ? {} : { joinLink }),
+  startTime: event.startsAt,
+  ...(event.endsAt === null ? {} : { endTime: event.endsAt }),
+  extraGuestsAllowed: event.extraGuestsAllowed,
+  isScheduleCall: event.isCall,
+  ...(event.remindBefore === null ? {} : { hasReminder: true, reminderOffsetSec: event.remindBefore }),
+});
+
+const callLinks = 'https://call.whatsapp.com/video/';
+/** Milliseconds. */
+const callLinkMs = 10_000;
+
+/** The link of the event; a call without one gets it from the platform. */
+const linkOf = async (event: EventFacts, { sock }: LiveConnection): Promise<Result<string>> => {
+  if (event.joinLink !== '' || !event.isCall || event.isCancelled) return done(event.joinLink);
+  const token = await sock.createCallLink('video', { startTime: event.startsAt }, callLinkMs);
+  return token ? done(callLinks + token) : refuse('refused', 'the platform made no link to a call');
+};
+
+export const eventComposer: Composer<EventContent> = {
+  async content(content, connection) {
+    const link = await linkOf(content, connection);
+    return link.ok ? done({ eventMessage: eventOf(content, link.value) }) : link;
+  },
+  draft: (content) => ({ eventMessage: eventOf(content, content.joinLink) }),
+  isComplete: ({ isCall, isCancelled, joinLink }) => !isCall || isCancelled || joinLink !== '',
+};
+
+/** The secret of a stored event of the account; a sentence when it is none. */
+const secretOf = (stored: Message | null, jid: string, { me }: LiveConnection['directory']): Uint8Array | string => {
+  const message = stored?.raw ? proto.Message.decode(stored.raw) : null;
+  if (stored === null || message === null) return 'the event is unknown';
+  const secret = message.messageContextInfo?.messageSecret;
+  if (!stored.fromMe || !unwrapped(message)?.eventMessage || !secret) return 'only own events can be changed';
+  return [stored.chatId, stored.chatLid].includes(jid) || me.pn === '' ? secret : 'the event stands in another chat';
+};
+
+export const eventEditComposer: Composer<EventEditContent> = {
+  async content(content, connection, jid) {
+    const { directory } = connection;
+    const stored = await connection.stored(content.target);
+    const secret = secretOf(stored, jid, directory);
+    if (stored === null || typeof secret === 'string') return refuse('invalid', String(secret));
+    const link = await linkOf(content, connection);
+    if (!link.ok) return link;
+    const lids = isLid(jid) || directory.lid(jid) !== '' || (stored.isGroup && (await connection.group(jid))?.addressing === 'lid');
+    const me = lids && directory.me.lid !== '' ? directory.me.lid : directory.me.pn;
+    const plain = proto.Message.encode({ eventMessage: eventOf(content, link.value) }).finish();
+    return done({
+      secretEncryptedMessage: {
+        targetMessageKey: { remoteJid: jid, fromMe: true, id: stored.messageId, ...(stored.isGroup ? { participant: me } : {}) },
+        secretEncType: proto.Message.SecretEncryptedMessage.SecretEncType.EVENT_EDIT,
+        ...sealEdit(plain, 'Event Edit', { messageId: stored.messageId, secret, author: me, writer: me }),
+      },
+    });
+  },
+  draft: (content) => ({ eventMessage: eventOf(content, content.joinLink) }),
+  isComplete: () => false,
+  recorded: (content, { secretEncryptedMessage }) => ({
+    message: { eventMessage: eventOf(content, content.joinLink) },
+    edited: secretEncryptedMessage?.targetMessageKey?.id ?? shortMessageId(content.target),
+  }),
 };

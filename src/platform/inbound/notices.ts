@@ -1,23 +1,73 @@
 /**
- * Handles devices of contacts with other keys than before: a new phone, or another person with the number. The library keeps the sessions of the contact's
- * other devices and the old states of the phone's session. It still counts the devices among those that have the own keys of groups. This module deletes all
- * of this first, so that nothing is encrypted for keys that no device has.
+ * Notices of the platform that the gateway reads in place of the library: about groups and channels, about changed devices, and about few
+ * one-time keys.
  */
 import {
   areJidsSameUser,
+  type BinaryNode,
   getBinaryNodeChild,
   getBinaryNodeChildren,
   jidDecode,
   jidNormalizedUser,
   S_WHATSAPP_NET,
-  type BinaryNode,
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
 import type { BaileysEvent } from '../events/library-values.ts';
-import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
+import type { SpentKeys } from '../keys/spent-keys.ts';
+import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { Handlers } from './durable-inbox.ts';
+
+// Notifications about groups and channels, and requests to list groups again, taken from the library: it reads only the first of several
+// changes of a group, and loses parts of a list. It reads older forms of notifications of channels.
+
+const aboutChannels = /^NotificationNewsletter/;
+
+/** The event that a notification becomes; null for what the library reads. */
+const eventOf = (node: BinaryNode): 'group.notification' | 'channel.notification' | null => {
+  if (node.attrs['type'] === 'w:gp2') return 'group.notification';
+  const isChannel = node.attrs['type'] === 'mex' && aboutChannels.test(getBinaryNodeChild(node, 'update')?.attrs['op_name'] ?? '');
+  return isChannel ? 'channel.notification' : null;
+};
+
+/** Passes every other notification on to the library. */
+export const withOwnNotifications = (
+  handlers: Handlers,
+  sock: Pick<WASocket, 'sendMessageAck'>,
+  tell: (event: BaileysEvent) => void,
+): Handlers => ({
+  ...handlers,
+  notification(node) {
+    const name = eventOf(node);
+    if (name === null) return handlers.notification(node);
+    tell({ name, data: { tag: 'notification', attrs: node.attrs, ...(node.content && { content: node.content }) } });
+    return sock.sendMessageAck(node);
+  },
+});
+
+const dirty = 'CB:ib,,dirty';
+
+/** Takes the library's answer to "the groups have changed" off its socket and puts `refresh` in its place. Throws when it is not what it was. */
+export const takeOverGroupLists = (
+  sock: Pick<WASocket, 'ws' | 'cleanDirtyBits'>,
+  refresh: () => Promise<void>,
+  failed: (error: unknown) => void,
+): void => {
+  const own = sock.ws.listeners(dirty).filter((listener) => String(listener).includes('groupFetchAllParticipating'));
+  if (own.length !== 1) throw new Error(`the library has ${own.length} listeners that list groups`);
+  sock.ws.off(dirty, own[0] as () => void);
+  sock.ws.on(dirty, (node: BinaryNode) => {
+    if (getBinaryNodeChild(node, 'dirty')?.attrs['type'] !== 'groups') return;
+    refresh()
+      .then(() => sock.cleanDirtyBits('groups'))
+      .catch(failed);
+  });
+};
+
+// Handles devices of contacts with other keys than before: a new phone, or another person with the number. The library keeps the sessions
+// of the contact's other devices and the old states of the phone's session. It still counts the devices among those that have the own keys
+// of groups. This module deletes all of this first, so that nothing is encrypted for keys that no device has.
 
 type Sock = Pick<WASocket, 'assertSessions' | 'authState' | 'signalRepository'>;
 
@@ -146,3 +196,69 @@ export class Identities {
     if (!attrs['offline'] && !isReplacedSince(arrived)) await sock.assertSessions([jid], true).catch(() => undefined);
   }
 }
+
+// The platform's notices that few one-time keys are left, taken from the library: it adds 5 keys to fewer than 5, and of 300 new contacts
+// in a burst 165 got none. Contacts without a one-time key begin their session with the signed pre-key alone.
+
+/** Keys that the platform has after a notice. */
+const wanted = 400;
+/** Keys in one upload. The library makes them on the event loop, 0.15 ms each. */
+const atOnce = 50;
+
+type PreKeySock = Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'uploadPreKeys'>;
+
+const isNotice = (node: BinaryNode): boolean =>
+  node.attrs['type'] === 'encrypt' && node.attrs['from'] === S_WHATSAPP_NET && getBinaryNodeChild(node, 'count') !== undefined;
+
+/** Asks how many keys are left. A notice may be old: it is repeated when its acknowledgement was lost, and others come while keys are on their way. */
+const countOf = async (sock: PreKeySock): Promise<number> => {
+  const answer = await sock.query({
+    tag: 'iq',
+    attrs: { xmlns: 'encrypt', type: 'get', to: S_WHATSAPP_NET },
+    content: [{ tag: 'count', attrs: {} }],
+  });
+  return Number(getBinaryNodeChild(answer, 'count')?.attrs['value']) || 0;
+};
+
+/** A notice is acknowledged after the upload, so that the platform repeats it when that failed. */
+export const withPreKeyNotices = (handlers: Handlers, sock: PreKeySock, spent: Pick<SpentKeys, 'counted' | 'uploaded'>): Handlers => {
+  let running: Promise<void> | null = null;
+  /** Begins when the running one is over: keys may be given out while others are on their way. */
+  let next: Promise<void> | null = null;
+
+  const upload = async (count: number): Promise<void> => {
+    const { creds } = sock.authState;
+    const before = creds.firstUnuploadedPreKeyId;
+    await sock.uploadPreKeys(count);
+    const after = creds.firstUnuploadedPreKeyId;
+    // An upload of the library that was under way is waited for in place of this one. A try that failed left other ids behind.
+    if (after - before >= count) await spent.uploaded(after - count, after - 1);
+  };
+
+  const refill = async (): Promise<void> => {
+    const left = await countOf(sock);
+    await spent.counted(left);
+    for (let count = left; count < wanted; count += atOnce) await upload(Math.min(atOnce, wanted - count));
+  };
+  const begin = (): Promise<void> =>
+    (running = refill().finally(() => {
+      running = null;
+    }));
+  const refilled = (): Promise<void> => {
+    if (running === null) return begin();
+    return (next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return begin();
+      }));
+  };
+  return {
+    ...handlers,
+    async notification(node) {
+      if (!isNotice(node)) return handlers.notification(node);
+      await refilled();
+      return sock.sendMessageAck(node);
+    },
+  };
+};

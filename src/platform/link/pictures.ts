@@ -1,0 +1,174 @@
+/** Profile pictures of the accounts: the address of the own picture, and small pictures for lists of sessions. */
+import { createHash } from 'node:crypto';
+import type { WASocket } from '@whiskeysockets/baileys';
+import type { SmallPicture } from '#actors/ports.ts';
+import type { BaileysEvent } from '../events/library-values.ts';
+import type { Previews } from '../outbound/live-connection.ts';
+import { type LiveDownloads, plainStream } from '../outbound/media-stream.ts';
+import { bare } from '../wire/jid.ts';
+import { answerOf } from '../wire/outcomes.ts';
+
+// The address of the account's own profile picture: looked up once a login and after each change, at a pace that all sessions share.
+
+/** Milliseconds. */
+export interface PictureDelays {
+  /** After the login, so that the backlog comes first. */
+  readonly login: number;
+  /** Between the look-ups of two sessions. */
+  readonly between: number;
+}
+
+/** Five look-ups a second keep up with the logins, which the gate lets through at the same pace. */
+export const pictureDelays: PictureDelays = { login: 2_000, between: 200 };
+
+/** Picture queries of all sessions of the process. */
+export interface PicturePace {
+  readonly login: number;
+  /** Milliseconds until the next free place, which is taken by this. */
+  place(): number;
+}
+
+export const createPicturePace = ({ login, between }: PictureDelays, now: () => number): PicturePace => {
+  let next = 0;
+  return {
+    login,
+    place() {
+      const at = Math.max(next, now());
+      next = at + between;
+      return at - now();
+    },
+  };
+};
+
+export interface OwnPictureInput {
+  readonly sock: Pick<WASocket, 'profilePictureUrl'>;
+  readonly pace: PicturePace;
+  /** Own addresses without device. */
+  me(): { readonly pn: string; readonly lid: string };
+  /** The picture of somebody else, or of a group, changed. */
+  changed(id: string): void;
+  /** '' when there is no picture, or none that a linked device may see. */
+  found(url: string): void;
+  failed(error: unknown): void;
+}
+
+export class OwnPicture {
+  readonly #input: OwnPictureInput;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(input: OwnPictureInput) {
+    this.#input = input;
+  }
+
+  loggedIn(): void {
+    this.#ask(this.#input.pace.login);
+  }
+
+  /** Looks again when the platform says that the own picture was changed or removed; reports changes of other pictures. */
+  observe(event: BaileysEvent): void {
+    if (event.name !== 'contacts.update') return;
+    const { pn, lid } = this.#input.me();
+    const changed = event.data.filter(({ imgUrl }) => imgUrl === 'changed' || imgUrl === 'removed').map(({ id }) => bare(id));
+    if (changed.some((id) => [pn, lid].includes(id))) this.#ask(0);
+    for (const id of changed) if (id !== '' && id !== pn && id !== lid) this.#input.changed(id);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #ask(delay: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), delay + this.#input.pace.place()).unref();
+  }
+
+  async #look(): Promise<void> {
+    const { sock, me, found, failed } = this.#input;
+    try {
+      // The platform refuses the request when there is no picture.
+      const asked = await answerOf(sock.profilePictureUrl(me().pn, 'image'), () => true);
+      if (!this.#closed) found(asked.ok ? (asked.value ?? '') : '');
+    } catch (error) {
+      if (!this.#closed) failed(error);
+    }
+  }
+}
+
+// Small pictures of the accounts, for lists of sessions: each is fetched once, through the proxy of its session, and kept in memory.
+
+/** Milliseconds for a picture, and bytes of it; the platform's own are a tenth of that. */
+const timeoutMs = 10_000;
+const mostBytes = 1_048_576;
+
+/** The functions that fetch a picture and make it small. */
+export interface PictureWay {
+  readonly downloads: Pick<LiveDownloads, 'dispatcher' | 'silenceMs'>;
+  readonly previews: Pick<Previews, 'picture'>;
+}
+
+const fetched = async (url: string, { dispatcher, silenceMs }: PictureWay['downloads']): Promise<Uint8Array | null> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of plainStream({ url, dispatcher, silenceMs, signal: AbortSignal.timeout(timeoutMs) })) {
+    length += chunk.length;
+    // Leaving the loop ends the request.
+    if (length > mostBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** Signatures in the address change with each look-up; the path names the picture. */
+const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
+
+export class SmallPictures {
+  readonly #most: number;
+  /** Pictures by instance, oldest first. */
+  readonly #kept = new Map<string, SmallPicture & { readonly name: string }>();
+  /** The name of the picture that is being fetched, by instance. */
+  readonly #wanted = new Map<string, string>();
+  #bytes = 0;
+
+  /** `most`: bytes of all of them together. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  of(instance: string): SmallPicture | null {
+    return this.#kept.get(instance) ?? null;
+  }
+
+  forget(instance: string): void {
+    this.#wanted.delete(instance);
+    const old = this.#kept.get(instance);
+    if (old === undefined) return;
+    this.#kept.delete(instance);
+    this.#bytes -= old.jpeg.length;
+  }
+
+  /** The account has this picture, or none (''). Fetches it unless it is kept; one that could not be fetched is tried again at the next login. Never rejects. */
+  async add(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
+    const name = nameOf(url);
+    if (name === '') return this.forget(instance);
+    if (this.#kept.get(instance)?.name === name || this.#wanted.get(instance) === name) return;
+    this.#wanted.set(instance, name);
+    const bytes = await fetched(url, downloads).catch(() => null);
+    const jpeg = bytes && (await previews.picture(bytes, false))?.small;
+    // Another picture, or none, may have come meanwhile.
+    if (this.#wanted.get(instance) !== name) return;
+    this.forget(instance);
+    if (jpeg) this.#keep(instance, { name, jpeg, tag: createHash('sha256').update(jpeg).digest('hex').slice(0, 16) });
+  }
+
+  #keep(instance: string, picture: SmallPicture & { readonly name: string }): void {
+    this.#kept.set(instance, picture);
+    this.#bytes += picture.jpeg.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#most) return;
+      this.forget(oldest);
+    }
+  }
+}
