@@ -1,9 +1,13 @@
-/** Communities: groups of groups. The platform makes their group of announcements, and members of a linked group become members of both. */
-import type { Addressing } from './address.ts';
-import { rankOf, type Group } from './groups.ts';
-import { node, type BinaryNode } from './nodes.ts';
+/** The ways into a group, and communities, which are groups of groups. */
+import { addressBookHas } from './account.ts';
+import { type Addressing, isMissingNumber, jidOf, toldPn } from './address.ts';
+import { SandboxError } from './face.ts';
+import { type Group, maxMembers, rankOf } from './groups.ts';
+import { type BinaryNode, node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
+
+// Communities: groups of groups. The platform makes their group of announcements, and members of a linked group become members of both.
 
 const maxSubgroups = 100;
 
@@ -96,4 +100,98 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
     others.some((one) => one.role !== 'announcement' && rankOf(one, number) !== undefined) || Boolean(rankOf(community, number));
   const leaving = group.members.filter(({ number }) => !isElsewhere(number)).map(({ number }) => parts.people.ensure(number));
   for (const one of [community, ...others]) parts.groups.remove(one, by, leaving);
+}
+
+// The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval.
+
+/** Milliseconds after which somebody who left may be added again. */
+const leftLately = 24 * 3600_000;
+/** Milliseconds for which an invitation holds. */
+const invitationMs = 3 * 24 * 3600_000;
+
+/** Reasons why a person cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
+type Refusal = '401' | '403' | '404' | '408' | '409' | '419';
+
+export const exists = (person: Person | undefined): person is Person =>
+  person !== undefined && !isMissingNumber(person.number) && person.absent !== true;
+
+/** `group`: undefined while it is being made. */
+export function refusalOf(parts: Parts, group: Group | undefined, by: Person, other: Person | undefined): Refusal | undefined {
+  if (!exists(other)) return '404';
+  if (group && rankOf(group, other.number) !== undefined) return '409';
+  if (other.blocked.includes(by.number)) return '401';
+  const wish = other.privacy['groupadd'] ?? 'all';
+  if (wish === 'none' || (wish !== 'all' && !addressBookHas(parts, other.number, by.number))) return '403';
+  if (group && (group.left?.[other.number] ?? 0) > Date.now() - leftLately) return '408';
+  return group && group.members.length >= maxMembers ? '419' : undefined;
+}
+
+/** Makes an invitation for a person who cannot be added for reasons of privacy, or who left lately. */
+function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNode {
+  const expiration = Math.floor((Date.now() + invitationMs) / 1000);
+  const code = parts.random.bytes(12).toString('base64url');
+  const others = (group.invited ?? []).filter(({ number }) => number !== other.number);
+  group.invited = [...others, { number: other.number, code, expiration, by: by.number }];
+  parts.groups.save(group);
+  return node('add_request', { code, expiration: String(expiration) });
+}
+
+/** The participant of an answer who was not added. */
+export function refused(parts: Parts, group: Group, by: Person, jid: string, other: Person | undefined, error: Refusal): BinaryNode {
+  const instead = other && (error === '403' || error === '408') ? [invite(parts, group, by, other)] : undefined;
+  const phone = other && jid.endsWith('@lid') ? { phone_number: toldPn(other) } : {};
+  return node('participant', { jid, ...phone, error }, instead);
+}
+
+/** Joins by the code of a link. Returns what the platform answers: the group, or that an admin has to approve. */
+export function joinByCode(parts: Parts, code: string, me: Person): BinaryNode {
+  const group = parts.groups.byInvite(code);
+  if (rankOf(group, me.number) !== undefined) throw new SandboxError(304, 'not-modified');
+  if (group.removed?.includes(me.number)) throw new SandboxError(405, 'not-allowed');
+  if (group.members.length >= maxMembers) throw new SandboxError(419, 'resource-limit');
+  if (group.approval) {
+    request(parts, group, me, 'invite_link');
+    return node('membership_approval_request', { jid: group.jid });
+  }
+  parts.groups.add(group, me, [me]);
+  return node('group', { jid: group.jid });
+}
+
+/** Accepts an invitation that a member sent as a message. */
+export function acceptInvitation({ groups }: Parts, group: Group, me: Person, code: string): void {
+  const found = group.invited?.find((one) => one.code === code && one.number === me.number);
+  if (!found) throw new SandboxError(406, 'not-acceptable');
+  if (found.expiration * 1000 < Date.now()) throw new SandboxError(410, 'gone');
+  if (rankOf(group, found.by) === undefined) throw new SandboxError(401, 'not-authorized');
+  groups.add(group, me, [me]);
+}
+
+/** Asks the admins for the membership of `person`. */
+export function request({ groups }: Parts, group: Group, person: Person, method: 'invite_link' | 'non_admin_add'): void {
+  if (group.requests?.some(({ number }) => number === person.number)) return;
+  group.requests = [...(group.requests ?? []), { number: person.number, at: Date.now(), method }];
+  const user = node('requested_user', { jid: jidOf(person, group.addressing), ...otherJid(group, person) });
+  groups.tellAdmins(group, person, node('created_membership_requests', { request_method: method }, [user]));
+}
+
+const otherJid = ({ addressing }: Group, person: Person): Record<string, string | undefined> =>
+  addressing === 'lid' ? { phone_number: toldPn(person) } : { lid: jidOf(person, 'lid') };
+
+export const requestNodes = ({ people }: Parts, group: Group): BinaryNode[] =>
+  (group.requests ?? []).map(({ number, at, method }) => {
+    const person = people.ensure(number);
+    const attrs = { jid: jidOf(person, group.addressing), ...otherJid(group, person) };
+    return node('membership_approval_request', { ...attrs, request_time: unixSeconds(at), request_method: method });
+  });
+
+/** Approves or rejects requests. Returns those whom it applied to. */
+export function decide({ groups }: Parts, group: Group, by: Person, people: readonly Person[], approve: boolean): Person[] {
+  const asked = people.filter(({ number }) => group.requests?.some((one) => one.number === number));
+  group.requests = (group.requests ?? []).filter(({ number }) => !asked.some((one) => one.number === number));
+  if (approve) groups.add(group, by, asked);
+  else {
+    const gone = asked.map((one) => node('participant', { jid: jidOf(one, group.addressing), ...otherJid(group, one) }));
+    if (gone.length > 0) groups.tellAdmins(group, by, node('revoked_membership_requests', {}, gone));
+  }
+  return asked;
 }

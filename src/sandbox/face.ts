@@ -7,17 +7,15 @@
 import type { AccountFace, PasskeysFace, PeopleFace } from './face/people.ts';
 import type { BusinessFace } from './face/business.ts';
 import type { CallsFace, MessagesFace } from './face/messages.ts';
-import type { ChannelsFace, PostsFace } from './face/channels.ts';
-import type { GroupsFace } from './face/groups.ts';
+import type { ChannelsFace, GroupsFace, PostsFace } from './face/groups.ts';
 import type { PlatformFace } from './face/platform.ts';
 import type { SettingsFace } from './face/settings.ts';
 
 export type * from './face/people.ts';
 export type * from './face/business.ts';
 export type * from './face/messages.ts';
-export type * from './face/channels.ts';
-export * from './face/common.ts';
 export type * from './face/groups.ts';
+export * from './face/common.ts';
 export type * from './face/platform.ts';
 export type * from './face/settings.ts';
 

@@ -7,7 +7,7 @@ import type { Counters } from './stats.ts';
 import type { Database } from './store/database.ts';
 import type { KeyStore } from './store/keys.ts';
 import type { QueueStore } from './store/queue.ts';
-import { decodeNode, encodeNode } from './wire/frames.ts';
+import { decodeNode, encodeNode } from './wire/transport.ts';
 import { replaced, type Connection } from './wire/connection.ts';
 
 /** The name by which a confirmation finds its stanza: for a message its id, for the rest all attributes that an ack repeats. */

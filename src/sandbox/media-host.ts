@@ -1,15 +1,164 @@
 /** The media host: HTTPS uploads and downloads of encrypted files, under a certificate of the sandbox's own authority. */
-import { createReadStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as sleep, setTimeout as wait } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import type { Fault } from './face.ts';
 import type { Faults } from './faults.ts';
-import { respond, upload, type UploadParts } from './media-uploads.ts';
-import { isPreview, makePreview } from './media.ts';
+import { channelPath, handleOf, isPreview, makePreview, maxMedia, type Media } from './media.ts';
+import type { Counters } from './stats.ts';
 import type { Records } from './store/database.ts';
+
+// Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and
+// `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of what is sent, in URL-safe base64.
+// A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
+
+/** The right to upload: a word that clients ask for (`media_conn`) and that can run out. */
+export class MediaRights {
+  #auth = MediaRights.#make();
+
+  static #make(): string {
+    return randomBytes(24).toString('base64url');
+  }
+
+  get auth(): string {
+    return this.#auth;
+  }
+
+  holds(auth: string | null): boolean {
+    return auth === this.#auth;
+  }
+
+  /** Revokes the rights that were given out before. */
+  renew(): void {
+    this.#auth = MediaRights.#make();
+  }
+}
+
+interface UploadParts {
+  readonly media: Media;
+  readonly counters: Counters;
+  readonly rights: MediaRights;
+  readonly faults: Faults;
+}
+
+/** Status and body. */
+export type HostAnswer = readonly [status: number, body: object];
+
+const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-]+)$/;
+
+const refused = (status: number, error: string): HostAnswer => [status, { error }];
+
+/** Passes on as many bytes as are allowed. At `cutAt` what is read ends, and `cut` is called. */
+const meter = (left: number, cutAt: number, cut: () => void): Transform => {
+  let seen = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      seen += chunk.length;
+      if (seen > left) return next(new RangeError('file too large'));
+      if (seen <= cutAt) return next(null, chunk);
+      this.push(chunk.subarray(0, Math.max(0, chunk.length - (seen - cutAt))));
+      this.push(null);
+      cut();
+    },
+  });
+};
+
+/** Reads nothing for so long; false when the client goes away meanwhile. */
+const pause = async (request: IncomingMessage, ms: number): Promise<boolean> => {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  request.socket.once('close', leave);
+  const stayed = await sleep(ms, true, { signal: gone.signal }).catch(() => false);
+  request.socket.off('close', leave);
+  return stayed;
+};
+
+const drain = async (request: IncomingMessage): Promise<void> => {
+  for await (const _ of request);
+};
+
+/** Undefined when the connection broke: there is nobody to answer. */
+async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
+  const { media, counters, rights, faults } = parts;
+  const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
+  const token = decodeURIComponent(hash);
+  const asks = url.searchParams.get('resume') === '1';
+  if (!asks) counters.media.begun += 1;
+  if (faults.take('uploadUnauthorised')) rights.renew();
+  const slow = faults.take('uploadSlow');
+  if (slow && !(await pause(request, slow.ms ?? 1000))) return undefined;
+  if (!rights.holds(url.searchParams.get('auth'))) return drain(request).then(() => refused(401, 'wrong auth'));
+  if (token === '' || url.searchParams.get('token') !== token) return drain(request).then(() => refused(400, 'wrong token'));
+  if (asks) return drain(request).then(() => progress(parts, type, token));
+  const refusal = faults.take('uploadRefused');
+  if (refusal) return drain(request).then(() => refused(refusal.code ?? 507, 'refused by a fault'));
+  return media.inTurn(token, () => take(parts, url, request, token, type));
+}
+
+/** One at a time for each file: all uploads of the same bytes have the same beginning of a file. */
+async function take(
+  { media, counters, faults }: UploadParts,
+  url: URL,
+  request: IncomingMessage,
+  token: string,
+  type: string,
+): Promise<HostAnswer | undefined> {
+  const offset = Number(url.searchParams.get('file_offset') ?? 0);
+  const known = await media.partSize(token);
+  if (offset !== 0 && offset !== known) return drain(request).then(() => refused(416, `${known} bytes are here`));
+  const half = Math.floor(Number(request.headers['content-length'] ?? 0) / 2);
+  const cutAt = faults.take('uploadCut') ? half : Number.POSITIVE_INFINITY;
+  const target = createWriteStream(media.part(token), offset === 0 ? { flags: 'w' } : { flags: 'r+', start: offset });
+  let isCut = false;
+  const cut = (): void => {
+    isCut = true;
+    request.destroy();
+  };
+  // A pipeline whose source is destroyed after its middle has ended may wait for ever, so what is written counts too.
+  const written = Promise.race([pipeline(request, meter(maxMedia - offset, cutAt, cut), target), once(target, 'finish')]);
+  const broken = await written.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (broken instanceof RangeError) return refused(413, broken.message);
+  if (broken !== undefined || isCut) return undefined;
+  if (url.pathname.startsWith('/product/') && !(await isJpeg(media.part(token)))) return refused(415, 'a JPEG is wanted');
+  const directPath = await media.adopt(token);
+  if (directPath === undefined) return refused(400, 'hash differs');
+  counters.uploaded(String(request.headers.host), offset > 0);
+  return [200, answerOf(media, type, directPath)];
+}
+
+/** Returns the type by the first bytes. */
+const isJpeg = async (file: string): Promise<boolean> => {
+  await using opened = await open(file, 'r');
+  const { buffer } = await opened.read(Buffer.alloc(3), 0, 3, 0);
+  return buffer.toString('hex') === 'ffd8ff';
+};
+
+const answerOf = (media: Media, type: string, stored: string): object => {
+  if (!type.startsWith('newsletter-')) return { url: media.url(stored), direct_path: stored };
+  const directPath = channelPath(stored);
+  return { url: media.url(directPath), direct_path: directPath, handle: handleOf(directPath) };
+};
+
+async function progress({ media }: UploadParts, type: string, token: string): Promise<HostAnswer> {
+  const directPath = await media.stored(token);
+  if (directPath !== undefined) return [200, { resume: 'complete', ...answerOf(media, type, directPath) }];
+  return [200, { resume: String(await media.partSize(token)) }];
+}
+
+function respond(response: ServerResponse, [status, body]: HostAnswer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...(status < 300 ? {} : { connection: 'close' }) });
+  response.end(JSON.stringify(body));
+}
 
 // Faults of the media host in a download: the file is gone, the transfer breaks off or is slow, or the bytes are wrong.
 

@@ -2,14 +2,14 @@
 import type { Logger } from 'pino';
 import type { AppState } from './app-state/app-state.ts';
 import type { Shops } from './business/shops.ts';
-import type { CallLog } from './call-log.ts';
+import type { CallLog, Counters } from './stats.ts';
 import type { ClientVersions } from './client-versions.ts';
 import type { Channels, LiveUpdates } from './channels/channels.ts';
 import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
 import type { Media } from './media.ts';
-import type { MediaRights } from './media-uploads.ts';
+import type { MediaRights } from './media-host.ts';
 import type { Inbox } from './messages/inbox.ts';
 import type { Outbox } from './messages/outbox.ts';
 import type { Receipts } from './messages/receipts.ts';
@@ -20,11 +20,9 @@ import type { PrivacyTokens } from './privacy-tokens.ts';
 import type { Random } from './random.ts';
 import type { Bundles } from './signal/bundles.ts';
 import type { Phones } from './signal/phones.ts';
-import type { Counters } from './stats.ts';
 import type { Database } from './store/database.ts';
 import type { KeyStore } from './store/keys.ts';
-import type { MessageStore } from './store/messages.ts';
-import type { PostStore } from './store/posts.ts';
+import type { MessageStore, PostStore } from './store/messages.ts';
 
 export interface Parts {
   readonly db: Database;

@@ -10,7 +10,7 @@ import type { AuthState } from '#src/platform/keys/auth-state.ts';
 import type { Directory } from '#src/platform/wire/jid.ts';
 import type { BaileysEvent } from '#src/platform/events/library-values.ts';
 import { createEventPipeline } from '#src/platform/events/event-pipeline.ts';
-import { encryptVote } from '#src/sandbox/polls.ts';
+import { encryptVote } from '#src/sandbox/messages/polls-and-events.ts';
 import { quietLog } from './setup.ts';
 
 const friend = '5511900000002@s.whatsapp.net';

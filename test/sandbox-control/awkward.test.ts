@@ -1,7 +1,7 @@
 /** Every route with wrong input: a clear error in the usual format, never a 500, and no call to the world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { mediaBodyLimit } from '#src/sandbox/control/schemas.ts';
+import { mediaBodyLimit } from '#src/sandbox/control/contents.ts';
 import { SandboxError } from '#src/sandbox/face.ts';
 import { callerCheck } from '#src/sandbox/control/guard.ts';
 import { serve } from './serve.ts';

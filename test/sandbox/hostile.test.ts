@@ -6,7 +6,7 @@ import { deflateSync } from 'node:zlib';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { fetch } from 'undici';
 import { WebSocket } from 'ws';
-import { decodeNode, FrameReader, intro } from '#src/sandbox/wire/frames.ts';
+import { decodeNode, FrameReader, intro } from '#src/sandbox/wire/transport.ts';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
 let sandbox: TestSandbox;

@@ -220,7 +220,7 @@ test('from a contact: reaction, reply, edit and deletion name the right message'
 
 test('polls: votes are encrypted and decrypted, both ways', async () => {
   const poll = await hear({ kind: 'poll', name: 'Lunch?', options: ['pizza', 'soup'] });
-  const { encryptVote } = await import('#src/sandbox/polls.ts');
+  const { encryptVote } = await import('#src/sandbox/messages/polls-and-events.ts');
   const context = {
     pollId: poll.key.id ?? '',
     creator: friendJid,

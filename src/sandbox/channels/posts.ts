@@ -8,7 +8,7 @@ import { type Digits, SandboxError } from '../face.ts';
 import { type BinaryNode, node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
-import type { Post } from '../store/posts.ts';
+import type { Post } from '../store/messages.ts';
 import { asAdmin } from './actions.ts';
 import type { Channel } from './channels.ts';
 

@@ -13,13 +13,12 @@ import { handleErrors, sendError } from './errors.ts';
 import { callerCheck } from './guard.ts';
 import { business, catalogs } from './routes/business.ts';
 import { channels, posts } from './routes/channels.ts';
-import { contacts } from './routes/contacts.ts';
+import { contacts, messages, retries } from './routes/messages.ts';
 import { communities, groups } from './routes/groups.ts';
-import { messages, retries } from './routes/messages.ts';
 import { account, passkeys, phones } from './routes/phones.ts';
 import { settings, shown } from './routes/settings.ts';
 import { restrictions, versions, world } from './routes/world.ts';
-import { bodyLimit } from './schemas.ts';
+import { bodyLimit } from './contents.ts';
 import { createEventStream, createSentLog, type SentStorage } from './sent-log.ts';
 
 // Serves the page's files. The list of files is read once at the start, so that no request can reach other files on the disk.

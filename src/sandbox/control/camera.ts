@@ -1,7 +1,7 @@
 /** The simulated phone's camera: reads the QR code in a picture. It works in a thread, so that a difficult picture does not block the process. */
 import { Piscina } from 'piscina';
 import { SandboxError } from '../face.ts';
-import { parseBase64 } from './schemas.ts';
+import { parseBase64 } from './contents.ts';
 import type { CameraResult } from './camera-worker.ts';
 
 export interface Camera {

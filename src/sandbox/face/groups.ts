@@ -1,5 +1,8 @@
-/** Groups, as their members make and change them. */
+/** Groups as their members use them, and channels with their posts as their owners, admins and followers use them. */
 import type { Digits } from './common.ts';
+import type { Content } from './messages.ts';
+
+// Groups, as their members make and change them.
 
 /** A rule of a group. `approval`: admins confirm who joins. `adminAdd`: only admins add people. `ephemeral`: messages disappear after so many seconds (0: never). */
 export type GroupRule =
@@ -66,4 +69,124 @@ export interface GroupsFace {
     change: { readonly action: 'link' | 'unlink'; readonly groups: readonly string[] },
   ): Promise<readonly { readonly jid: string; readonly error?: string }[]>;
   groups(): readonly GroupView[];
+}
+
+// Channels and their posts, as their owners, admins and followers use them.
+
+// Channels, as their owners, admins and followers use them.
+
+export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
+
+/** The emojis that followers may react with. */
+export type ReactionCodes = 'ALL' | 'BASIC' | 'NONE';
+
+/** A follower of a channel. The owner and the admins follow it too. */
+export interface FollowerView {
+  readonly number: Digits;
+  readonly role: ChannelRole;
+  /** No notices of new posts. */
+  readonly muted: boolean;
+  /** No notices of what followers do; it means something to admins only. */
+  readonly followersMuted: boolean;
+  /** Unix time in milliseconds. */
+  readonly since: number;
+}
+
+export interface ChannelView {
+  /** `…@newsletter` */
+  readonly jid: string;
+  readonly name: string;
+  readonly description: string;
+  /** The code of the link. */
+  readonly invite: string;
+  /** The public name; null without one. */
+  readonly handle: string | null;
+  /** The id of the picture. */
+  readonly picture?: string;
+  readonly reactions: ReactionCodes;
+  readonly state: 'ACTIVE' | 'SUSPENDED' | 'GEOSUSPENDED' | 'DELETED';
+  readonly verified: boolean;
+  /** The country in the directory, two letters; '' for none. */
+  readonly country: string;
+  /** Unix time in milliseconds. */
+  readonly createdAt: number;
+  readonly followers: readonly FollowerView[];
+  /** Open invitations of admins. `expiresAt`: Unix time in milliseconds. */
+  readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
+}
+
+/** Actions of people on a channel. The rights are those that the platform enforces for clients. */
+export type ChannelChange =
+  | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
+  /** `status`: posts a status, which no channel keeps. */
+  | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
+  /** `data`: the bytes in base64; '' takes the picture away. */
+  | { readonly action: 'picture'; readonly data: string }
+  | { readonly action: 'reactions'; readonly value: ReactionCodes }
+  /** An invitation also reaches the person as a message. */
+  | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
+
+/** The facts of a channel that the platform itself decides. */
+export interface ChannelFacts {
+  readonly state?: 'ACTIVE' | 'SUSPENDED' | 'GEOSUSPENDED';
+  readonly verified?: boolean;
+  readonly handle?: string | null;
+  readonly country?: string;
+  /** True: invitations of admins have run out. */
+  readonly expireInvitations?: boolean;
+}
+
+/** Channels, and actions of people on them. */
+export interface ChannelsFace {
+  createChannel(input: { readonly name: string; readonly owner: Digits; readonly description?: string }): Promise<ChannelView>;
+  changeChannel(jid: string, by: Digits, change: ChannelChange): Promise<ChannelView>;
+  setChannelFacts(jid: string, facts: ChannelFacts): Promise<ChannelView>;
+  /** All channels, deleted ones too. */
+  channels(): readonly ChannelView[];
+  channel(jid: string): ChannelView;
+}
+
+// Posts of channels, as admins write them and followers see them.
+
+export interface PostView {
+  /** Number of the post in its channel. */
+  readonly serverId: number;
+  readonly id: string;
+  readonly author: Digits;
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  readonly edited: boolean;
+  readonly deleted: boolean;
+  /** The first field of the protobuf message; `empty` when it was taken back. */
+  readonly kind: string;
+  /** The text or caption, '' when there is none. */
+  readonly text: string;
+  /** The protobuf message as JSON, bytes as base64. */
+  readonly content: unknown;
+  /** Counts of people. */
+  readonly views: number;
+  /** Counts by emoji. */
+  readonly reactions: Readonly<Record<string, number>>;
+  /** Present when the post has a file: its length, and SHA-256 in hex; it was read and verified. */
+  readonly file?: { readonly bytes: number; readonly sha256: string };
+}
+
+/** `by`: an admin; the owner when left out. */
+export type PostChange =
+  | { readonly action: 'edit'; readonly text: string; readonly by?: Digits }
+  | { readonly action: 'delete'; readonly by?: Digits }
+  /** Anybody; an empty emoji takes the reaction back. */
+  | { readonly action: 'react'; readonly emoji: string; readonly by: Digits }
+  | { readonly action: 'view'; readonly by: Digits };
+
+/** Posts of channels, and actions on them. */
+export interface PostsFace {
+  /** `by`: an admin; the owner when left out. Texts, media and polls. */
+  post(
+    channel: string,
+    input: { readonly content: Content; readonly by?: Digits },
+  ): Promise<{ readonly id: string; readonly serverId: number }>;
+  changePost(channel: string, serverId: number, change: PostChange): Promise<PostView>;
+  /** Newest first, those before the number `before`. At most 300. */
+  posts(channel: string, page?: { readonly before?: number; readonly limit?: number }): Promise<readonly PostView[]>;
 }

@@ -1,8 +1,7 @@
 /** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
 import type { Forgery } from '../certificates.ts';
-import type { ChannelView } from './channels.ts';
+import type { ChannelView, GroupView } from './groups.ts';
 import type { Digits } from './common.ts';
-import type { GroupView } from './groups.ts';
 import type { ReceivedMessage } from './messages.ts';
 import type { PersonView } from './people.ts';
 

@@ -2,6 +2,7 @@
 import { isGroupJid, jidOf } from '../address.ts';
 import {
   acceptInvitation,
+  createCommunity,
   decide,
   exists,
   joinByCode,
@@ -9,8 +10,7 @@ import {
   refused,
   request as requestMembership,
   requestNodes,
-} from '../admission.ts';
-import { createCommunity } from '../communities.ts';
+} from '../communities.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { child, children, firstChild, node, text, type BinaryNode } from '../nodes.ts';

@@ -4,7 +4,7 @@ import type { Channel } from '../channels/channels.ts';
 import { listed, liveSeconds } from '../channels/posts.ts';
 import { SandboxError } from '../face.ts';
 import { node } from '../nodes.ts';
-import type { Post } from '../store/posts.ts';
+import type { Post } from '../store/messages.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 /** Posts that are listed at once. */

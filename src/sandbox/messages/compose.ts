@@ -8,11 +8,10 @@ import { SandboxError, type Content } from '../face.ts';
 import type { SealedMedia } from '../media.ts';
 import type { People, Person } from '../people.ts';
 import { composeOrder, composeProduct, composeTap } from './compose-answers.ts';
-import { encryptVote, sealEdit } from '../polls.ts';
+import { composeAnswer, composeEvent, composeEventEdit, encryptVote, sealEdit } from './polls-and-events.ts';
 import type { Shops } from '../business/shops.ts';
 import type { Random } from '../random.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
-import { composeAnswer, composeEvent, composeEventEdit } from './events.ts';
 
 /** The chat that a message is sent to, as its sender sees it. */
 export interface Place {

@@ -7,7 +7,7 @@ import type { Digits, ShownMessage } from '../face.ts';
 import { type Group, rankOf } from '../groups.ts';
 import type { Parts } from '../parts.ts';
 import type { People, Person } from '../people.ts';
-import { openEdit } from '../polls.ts';
+import { openEdit } from './polls-and-events.ts';
 import type { Stored } from '../store/messages.ts';
 
 /** Milliseconds after which an edit of a message is dropped. */

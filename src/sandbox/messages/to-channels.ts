@@ -8,7 +8,7 @@ import { handleOf } from '../media.ts';
 import { bytes, child, children, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
-import type { Post } from '../store/posts.ts';
+import type { Post } from '../store/messages.ts';
 
 /** Contents that channels take. */
 const kinds: ReadonlySet<string | undefined> = new Set([

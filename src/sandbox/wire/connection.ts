@@ -5,8 +5,17 @@ import type { WebSocket } from 'ws';
 import type { ServerIdentity } from '../certificates.ts';
 import type { Faults } from '../faults.ts';
 import { node, type BinaryNode } from '../nodes.ts';
-import { decodeNode, encodeNode, frame, FrameReader, intro, maxFrame } from './frames.ts';
-import { NoiseResponder, type Resumption, type Transport } from './noise.ts';
+import {
+  decodeNode,
+  encodeNode,
+  frame,
+  FrameReader,
+  intro,
+  maxFrame,
+  NoiseResponder,
+  type Resumption,
+  type Transport,
+} from './transport.ts';
 
 /** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */
 const handshakeFrame = 16 * 1024;

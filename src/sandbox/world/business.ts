@@ -3,7 +3,7 @@ import { keepPicture } from '../account.ts';
 import type { Collection, Product, Profile } from '../business/shape.ts';
 import { SandboxError, type BusinessFace, type BusinessView, type CollectionView, type ProductView } from '../face.ts';
 import type { Parts } from '../parts.ts';
-import { knownPerson } from './lookup.ts';
+import { knownPerson } from './people.ts';
 
 const viewProduct = ({ images, videos, ...product }: Product): ProductView => ({
   ...product,

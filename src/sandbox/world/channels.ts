@@ -21,8 +21,8 @@ import { sha256 } from '../media.ts';
 import { compose } from '../messages/compose.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
-import type { Post } from '../store/posts.ts';
-import { placeOf } from './lookup.ts';
+import type { Post } from '../store/messages.ts';
+import { placeOf } from './people.ts';
 
 export function channelsRoom(parts: Parts): ChannelsFace {
   const { db, channels, people } = parts;

@@ -1,6 +1,5 @@
 /** Groups, and what members do in them. The rights are those that the platform enforces for clients. */
-import { decide, joinByCode, refusalOf } from '../admission.ts';
-import { createCommunity, linkGroups, unlinkGroups } from '../communities.ts';
+import { createCommunity, decide, joinByCode, linkGroups, refusalOf, unlinkGroups } from '../communities.ts';
 import { type GroupChange, type GroupRule, type GroupsFace, SandboxError } from '../face.ts';
 import { type Group, rankOf, viewGroup } from '../groups.ts';
 import { type BinaryNode, node } from '../nodes.ts';

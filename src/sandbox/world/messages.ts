@@ -8,7 +8,7 @@ import { emitPerson } from '../device-life.ts';
 import { type CallsFace, type Digits, type MessagesFace, SandboxError, type Setting, type SettingsFace } from '../face.ts';
 import { chatOf, compose } from '../messages/compose.ts';
 import type { Parts } from '../parts.ts';
-import { knownPerson, placeOf, targetOf } from './lookup.ts';
+import { knownPerson, placeOf, targetOf } from './people.ts';
 
 // Messages of simulated people, their receipts and presence.
 

@@ -1,16 +1,59 @@
-/** People and their accounts, the pairing of clients with their phones, and passkeys. */
+/** People and their accounts, the pairing of clients with their phones, passkeys, and look-ups of people and chats. */
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { changePrivacy, keepPicture, setBlocked, setPicture } from '../account.ts';
-import { jidOf } from '../address.ts';
-import { unlink } from '../device-life.ts';
-import { type AccountFace, type AccountView, type Digits, type PeopleFace, SandboxError } from '../face.ts';
+import { type Addressing, isGroupJid, isMissingNumber, isNumber, jidOf, pnJid } from '../address.ts';
+import { emitPerson, unlink } from '../device-life.ts';
+import { type AccountFace, type AccountView, type Digits, type PeopleFace, type PersonView, SandboxError } from '../face.ts';
 import type { PasskeysFace, PasskeyView, Registration } from '../face/people.ts';
+import type { Target } from '../messages/outbox.ts';
 import { node, unixSeconds } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import { makePasskey, type Passkey, rpId, signAssertion, webOrigin } from '../passkey/authenticator.ts';
 import type { Person } from '../people.ts';
 import { restrict } from '../restrictions.ts';
-import { changedPerson, knownPerson, namedPerson, viewPerson } from './lookup.ts';
+
+// Look-ups of people and chats for the rooms of the world, with their errors.
+
+const maxName = 100;
+
+/** `to`: digits, a user's jid or a group's jid. */
+export function targetOf({ groups, people }: Parts, to: string, addressing: Addressing): Target {
+  if (isGroupJid(to)) return { group: groups.get(to) };
+  const found = people.resolve(to.includes('@') ? to : pnJid(to));
+  if (!found) throw new SandboxError(400, `to: neither a number nor a group: ${to.slice(0, 60)}`);
+  return { person: found.person, addressing };
+}
+
+export function placeOf(target: Target): { chat: string; addressing: Addressing; group: boolean } {
+  if ('group' in target) return { chat: target.group.jid, addressing: target.group.addressing, group: true };
+  return { chat: jidOf(target.person, target.addressing), addressing: target.addressing, group: false };
+}
+
+/** The person with this number, made when there is none, under the given name. */
+function namedPerson({ people }: Parts, number: Digits, name: string | undefined): Person {
+  if (!isNumber(number) || isMissingNumber(number)) throw new SandboxError(400, 'number: 7 to 15 digits, and not of country code 999');
+  if (name !== undefined && (name === '' || name.length > maxName)) throw new SandboxError(400, `name: 1 to ${maxName} characters`);
+  const person = people.ensure(number);
+  if (name !== undefined && name !== person.name) {
+    person.name = name;
+    people.save(person);
+  }
+  return person;
+}
+
+export function knownPerson({ people }: Parts, number: Digits): Person {
+  const person = people.find(number);
+  if (!person) throw new SandboxError(404, `nobody has the number ${number.slice(0, 40)}`);
+  return person;
+}
+
+const viewPerson = ({ people, links }: Parts, person: Person): PersonView => people.view(person, (key) => links.state(key));
+
+/** Tells pages of a changed person, and returns its view. */
+function changedPerson(parts: Parts, person: Person): PersonView {
+  emitPerson(parts, person.number);
+  return viewPerson(parts, person);
+}
 
 // People, and the pairing of clients with their phones.
 

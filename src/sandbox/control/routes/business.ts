@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { BusinessView, CollectionView, ProductView, ProfileChange, Sandbox } from '../../face.ts';
-import { answers, Digits, Done, done, mediaBodyLimit, NumberParams } from '../schemas.ts';
+import { answers, Digits, Done, done, mediaBodyLimit, NumberParams } from '../contents.ts';
 
 const tags = ['business'];
 

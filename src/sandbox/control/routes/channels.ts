@@ -2,8 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { ChannelChange, ChannelView, PostChange, PostView, Sandbox } from '../../face.ts';
-import { answers, ChannelJid, Digits, mediaBodyLimit, MessageId, Name, parseBase64 } from '../schemas.ts';
-import { contentOf, Post } from '../contents.ts';
+import { answers, ChannelJid, contentOf, Digits, mediaBodyLimit, MessageId, Name, parseBase64, Post } from '../contents.ts';
 
 const tags = ['channels'];
 

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { GroupChange, Sandbox } from '../../face.ts';
-import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Participants } from '../schemas.ts';
+import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Participants } from '../contents.ts';
 
 const tags = ['groups'];
 

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type AccountView, type Assertion, type RequestOptions, type Sandbox, SandboxError } from '../../face.ts';
 import type { Camera } from '../camera.ts';
-import { answers, Digits, Done, done, mediaBodyLimit, Name, NumberParams, People, Person } from '../schemas.ts';
+import { answers, Digits, Done, done, mediaBodyLimit, Name, NumberParams, People, Person } from '../contents.ts';
 
 // Routes for phones: link a client by its QR code or pairing code, rename a person, remove linked devices.
 

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TProperties, Type } from 'typebox';
 import type { Sandbox, Setting, SettingsView, ShownMessage } from '../../face.ts';
-import { answers, Digits, Done, done, MessageId, Name, NumberParams, Recipient } from '../schemas.ts';
+import { answers, Digits, Done, done, MessageId, Name, NumberParams, Recipient } from '../contents.ts';
 
 const tags = ['phones'];
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { forgeries } from '../../certificates.ts';
 import type { Fault, Sandbox, Stats } from '../../face.ts';
 import type { EventStream } from '../sent-log.ts';
-import { answers, Digits, Done, done, NumberParams } from '../schemas.ts';
+import { answers, Digits, Done, done, NumberParams } from '../contents.ts';
 
 const tags = ['platform'];
 
