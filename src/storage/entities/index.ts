@@ -1,8 +1,16 @@
 /** All tables as MikroORM sees them, one file for each resource. */
-import { CampaignEntity, CampaignRecipientEntity, OptOutEntity } from './campaign.ts';
+import {
+  CampaignEntity,
+  CampaignRecipientEntity,
+  ChatbotKeyEntity,
+  ChatbotUsageEntity,
+  ChatwootChatEntity,
+  ChatwootMessageEntity,
+  ChatwootReplyEntity,
+  DefinitionEntity,
+  OptOutEntity,
+} from './automation.ts';
 import { ChatEntity, ContactEntity, GroupEntity, GroupListEntity, NumberLookupEntity, PictureEntity } from './people.ts';
-import { ChatbotKeyEntity, ChatbotUsageEntity, DefinitionEntity } from './chatbot.ts';
-import { ChatwootChatEntity, ChatwootMessageEntity, ChatwootReplyEntity } from './chatwoot.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import {
   FileEntity,
@@ -13,12 +21,30 @@ import {
   RefusedEntryEntity,
   SendKeyEntity,
 } from './message.ts';
-import { InstanceEntity, PasskeyCodeEntity, SettingEntity, StepLogEntity, WebhookEntity } from './instance.ts';
-import { AlertEntity, NodeTroubleEntity } from './alerts.ts';
-import { FigureEntity } from './figures.ts';
-import { AuditEntryEntity, GatewayUserEntity } from './users.ts';
-import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
-import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
+import {
+  CredentialEntity,
+  InboundEntity,
+  InstanceEntity,
+  LeavingKeysEntity,
+  PasskeyCodeEntity,
+  RetiredCredentialEntity,
+  RetiredKeyEntity,
+  SettingEntity,
+  SignalKeyEntity,
+  StepLogEntity,
+  WebhookEntity,
+} from './instance.ts';
+import {
+  AdmissionEntity,
+  AlertEntity,
+  AuditEntryEntity,
+  FigureEntity,
+  GatewayUserEntity,
+  LeaseEntity,
+  NodeEntity,
+  NodeTroubleEntity,
+  SignInEntity,
+} from './server.ts';
 
 export { InstanceEntity, type InstanceRow, SettingEntity, WebhookEntity, type WebhookRow } from './instance.ts';
 

@@ -1,4 +1,7 @@
-/** The tables of instances and webhooks, of server-wide values, and of what belongs to an instance; and how other tables refer to it. */
+/**
+ * The tables of instances, of webhooks and of server-wide values, and of what belongs to a session: credentials, Signal keys and received
+ * stanzas.
+ */
 import { ArrayType, defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
 // The table of instances, and how other tables refer to it.
@@ -135,3 +138,53 @@ export const WebhookEntity = defineEntity({
 });
 
 export type WebhookRow = InferEntity<typeof WebhookEntity>;
+
+// Tables of a session: credentials, Signal keys, received stanzas, and what was set aside.
+
+export const CredentialEntity = defineEntity({
+  name: 'Credential',
+  tableName: 'credential',
+  properties: { instance: () => ofInstance().primary(), sealed: p.blob() },
+});
+
+/** Without a foreign key, as messages are. */
+export const SignalKeyEntity = defineEntity({
+  name: 'SignalKey',
+  tableName: 'signal_key',
+  properties: { instanceId: p.text().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
+});
+
+/** Received stanzas whose messages may not be stored yet. A stanza that was tried too often is kept aside in its row. */
+export const InboundEntity = defineEntity({
+  name: 'Inbound',
+  tableName: 'inbound',
+  properties: {
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
+    seq: p.bigint('number').primary(),
+    tries: p.integer(),
+    at: time(),
+    sealed: p.blob(),
+  },
+});
+
+/** Credentials of the last session that the platform ended, kept apart. */
+export const RetiredCredentialEntity = defineEntity({
+  name: 'RetiredCredential',
+  tableName: 'retired_credential',
+  properties: { instance: () => ofInstance().primary(), sealed: p.blob(), reason: p.text(), at: time() },
+});
+
+/** Rows of an older version, without a writer today. They go with the next session that ends. */
+export const RetiredKeyEntity = defineEntity({
+  name: 'RetiredKey',
+  tableName: 'retired_key',
+  properties: { instance: () => ofInstance().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
+});
+
+/** Instances whose session ended and whose keys are being deleted. */
+export const LeavingKeysEntity = defineEntity({
+  name: 'LeavingKeys',
+  tableName: 'leaving_keys',
+  properties: { instanceId: p.text().primary() },
+});

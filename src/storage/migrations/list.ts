@@ -8,8 +8,19 @@
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
 import { CompressedBodies, Deliveries, HeldLanes, Tallies, Tries } from './deliveries.ts';
-import { Inbound, LeavingKeys, NoKeyChecks, RefusedEntries } from './keys.ts';
-import { DeviceNames, LeavingAccounts, NoInstanceKeys, PasskeyCodes, Proxies, Removals, StepLog } from './instances.ts';
+import {
+  DeviceNames,
+  Inbound,
+  LeavingAccounts,
+  LeavingKeys,
+  NoInstanceKeys,
+  NoKeyChecks,
+  PasskeyCodes,
+  Proxies,
+  RefusedEntries,
+  Removals,
+  StepLog,
+} from './instances.ts';
 import {
   Calls,
   MessageChanges,
@@ -21,15 +32,44 @@ import {
   Stars,
   StatusAudiences,
 } from './messages.ts';
-import { ChatLids, Definitions, Posts, ShortChatIds, TimersAndTags } from './chats.ts';
-import { BusinessNames, CommunityMembers, Contacts, Files, Groups, NumberLookups, Pictures } from './people.ts';
-import { Campaigns, PausedCampaigns, SendPace } from './campaigns.ts';
-import { Nodes, NodesAstray, NodesBus, NodesDerive, NodesEnded, SigningNodes, SignIns, Versions } from './nodes.ts';
-import { Chatwoot, ChatwootRefused, ChatwootReplies, ChatwootTries } from './chatwoot.ts';
-import { AgentKeyServices, Chatbot } from './chatbot.ts';
-import { Alerts } from './alerts.ts';
-import { Figures } from './figures.ts';
-import { People } from './users.ts';
+import {
+  BusinessNames,
+  ChatLids,
+  CommunityMembers,
+  Contacts,
+  Definitions,
+  Files,
+  Groups,
+  NumberLookups,
+  Pictures,
+  Posts,
+  ShortChatIds,
+  TimersAndTags,
+} from './people.ts';
+import {
+  AgentKeyServices,
+  Campaigns,
+  Chatbot,
+  Chatwoot,
+  ChatwootRefused,
+  ChatwootReplies,
+  ChatwootTries,
+  PausedCampaigns,
+  SendPace,
+} from './automation.ts';
+import {
+  Alerts,
+  Figures,
+  Nodes,
+  NodesAstray,
+  NodesBus,
+  NodesDerive,
+  NodesEnded,
+  People,
+  SigningNodes,
+  SignIns,
+  Versions,
+} from './server.ts';
 
 export interface ListedMigration {
   readonly name: string;

@@ -1,5 +1,7 @@
-/** Migrations of nodes, in the order of their numbers. */
+/** Migrations of nodes, users, the audit log, alerts and figures. */
 import { Migration } from '@mikro-orm/migrations';
+
+// Migrations of nodes, in the order of their numbers.
 
 // Several gateways on one database: which nodes live, which of them owns an instance, and how many handshakes all of them may start.
 
@@ -146,5 +148,102 @@ export class NodesBus extends Migration {
 
   override down(): void {
     this.addSql('alter table node drop column bus');
+  }
+}
+
+// Users of the dashboard, the owners of its sessions, and the audit log.
+
+const statements = [
+  `create table gateway_user (
+    id text primary key,
+    name text not null constraint gateway_user_name_unique unique,
+    role text not null,
+    password bytea not null,
+    code_secret bytea null,
+    code_step bigint not null default '0',
+    version text not null,
+    created_at bigint not null,
+    last_sign_in_at bigint not null default '0'
+  )`,
+  'alter table sign_in add column user_id text null',
+  'alter table sign_in add column address text null',
+  'alter table sign_in add column since bigint null',
+  'create index sign_in_user on sign_in (user_id)',
+  `create table audit_entry (
+    id bigserial primary key,
+    at bigint not null,
+    actor text not null,
+    of_token boolean not null,
+    who text not null,
+    address text not null,
+    method text not null,
+    route text not null,
+    instance_id text not null,
+    subject text not null,
+    status int not null
+  )`,
+  'create index audit_entry_at on audit_entry (at)',
+  'create index audit_entry_of_token on audit_entry (of_token, id)',
+  'create index audit_entry_who on audit_entry (who, id)',
+  'create index audit_entry_instance on audit_entry (instance_id, id)',
+];
+
+export class People extends Migration {
+  override up(): void {
+    for (const statement of statements) this.addSql(statement);
+  }
+
+  override down(): void {
+    this.addSql('drop table audit_entry');
+    this.addSql('drop index sign_in_user');
+    for (const column of ['user_id', 'address', 'since']) this.addSql(`alter table sign_in drop column ${column}`);
+    this.addSql('drop table gateway_user');
+  }
+}
+
+/** Alerts: their settings and state, and the troubles that each node reports. */
+export class Alerts extends Migration {
+  override up(): void {
+    this.addSql(`create table alert (
+      id text primary key,
+      settings jsonb not null,
+      secrets bytea not null,
+      state text null,
+      version int not null default 0
+    )`);
+    this.addSql(`create table node_trouble (
+      node text primary key,
+      at bigint not null,
+      started_at bigint not null,
+      troubles jsonb not null
+    )`);
+  }
+
+  override down(): void {
+    this.addSql('drop table node_trouble');
+    this.addSql('drop table alert');
+  }
+}
+
+/** Figures of nodes by the minute. */
+export class Figures extends Migration {
+  override up(): void {
+    this.addSql(`create table node_figure (
+      minute int not null,
+      node text not null,
+      span_ms int not null,
+      received int not null,
+      sent int not null,
+      delivered int not null,
+      failed int not null,
+      reconnects int not null,
+      memory_bytes bigint not null,
+      loop_ms int not null,
+      constraint node_figure_pkey primary key (minute, node)
+    )`);
+  }
+
+  override down(): void {
+    this.addSql('drop table node_figure');
   }
 }
