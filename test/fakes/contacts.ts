@@ -1,7 +1,7 @@
 /** The address book in memory. */
 import type { Contact, ContactScope } from '#actors/model.ts';
 import type { ContactQuery, ContactStore } from '#actors/ports.ts';
-import type { ContactOutcome } from '#src/storage/journal/contacts.ts';
+import type { ContactOutcome } from '#src/storage/journal/people.ts';
 import type { FakeDatabase } from './storage.ts';
 
 export const contactsOf = (db: FakeDatabase, instance: string): Contact[] =>

@@ -3,8 +3,7 @@ import type { Claim, Delivery, Entry, GatewayEvent, PersonPair } from '#actors/m
 import type { ArchivedRows, Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Erasure } from '#src/storage/journal/message-ledger.ts';
-import type { Known, Outcome } from '#src/storage/journal/outcome.ts';
-import { render } from '#src/storage/journal/rendering.ts';
+import { type Known, type Outcome, render } from '#src/storage/journal/outcome.ts';
 import { ShortIds } from '#src/storage/journal/short-ids.ts';
 import { putCampaigns } from './campaigns.ts';
 import { contactsOf, putContacts } from './contacts.ts';

@@ -36,7 +36,7 @@ import {
   type WebhookStore,
 } from '#actors/ports.ts';
 import type { DefinitionOutcome } from '#src/storage/journal/definitions.ts';
-import type { GroupOutcome } from '#src/storage/journal/groups.ts';
+import type { GroupOutcome } from '#src/storage/journal/people.ts';
 import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
 
 /** Returns a delivery as couriers see it: without the last attempt and the end. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { journalStatements } from '#src/storage/journal/journal.ts';
-import { mergeStatements } from '#src/storage/journal/merges.ts';
+import { mergeStatements } from '#src/storage/journal/pieces.ts';
 import { instance, message } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Chat, Entry, Message } from '#actors/model.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import type { Known } from '#src/storage/journal/outcome.ts';
-import { createJournalCache } from '#src/storage/journal/journal-cache.ts';
+import { createJournalCache } from '#src/storage/journal/known-rows.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
 const of = { id: 'r1', epoch: 1 };

@@ -5,7 +5,7 @@ import { changeOwned, whileOwned } from '../ownership.ts';
 import type { Database, Row, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { archivedMessageFields, chatFields, columnOf, messageRows, newChatRows } from './columns.ts';
-import { contactFields, newContactRows } from './contacts.ts';
+import { contactFields, newContactRows } from './people.ts';
 import { shortIdStatements } from './short-ids.ts';
 
 /** Rows of a page: some 400 KB of texts. */

@@ -1,9 +1,60 @@
-/** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
+/**
+ * The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that
+ * only they are written.
+ */
 import type { Chat, ChatLabel, ChatPatch, Entry, PersonPair } from '#actors/model.ts';
-import { emptyChat, fullLabelId, phoneOf, retagged } from '#src/contract/views.ts';
+import { chatColumns, emptyChat, fullLabelId, leadNotesField, phoneOf, retagged } from '#src/contract/views.ts';
 import { keyText } from '../postgres/parameters.ts';
-import { mergedPatch } from './chat-merge.ts';
 import { isGroupId } from './event-drafts.ts';
+
+// The rules by which two chats of one person, under the LID and under the number, become one.
+
+/** Fields of the last message, and settings that the owner may have taken back. The chat with the newer message wins. */
+const ofNewer = [
+  'lastMessageText',
+  'lastMessageType',
+  'lastMessageSender',
+  'lastMessageTimestamp',
+  'archived',
+  'ephemeralExpiration',
+] as const satisfies readonly (keyof Chat)[];
+
+const union = (one: readonly unknown[], other: readonly unknown[]): readonly unknown[] => [...new Set([...one, ...other])].toSorted();
+
+/** The two values of one field. Texts of `kept` win over those of `twin`, marks of either stay, and the later time counts. */
+const merged = (kept: unknown, twin: unknown): unknown => {
+  if (Array.isArray(kept) && Array.isArray(twin)) return union(kept, twin);
+  if (typeof kept === 'number' && typeof twin === 'number') return Math.max(kept, twin);
+  return kept === undefined || kept === null || kept === '' || kept === false ? twin : kept;
+};
+
+const joined = (kept: string, twin: string): string => (kept.includes(twin) ? kept : [kept, twin].filter((text) => text !== '').join('\n'));
+
+const mergedExtra = (kept: Chat['extra'], twin: Chat['extra']): Chat['extra'] =>
+  Object.fromEntries(
+    Object.entries(twin).map(([name, value]) => {
+      const known = kept[name];
+      const isNote = name === leadNotesField && typeof value === 'string' && typeof known === 'string';
+      return [name, isNote ? joined(known, value) : merged(known, value)];
+    }),
+  );
+
+/** Returns the patch for the chat under the number. `kept` is null if there is no such chat; the new chat then gets everything of `twin`. */
+const mergedPatch = (kept: Chat | null, twin: Chat, chatId: string): ChatPatch => {
+  const { id: _id, chatId: chatLid, name: _name, ...others } = twin;
+  const addresses = { chatId, chatLid, phone: phoneOf(chatId) };
+  if (kept === null) return { ...others, ...addresses };
+  const fields = (Object.keys(chatColumns) as (keyof typeof chatColumns)[]).filter((field) => field in others);
+  const newer = twin.lastMessageTimestamp > kept.lastMessageTimestamp ? twin : kept;
+  return {
+    ...Object.fromEntries(fields.map((field) => [field, merged(kept[field], twin[field])])),
+    ...Object.fromEntries(ofNewer.map((field) => [field, newer[field]])),
+    unreadCount: kept.unreadCount + twin.unreadCount,
+    notes: joined(kept.notes, twin.notes),
+    extra: mergedExtra(kept.extra, twin.extra),
+    ...addresses,
+  };
+};
 
 /** Fields that get a new value; of `extra` only the keys that do, null for one that goes. */
 export type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;

@@ -17,21 +17,17 @@ import {
   type RowForm,
   sendKeyRows,
 } from './columns.ts';
-import { contactRows, goneContactRows } from './contacts.ts';
+import { contactRows, goneContactRows, goneGroupRows, groupListRows, groupRows, unlistedGroupRows } from './people.ts';
 import { definitionRows, goneDefinitionRows, rowOfDefinition } from './definitions.ts';
-import { goneGroupRows, groupListRows, groupRows, unlistedGroupRows } from './groups.ts';
 import { checkGone, exists, owned, ownedIf, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { growthOf } from '../postgres/statistics.ts';
 import { tallied } from './tallies.ts';
 import { reduceEntries } from './ledger.ts';
-import type { Known, Outcome } from './outcome.ts';
-import { createJournalCache, type JournalCache } from './journal-cache.ts';
-import { knownStatements, readKnown } from './known-rows.ts';
-import { mergeRows, mergeStatements, withPresentPeople } from './merges.ts';
-import { changedInPieces, pieceStatements } from './pieces.ts';
-import { render, type Rendered } from './rendering.ts';
+import { type Known, type Outcome, render, type Rendered } from './outcome.ts';
+import { createJournalCache, type JournalCache, knownStatements, readKnown } from './known-rows.ts';
+import { changedInPieces, mergeRows, mergeStatements, pieceStatements, withPresentPeople } from './pieces.ts';
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
 export interface JournalChance {

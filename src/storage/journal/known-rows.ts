@@ -1,12 +1,11 @@
-/** Reads the stored rows that the entries of one commit concern. */
+/** The rows that the entries of one commit concern: read from the database, or cached after a recent commit. */
 import type { Call, Chat, ChatPatch, Contact, Definition, Entry, Message, Past } from '#actors/model.ts';
 import type { Runner, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { chatFields, type StoredMessage, storedMessageFields } from './columns.ts';
-import { contactFields, contactsIn } from './contacts.ts';
 import { definedIn, definitionFields } from './definitions.ts';
-import { changedGroup, groupFields, groupOfRow, type GroupRow } from './groups.ts';
-import type { Known } from './outcome.ts';
+import type { Known, Outcome } from './outcome.ts';
+import { changedGroup, contactFields, contactsIn, groupFields, groupOfRow, type GroupRow } from './people.ts';
 
 // The keys of everything that entries are about: it is read before the ledger starts.
 
@@ -163,5 +162,113 @@ const readNamed = async (
     groups: (row?.groups ?? []).map(groupOfRow),
     contacts: row?.contacts ?? [],
     definitions,
+  };
+};
+
+// Caches messages that the journal wrote within the last seconds, and chats that it wrote within the last minutes. The steps of a send
+// (queued, then sent) and the messages of a chat then need no read. A message that arrives counts as new. If the message is not new, the
+// database refuses its row, and the journal reads and retries.
+//
+// The journal is the only writer of chats while its process owns the instance. Another owner in between has another epoch, and rows are
+// cached for one epoch. If a person changes a chat in the database by hand, events may show the chat without the change until the cached
+// copy expires. The journal writes only the fields that its own entries change, so it overwrites nothing.
+
+/** An instance under one ownership. */
+export interface CacheOwner {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+export interface JournalCache {
+  /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
+  known(owner: CacheOwner, entries: readonly Entry[]): Known | null;
+  /** Keeps the rows of a commit. */
+  keep(owner: CacheOwner, known: Known, outcome: Outcome): void;
+  /** Invalidates the cache of the instance after a write that failed or may have failed. */
+  forget(instance: string): void;
+}
+
+/** Milliseconds. Most messages are acknowledged within seconds. People of a conversation answer within minutes. */
+const lifetimes = { messages: 5_000, chats: 600_000 };
+/** Most cached rows of all instances together. A chat takes 1 to 2 KB. */
+const limits = { messages: 500, chats: 5_000 };
+
+const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {
+  const rows = new Map<string, { readonly value: T; readonly until: number }>();
+  return {
+    get(key: string): T | undefined {
+      const row = rows.get(key);
+      return row !== undefined && now() < row.until ? row.value : undefined;
+    },
+    has: (key: string): boolean => rows.has(key),
+    put(key: string, value: T): void {
+      rows.delete(key);
+      rows.set(key, { value, until: now() + lifetime });
+      if (rows.size > limit) for (const oldest of rows.keys()) return void rows.delete(oldest);
+    },
+    drop: (key: string): void => void rows.delete(key),
+    forget(prefix: string): void {
+      for (const key of rows.keys()) if (key.startsWith(prefix)) rows.delete(key);
+    },
+  };
+};
+
+const steps: ReadonlySet<Entry['kind']> = new Set([
+  'message',
+  'queued',
+  'sendKey',
+  'composed',
+  'status',
+  'news',
+  'event',
+  'recipient',
+  'campaign',
+  'optOut',
+]);
+/** News that store rows which the cache does not keep. */
+const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
+/** Returns true if the cache holds all rows that the entry changes. The cache has no rows of calls, groups, labels and earlier messages. */
+const isStep = (entry: Entry): boolean => {
+  if (entry.kind === 'news') return !storedNews.has(entry.news.type);
+  return steps.has(entry.kind) && !('revises' in entry);
+};
+/** All of them, or null when one is missing. */
+const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
+  const found = rows.filter((row) => row !== undefined);
+  return found.length === rows.length ? found : null;
+};
+const waits = ({ fromMe, wasSentByApi, status }: StoredMessage): boolean => fromMe && wasSentByApi && status === 'Queued';
+
+export const createJournalCache = (now: () => number): JournalCache => {
+  const messages = createShelf<StoredMessage>(limits.messages, lifetimes.messages, now);
+  const chats = createShelf<Chat>(limits.chats, lifetimes.chats, now);
+  return {
+    known({ id, epoch }, entries) {
+      const instance = `${id} ${epoch}`;
+      if (!entries.every(isStep)) return null;
+      const { messageIds, updatedIds, chatIds } = concernedBy(entries);
+      const updated = whole([...updatedIds].filter((name) => !messageIds.has(name)).map((name) => messages.get(`${instance} ${name}`)));
+      if (updated === null) return null;
+      const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
+      const concerned = whole([...wanted].map((chatId) => chats.get(`${instance} ${chatId}`)));
+      return concerned && { messages: updated, chats: concerned, groups: [] };
+    },
+    keep({ id, epoch }, known, { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats, chats: changedChats }) {
+      const instance = `${id} ${epoch}`;
+      for (const chatId of removedChats) chats.drop(`${instance} ${chatId}`);
+      const lively = freshMessages.length > 0;
+      if (lively) for (const chat of known.chats) if (!removedChats.includes(chat.chatId)) chats.put(`${instance} ${chat.chatId}`, chat);
+      for (const { after } of changedChats) {
+        const key = `${instance} ${after.chatId}`;
+        if (lively || chats.has(key)) chats.put(key, after);
+      }
+      for (const message of [...freshMessages, ...composedMessages])
+        if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
+      for (const message of [...changedMessages, ...revisedMessages]) messages.drop(`${instance} ${message.messageId}`);
+    },
+    forget(instance) {
+      messages.forget(`${instance} `);
+      chats.forget(`${instance} `);
+    },
   };
 };

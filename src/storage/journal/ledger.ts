@@ -25,12 +25,12 @@ import {
   MessageLedger,
   rank,
   ReceiptLedger,
+  recordCall,
   withShortKeys,
 } from './message-ledger.ts';
-import { recordCall } from './calls.ts';
 import { CampaignLedger } from './campaigns.ts';
 import { ChatLedger } from './chat-ledger.ts';
-import { ContactLedger } from './contacts.ts';
+import { ContactLedger, GroupLedger } from './people.ts';
 import type { StoredMessage } from './columns.ts';
 import {
   campaignDraft,
@@ -48,7 +48,6 @@ import {
   type EventDraft,
 } from './event-drafts.ts';
 import { DefinitionLedger } from './definitions.ts';
-import { GroupLedger } from './groups.ts';
 import type { Known, Outcome } from './outcome.ts';
 
 export { isProgress } from './message-ledger.ts';

@@ -18,6 +18,7 @@ import {
 } from '#actors/model.ts';
 import { callView } from '#src/contract/views.ts';
 import { keyText } from '../postgres/parameters.ts';
+import type { ChatLedger } from './chat-ledger.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
 /** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */
@@ -224,7 +225,7 @@ const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, time
 const weightOf = (status: unknown): number => (typeof status === 'string' ? (weights[status] ?? 3) : -1);
 
 /** A call stands in its chat like a message without a text. */
-export const callChat = (call: Call): ChatPatch => ({
+const callChat = (call: Call): ChatPatch => ({
   chatId: call.chatId,
   isGroup: call.isGroup,
   lastMessageText: '',
@@ -234,7 +235,7 @@ export const callChat = (call: Call): ChatPatch => ({
 });
 
 /** `chat` is the one of the call, as it is known by now. */
-export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
+const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
   ...emptyMessage,
   id,
   messageId: call.id,
@@ -255,8 +256,30 @@ export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview 
 });
 
 /** The content after a further step of the call; null when the step says no more than what is known. The time stays that of the beginning. */
-export const callContent = (known: unknown, call: Call): Message['content'] | null => {
+const callContent = (known: unknown, call: Call): Message['content'] | null => {
   const content = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : {};
   if (weightOf(call.status) <= weightOf(content['status'])) return null;
   return { ...content, ...callView(call), timestamp: content['timestamp'] ?? call.at };
+};
+
+// The steps of a call as changes of its message.
+
+interface CallParts {
+  readonly messages: MessageLedger;
+  readonly chats: ChatLedger;
+  newId(): string;
+}
+
+/** Adds the message of a call, or changes it by a further step of the call. */
+export const recordCall = (given: Call, { messages, chats, newId }: CallParts): void => {
+  const call: Call = { ...given, id: keyText(given.id), chatId: keyText(given.chatId) };
+  if (call.id === '' || call.chatId === '') return;
+  const known = messages.find(call.id, call.chatId);
+  if (known === null) {
+    chats.patch(callChat(call));
+    messages.add(callMessage(call, chats.orEmpty(call.chatId), newId().slice(0, 8)), false);
+    return;
+  }
+  const content = callContent(known.value.content, call);
+  if (content !== null) messages.revise(known, { content });
 };

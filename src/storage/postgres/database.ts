@@ -5,9 +5,8 @@ import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log 
 import { UnderWay } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { entities } from '../entities/index.ts';
-import { explained, explainedOfDriver, isConflict } from './failures.ts';
+import { createInDoubt, explained, explainedOfDriver, isConflict } from './failures.ts';
 import { makeHealth, type Health, type Probes } from './health.ts';
-import { createInDoubt } from './in-doubt.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 

@@ -1,19 +1,27 @@
 /**
- * One process serves the sessions of a database, or the nodes of one cluster do: an advisory lock, which the nodes share, held by a connection of its own for as long as the process lives.
+ * One process serves the sessions of a database, or the nodes of one cluster do: an advisory lock, which the nodes share, held by a
+ * connection of its own for as long as the process lives.
  *
- * The lock alone fences nothing: a process that lost it without noticing goes on writing. So the process that takes it raises the epoch of every instance
- * before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that number: when it is still
- * its own, nobody has read or written anything meanwhile. Nodes raise the epoch of each instance that they take; the same number tells them when
- * a single gateway had the database.
+ * The lock alone fences nothing: a process that lost it without noticing goes on writing. So the process that takes it raises the epoch of
+ * every instance before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that
+ * number: when it is still its own, nobody has read or written anything meanwhile. Nodes raise the epoch of each instance that they take;
+ * the same number tells them when a single gateway had the database.
  *
  * A second lock says which node does the work that one does for all.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { StorageFailure, type Log } from '#actors/ports.ts';
-import { nextEpoch } from './epoch.ts';
+import { type Log, StorageFailure } from '#actors/ports.ts';
 import { explained } from './failures.ts';
-import { makeOrm, poolOf, type Client, type Pool } from './orm.ts';
+import { type Client, makeOrm, type Pool, poolOf } from './orm.ts';
+
+// The epoch that follows another one, as an expression of SQL.
+
+/**
+ * The next epoch of an instance, total for any stored value. No instance has two thousand million owners, so the highest integer is a damaged value.
+ * The epochs after it begin at the lowest integer, which no former owner holds: the fence stays.
+ */
+export const nextEpoch = 'case when instance.epoch = 2147483647 then -2147483648 else instance.epoch + 1 end';
 
 export interface Tenancy {
   /**

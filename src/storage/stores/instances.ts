@@ -4,7 +4,7 @@ import type { InstanceStore, StepStore } from '#actors/ports.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
-import { nextEpoch } from '../postgres/epoch.ts';
+import { nextEpoch } from '../postgres/tenancy.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { storable } from '../postgres/parameters.ts';
 import { asText, type Opener, type Place, placeOf, tokenHash } from '../vault/sealing.ts';

@@ -17,7 +17,7 @@ import {
   type NameHolder,
   type TakenLease,
 } from '#actors/ports.ts';
-import { nextEpoch } from '../postgres/epoch.ts';
+import { nextEpoch } from '../postgres/tenancy.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { isActive } from './campaigns.ts';
 

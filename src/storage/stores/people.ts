@@ -10,8 +10,7 @@ import type {
   RecipientStore,
   StoredRecipient,
 } from '#actors/ports.ts';
-import { contactFields } from '../journal/contacts.ts';
-import { groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hashesOf } from '../journal/groups.ts';
+import { contactFields, groupFields, groupFieldsWithoutMembers, groupOfRow, type GroupRow, hashesOf } from '../journal/people.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
