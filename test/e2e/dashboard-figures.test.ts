@@ -1,7 +1,7 @@
 /** The figures of the last day: counted by a real gateway, and drawn in a real browser, with a second node's beside them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { makeFigureStore } from '#src/storage/stores/figures.ts';
+import { makeFigureStore } from '#src/storage/stores/monitoring.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser } from '#test/support/dashboard.ts';

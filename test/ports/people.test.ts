@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditNote } from '#actors/model.ts';
-import { auditStatements } from '#src/storage/stores/audit-log.ts';
+import { auditStatements } from '#src/storage/stores/users.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
 

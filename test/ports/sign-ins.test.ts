@@ -1,7 +1,7 @@
 /** Sign-ins to the dashboard in the database: how long they count, under which admin token, and how many are kept. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signInStatements } from '#src/storage/stores/sign-ins.ts';
+import { signInStatements } from '#src/storage/stores/users.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figureCommands } from '#actors/inspection/figures.ts';
-import { figureStatements } from '#src/storage/stores/figures.ts';
+import { figureStatements } from '#src/storage/stores/monitoring.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';
 

@@ -1,7 +1,7 @@
 /** One-time codes in PostgreSQL: one row an instance, used once, ended by time, and gone with the instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passkeyCodeStatements } from '#src/storage/stores/sign-ins.ts';
+import { passkeyCodeStatements } from '#src/storage/stores/users.ts';
 import { instance } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { planOf } from '#test/support/plans.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaignStatements, optOutStatements, recipientsStatement } from '#src/storage/stores/campaigns.ts';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
-import { chatwootStatements } from '#src/storage/stores/chatwoot.ts';
+import { chatbotStatements, chatwootStatements } from '#src/storage/stores/chatbots.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
 import {
@@ -14,7 +14,6 @@ import {
   recipientStatements,
 } from '#src/storage/stores/people.ts';
 import { expiryStatements } from '#src/storage/stores/expiry.ts';
-import { chatbotStatements } from '#src/storage/stores/chatbots.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { findStatement, messageStatements, receiptStatement, sendKeyStatements } from '#src/storage/stores/messages.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';

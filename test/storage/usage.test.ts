@@ -1,7 +1,7 @@
 /** The use of the database: exact for small tables, a bounded sample of large ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usageStatements } from '#src/storage/stores/usage.ts';
+import { usageStatements } from '#src/storage/stores/monitoring.ts';
 import { instance, message, owner } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

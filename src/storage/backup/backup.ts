@@ -9,9 +9,8 @@ import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Runner } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
-import { FolderCopy, sizeOf, walk, type Entry, type Progress } from './copying.ts';
+import { type Entry, FolderCopy, isWithin, makePlace, type Progress, sizeOf, walk } from './copying.ts';
 import { checkPages, type PageCheck } from './pages.ts';
-import { isWithin, makePlace } from './places.ts';
 
 /** The list of a whole backup. While it is missing, the backup is unfinished. */
 export interface BackupList {

@@ -6,8 +6,7 @@ import { openDatabase } from '../postgres/database.ts';
 import { startEmbedded } from '../postgres/embedded.ts';
 import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
-import { copyFile, hashOf, type Entry, type Progress } from './copying.ts';
-import { isWithin, makePlace, realPlace } from './places.ts';
+import { copyFile, type Entry, hashOf, isWithin, makePlace, type Progress, realPlace } from './copying.ts';
 
 export interface RestoreOptions {
   readonly from: string;

@@ -1,8 +1,16 @@
-/** The store of the chatbot beside its definitions: sealed keys, and the tokens used. */
-import type { AgentService, ChatbotStore, DayTokens, PendingConversation } from '#actors/ports.ts';
+/**
+ * Storage of the chatbot beside its definitions (sealed keys, used tokens), and the links between chats and messages and those of a
+ * Chatwoot inbox.
+ */
+import type { ChatwootChat, ChatwootMessage, ChatwootReply } from '#actors/model.ts';
+import type { AgentService, ChatbotStore, ChatwootStore, DayTokens, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { jsonText } from '../postgres/parameters.ts';
 import { asText, type Opener, type Place, placeOf } from '../vault/sealing.ts';
+import { expireRows, expireStatement } from './expiry.ts';
+
+// The store of the chatbot beside its definitions: sealed keys, and the tokens used.
 
 /** The number of days before the current one whose tokens are stored: a month, which is the usual period of a bill. */
 const usageDays = 31;
@@ -88,4 +96,143 @@ export const makeChatbotStore = (database: Database, opener: Opener): ChatbotSto
     checkOwned(await database.rows<Owned>(chatbotStatements.addTokens, [instanceId, epoch, day, tokens]));
   },
   unanswered: (instance, since, limit) => database.rows<PendingConversation>(chatbotStatements.unanswered, [instance, since, limit]),
+});
+
+// The links between chats and messages and those of a Chatwoot inbox.
+
+const chatFields = `chat_id as "chatId", contact_id::float8 as "contactId", source_id as "sourceId",
+  conversation_id::float8 as "conversationId", name, image`;
+const messageFields = `key, conversation_id::float8 as "conversationId", id::float8 as id, progress`;
+
+/** $1 instance, $2 epoch. */
+const upsert = (table: string, key: string, columns: readonly string[]): string => `with ${owned},
+  saved as (
+    insert into ${table} (instance_id, ${key}, ${columns.join(', ')})
+    select $1, ${[key, ...columns].map((_, at) => `$${at + 3}`).join(', ')} where exists (select from owned)
+    on conflict (instance_id, ${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')})
+  select count(*)::int as owned from owned`;
+
+export const chatwootStatements = {
+  chat: {
+    name: 'chatwoot-chat',
+    text: `select ${chatFields} from chatwoot_chat where instance_id = $1 and chat_id = $3 and inbox = $2`,
+  },
+  chatOf: {
+    name: 'chatwoot-chat-of',
+    text: `select chat_id as "chatId" from chatwoot_chat where instance_id = $1 and conversation_id = $3 and inbox = $2 limit 1`,
+  },
+  saveChat: {
+    name: 'chatwoot-save-chat',
+    text: upsert('chatwoot_chat', 'chat_id', ['inbox', 'contact_id', 'source_id', 'conversation_id', 'name', 'image']),
+  },
+  messages: {
+    name: 'chatwoot-messages',
+    text: `select ${messageFields}, at::float8 as at from chatwoot_message where instance_id = $1 and key = any($3::text[]) and inbox = $2`,
+  },
+  messagesOf: {
+    name: 'chatwoot-messages-of',
+    text: `select ${messageFields} from chatwoot_message where instance_id = $1 and id = $3 and inbox = $2 order by at, key limit 100`,
+  },
+  saveMessage: {
+    name: 'chatwoot-save-message',
+    text: upsert('chatwoot_message', 'key', ['inbox', 'conversation_id', 'id', 'progress', 'at']),
+  },
+  /** $9: how many may wait for one instance; `room` is false when no more are taken. */
+  addReply: {
+    name: 'chatwoot-add-reply',
+    text: `with ${owned},
+      waiting as (select count(*) as held from (select from chatwoot_reply where instance_id = $1 order by conversation_id, seq limit $9) as others),
+      saved as (
+        insert into chatwoot_reply (instance_id, id, kind, inbox, conversation_id, news, at, not_before, attempts, failure)
+        select $1, $3, $4, $5, $6, $7, $8, 0, 0, '' from waiting where held < $9 and exists (select from owned)
+        on conflict (instance_id, id, kind) do nothing)
+      select (select count(*)::int from owned) as owned, held < $9 as room from waiting`,
+  },
+  /** $1 instances, $2 rows. Nearly always there are none, or a handful: what agents wrote and was not sent yet. */
+  replies: {
+    name: 'chatwoot-replies',
+    text: `select distinct on (instance_id, conversation_id) seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at,
+        not_before::float8 as "notBefore", attempts, begun, failure, refused
+      from chatwoot_reply where instance_id = any($1::text[]) order by instance_id, conversation_id, chatwoot_reply.seq limit $2`,
+  },
+  replying: { name: 'chatwoot-replying', text: `select distinct instance_id as id from chatwoot_reply` },
+  beginReply: {
+    name: 'chatwoot-begin-reply',
+    text: `with ${owned},
+      saved as (
+        update chatwoot_reply set begun = $4
+        where instance_id = $1 and seq = $3 and failure = '' and exists (select from owned)
+        returning seq)
+      select (select count(*)::int from owned) as owned, exists (select from saved) as begins`,
+  },
+  /** A failure that was stored during the attempt stays, and is due at once. */
+  postponeReply: {
+    name: 'chatwoot-postpone-reply',
+    text: `with ${owned},
+      saved as (
+        update chatwoot_reply set
+          not_before = case when $6 = '' and failure <> '' then not_before else $4 end,
+          attempts = $5, failure = case when $6 = '' then failure else $6 end, refused = $7, begun = 0
+        where instance_id = $1 and seq = $3 and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
+  failReplies: {
+    name: 'chatwoot-fail-replies',
+    text: `with ${owned},
+      saved as (update chatwoot_reply set failure = $3, not_before = 0 where instance_id = $1 and failure = '' and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
+  removeReply: {
+    name: 'chatwoot-remove-reply',
+    text: `with ${owned},
+      gone as (delete from chatwoot_reply where instance_id = $1 and seq = $3 and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
+  expire: expireStatement('chatwoot-expire', 'chatwoot_message'),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeChatwootStore = (database: Database): ChatwootStore => ({
+  chat: async (instance, inbox, chatId) =>
+    (await database.rows<ChatwootChat>(chatwootStatements.chat, [instance, inbox, chatId]))[0] ?? null,
+  async chatOf(instance, inbox, conversationId) {
+    const [row] = await database.rows<{ chatId: string }>(chatwootStatements.chatOf, [instance, inbox, conversationId]);
+    return row?.chatId ?? null;
+  },
+  async saveChat({ instanceId, epoch }, inbox, { chatId, contactId, sourceId, conversationId, name, image }) {
+    const values = [instanceId, epoch, chatId, inbox, contactId, sourceId, conversationId, name, image];
+    checkOwned(await database.rows<Owned>(chatwootStatements.saveChat, values));
+  },
+  messages: (instance, inbox, keys) =>
+    database.rows<ChatwootMessage & { readonly at: number }>(chatwootStatements.messages, [instance, inbox, keys]),
+  messagesOf: (instance, inbox, id) => database.rows<ChatwootMessage>(chatwootStatements.messagesOf, [instance, inbox, id]),
+  async saveMessage({ instanceId, epoch }, inbox, { key, conversationId, id, progress }, at) {
+    const values = [instanceId, epoch, key, inbox, conversationId, id, progress, at];
+    checkOwned(await database.rows<Owned>(chatwootStatements.saveMessage, values));
+  },
+  async addReply({ instanceId, epoch }, inbox, news, at, most) {
+    const values = [instanceId, epoch, news.id, news.kind, inbox, news.conversationId, jsonText(news), at, most];
+    const rows = await database.rows<Owned & { readonly room: boolean }>(chatwootStatements.addReply, values);
+    checkOwned(rows);
+    return rows[0]?.room === true;
+  },
+  async replies(instances, limit) {
+    return instances.length === 0 ? [] : database.rows<ChatwootReply>(chatwootStatements.replies, [instances, limit]);
+  },
+  replying: async () => (await database.rows<{ id: string }>(chatwootStatements.replying, [])).map(({ id }) => id),
+  async beginReply({ instanceId, epoch }, { seq, begun }) {
+    const rows = await database.rows<Owned & { readonly begins: boolean }>(chatwootStatements.beginReply, [instanceId, epoch, seq, begun]);
+    checkOwned(rows);
+    return rows[0]?.begins === true;
+  },
+  async failReplies({ instanceId, epoch }, reason) {
+    checkOwned(await database.rows<Owned>(chatwootStatements.failReplies, [instanceId, epoch, reason]));
+  },
+  async postponeReply({ instanceId, epoch }, { seq, notBefore, attempts, failure, refused }) {
+    const values = [instanceId, epoch, seq, notBefore, attempts, failure, jsonText(refused)];
+    checkOwned(await database.rows<Owned>(chatwootStatements.postponeReply, values));
+  },
+  async removeReply({ instanceId, epoch }, seq) {
+    checkOwned(await database.rows<Owned>(chatwootStatements.removeReply, [instanceId, epoch, seq]));
+  },
+  expire: expireRows(database, chatwootStatements.expire),
 });

@@ -1,7 +1,7 @@
 /** Deliveries as people look at them: listed, sent again, counted, and kept within bounds. */
 import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
-import { triesOf } from './tries.ts';
+import { triesOf } from './outbox.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { createFold, tallied, tallyStatements } from '../journal/tallies.ts';
 

@@ -1,10 +1,28 @@
 /** Deliveries that wait, as couriers use them. The rows are made by the journal. */
-import type { Delivery } from '#actors/model.ts';
+import type { Delivery, Try } from '#actors/model.ts';
 import type { OutboxStore } from '#actors/ports.ts';
-import { triesOf, triesText } from './tries.ts';
+import { tallied } from '../journal/tallies.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { tallied } from '../journal/tallies.ts';
+
+// The attempts of a delivery as text. Every delivered row has such a text, so it has arrays without names: 30 bytes for one success.
+
+/** A success ends with its status. The answer is left out where there is none. */
+type Kept = readonly [at: number, ms: number, status: number, error?: string, answer?: string];
+
+const keptOf = ({ at, ms, status, error, answer }: Try): Kept =>
+  answer === undefined ? (error === '' ? [at, ms, status] : [at, ms, status, error]) : [at, ms, status, error, answer];
+
+const triesText = (tries: readonly Try[] = []): string => (tries.length === 0 ? '' : JSON.stringify(tries.map(keptOf)));
+
+/** Returns no field for a row without attempts. */
+export const triesOf = (text: string): { tries?: readonly Try[] } => {
+  if (text === '') return {};
+  const kept = JSON.parse(text) as readonly Kept[];
+  return {
+    tries: kept.map(([at, ms, status, error = '', answer]) => ({ at, ms, status, error, ...(answer === undefined ? {} : { answer }) })),
+  };
+};
 
 const archived =
   'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at, tries';

@@ -1,8 +1,10 @@
-/** Users with their roles. Hashes of passwords and secrets of one-time codes are sealed. */
-import type { Role, User } from '#actors/model.ts';
-import type { UserRow, UserStore } from '#actors/ports.ts';
+/** Users with their roles, sign-ins to the dashboard, one-time codes for passkeys, and the audit log. Secrets are sealed. */
+import type { AuditEntry, AuditQuery, OpenSession, Role, SessionUser, User } from '#actors/model.ts';
+import type { AuditStore, PasskeyCodeRow, PasskeyCodeStore, SignInStore, UserRow, UserStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { asText, type Opener, userPlace } from '../vault/sealing.ts';
+
+// Users with their roles. Hashes of passwords and secrets of one-time codes are sealed.
 
 const fields = `id, name, role, code_secret is not null as "hasCode", created_at::float8 as "createdAt", last_sign_in_at::float8 as "lastSignInAt"`;
 const secretFields = `${fields}, password, code_secret as "codeSecret", version`;
@@ -89,3 +91,195 @@ export const makeUserStore = (database: Database, opener: Opener): UserStore => 
     signedIn: async ({ id, version }, at, step) => (await database.rows(userStatements.signedIn, [id, version, at, step])).length === 1,
   };
 };
+
+// The audit log: written in batches, read in pages, bounded by age and by number.
+
+const entryFields = `id::float8 as id, at::float8 as at, actor, who, address, method, route, instance_id as instance, subject, status`;
+
+/** The conditions of a page with their casts. The order fixes the numbers of the values. */
+const conditions = {
+  who: 'who = $%::text',
+  actor: 'actor = $%::text',
+  instance: 'instance_id = $%::text',
+  from: 'at >= $%::bigint',
+  to: 'at < $%::bigint',
+  before: 'id < $%::bigint',
+} as const satisfies Partial<Record<keyof AuditQuery, string>>;
+
+type Filter = keyof typeof conditions;
+
+const filters = Object.keys(conditions) as readonly Filter[];
+
+/** The statement of a page with these filters. $1: how many. */
+const pageStatement = (used: readonly Filter[]): Statement => {
+  const where = used.map((name, at) => conditions[name].replace('%', String(at + 2)));
+  return {
+    name: `audit-page-${used.join('-')}`,
+    text: `select ${entryFields} from audit_entry${where.length === 0 ? '' : ` where ${where.join(' and ')}`} order by audit_entry.id desc limit $1`,
+  };
+};
+
+/** The oldest entries beyond the bound $2, of one of the two kinds. */
+const beyond = (ofToken: boolean): string => `(select id from audit_entry where of_token = ${ofToken} and id <= (
+        select id from audit_entry where of_token = ${ofToken} order by id desc offset $2::int limit 1) order by id limit $3::int)`;
+
+export const auditStatements = {
+  add: {
+    name: 'audit-add',
+    text: `insert into audit_entry (at, actor, of_token, who, address, method, route, instance_id, subject, status)
+      select at, actor, actor in ('instanceToken', 'passkeyCode'), who, address, method, route, instance_id, subject, status
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
+        with ordinality as note (at, actor, who, address, method, route, instance_id, subject, status, place) order by place`,
+  },
+  page: pageStatement([]),
+  pageOfInstance: pageStatement(['instance', 'before']),
+  /** $1: Unix milliseconds. $2: entries of each kind that are kept. $3: how many are removed at once. */
+  expire: {
+    name: 'audit-expire',
+    text: `with old as (
+        (select id from audit_entry where at < $1::bigint order by at limit $3::int)
+        union ${beyond(false)}
+        union ${beyond(true)}
+        limit $3::int)
+      delete from audit_entry using old where audit_entry.id = old.id returning 1`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeAuditStore = (database: Database): AuditStore => ({
+  async add(notes) {
+    const columns = [
+      notes.map(({ at }) => at),
+      notes.map(({ actor }) => actor),
+      notes.map(({ who }) => who),
+      notes.map(({ address }) => address),
+      notes.map(({ method }) => method),
+      notes.map(({ route }) => route),
+      notes.map(({ instance }) => instance),
+      notes.map(({ subject }) => subject),
+      notes.map(({ status }) => status),
+    ];
+    await database.rows(auditStatements.add, columns);
+  },
+  async find(query) {
+    const used = filters.filter((name) => query[name] !== undefined);
+    const values = [query.limit + 1, ...used.map((name) => query[name])];
+    const rows = await database.rows<AuditEntry>(pageStatement(used), values);
+    const entries = rows.slice(0, query.limit);
+    return { entries, next: rows.length > query.limit ? (entries.at(-1)?.id ?? null) : null };
+  },
+  expire: async (before, most, limit) => (await database.rows(auditStatements.expire, [before, most, limit])).length,
+});
+
+// Sign-ins to the dashboard and one-time codes for passkeys, which count on every node.
+
+// Sign-ins to the dashboard that count on every node.
+
+/** The database's clock, in milliseconds: nodes have clocks of their own. */
+const clock = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
+
+/** The share of all sign-ins that one user may have. */
+const userShare = 20;
+
+/** `admin` is the fingerprint of the token for a sign-in with it, and the version of the user for all others. */
+const validFor = (parameter: string): string =>
+  `until > ${clock} and admin = case when user_id is null then ${parameter} else gateway_user.version end`;
+
+const joined = 'sign_in left join gateway_user on gateway_user.id = sign_in.user_id';
+
+export const signInStatements = {
+  /** The row of the user is locked, so that a change of the user ends this sign-in, or keeps it from beginning. */
+  add: {
+    name: 'sign-in-add',
+    text: `with owner as (select id from gateway_user where id = $4::text and version = $2::text for share)
+      insert into sign_in (key, admin, until, user_id, address, since)
+      select $1::text, $2::text, ${clock} + $3::bigint, $4::text, $5::text, ${clock} where $4::text is null or exists (select 1 from owner)
+      returning 1`,
+  },
+  /** $1: how many are kept. */
+  bound: {
+    name: 'sign-in-bound',
+    text: `delete from sign_in where until <= ${clock} or key in (select key from sign_in order by until desc offset $1::int)`,
+  },
+  /** $2: how many of the user $1 are kept. */
+  boundOfUser: {
+    name: 'sign-in-bound-of-user',
+    text: `delete from sign_in where key in (select key from sign_in where user_id = $1::text order by until desc offset $2::int)`,
+  },
+  find: {
+    name: 'sign-in-find',
+    text: `select (until - ${clock})::float8 as left, user_id as id, name, role, code_secret is not null as "hasCode", version
+      from ${joined} where key = $1 and ${validFor('$2')}`,
+  },
+  valid: {
+    name: 'sign-in-valid',
+    text: `select key from ${joined} where key = any($1::text[]) and ${validFor('$2')}`,
+  },
+  list: {
+    name: 'sign-in-list',
+    text: `select key, user_id as "userId", name, role, coalesce(address, '') as address, coalesce(since, 0)::float8 as since, until::float8 as until
+      from ${joined} where ${validFor('$1')} order by since desc nulls last, key`,
+  },
+  end: { name: 'sign-in-end', text: 'delete from sign_in where key = $1 returning 1' },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+type Found = { readonly left: number } & (SessionUser | { readonly id: null });
+
+type Listed = Omit<OpenSession, 'id' | 'user'> & { readonly key: string; readonly userId: string | null } & Pick<
+    SessionUser,
+    'name' | 'role'
+  >;
+
+export const makeSignInStore = (database: Database): SignInStore => ({
+  async add({ key, admin, userId, address }, ms, most) {
+    const added = await database.rows(signInStatements.add, [key, admin, ms, userId, address]);
+    await database.rows(signInStatements.bound, [most]);
+    if (userId !== null) await database.rows(signInStatements.boundOfUser, [userId, Math.ceil(most / userShare)]);
+    return added.length === 1;
+  },
+  async find(key, admin) {
+    const [row] = await database.rows<Found>(signInStatements.find, [key, admin]);
+    if (row === undefined) return null;
+    if (row.id === null) return { left: row.left, user: null };
+    const { left, id, name, role, hasCode, version } = row;
+    return { left, user: { id, name, role, hasCode, version } };
+  },
+  valid: async (keys, admin) => (await database.rows<{ key: string }>(signInStatements.valid, [keys, admin])).map(({ key }) => key),
+  async list(admin) {
+    const rows = await database.rows<Listed>(signInStatements.list, [admin]);
+    return rows.map(({ key, userId, name, role, address, since, until }) => ({
+      id: key,
+      user: userId === null ? null : { id: userId, name, role },
+      address,
+      since,
+      until,
+    }));
+  },
+  end: async (key) => (await database.rows(signInStatements.end, [key])).length === 1,
+});
+
+// One-time codes for passkeys: one row an instance, which every node reads.
+
+export const passkeyCodeStatements = {
+  put: {
+    name: 'passkey-code-put',
+    text: `insert into passkey_code (instance_id, hash, used, until) values ($1, $2, false, ${clock} + $3::bigint)
+      on conflict (instance_id) do update set hash = excluded.hash, used = false, until = excluded.until`,
+  },
+  find: {
+    name: 'passkey-code-find',
+    text: `select instance_id as "instanceId", used from passkey_code where hash = $1 and until > ${clock}`,
+  },
+  use: {
+    name: 'passkey-code-use',
+    text: `update passkey_code set hash = $2, used = true, until = ${clock} + $3::bigint
+      where hash = $1 and not used and until > ${clock} returning 1`,
+  },
+  end: { name: 'passkey-code-end', text: 'delete from passkey_code where instance_id = $1' },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makePasskeyCodeStore = (database: Database): PasskeyCodeStore => ({
+  put: async (instanceId, hash, ms) => void (await database.rows(passkeyCodeStatements.put, [instanceId, hash, ms])),
+  find: async (hash) => (await database.rows<PasskeyCodeRow>(passkeyCodeStatements.find, [hash]))[0] ?? null,
+  use: async (hash, ticket, ms) => (await database.rows(passkeyCodeStatements.use, [hash, ticket, ms])).length > 0,
+  end: async (instanceId) => void (await database.rows(passkeyCodeStatements.end, [instanceId])),
+});
