@@ -5,7 +5,7 @@ import { isAudited } from './audit.ts';
 import { leastRoleOf } from './roles.ts';
 import { credentials, type Route } from './route.ts';
 import { sendRefusal } from './errors.ts';
-import { lenientReader } from './lenient.ts';
+import { lenientReader } from './body.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
 
 // Bodies that name a chat by the `id` of `/chat/find`: the platform's id takes its place before anything is asked for.

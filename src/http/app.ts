@@ -15,7 +15,7 @@ import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, se
 import type { SharedSchemas } from './openapi.ts';
 import { defaultStreamLimits, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
-import { serialise } from './page.ts';
+import { serialise } from './answers.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
 import { Hub } from './stream/hub.ts';

@@ -6,9 +6,8 @@ import { BodyError } from './body.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
 import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance, roleText } from './route.ts';
 import { sendRefusal } from './errors.ts';
-import { logGuesses, type NoteGuess } from './guess-log.ts';
+import { type AuthenticationLimit, guessed, guessedSession, logGuesses, type NoteGuess, refuseTooMany, triesOf } from './rate-limit.ts';
 import type { HttpOptions } from './options.ts';
-import { type AuthenticationLimit, guessed, guessedSession, refuseTooMany, triesOf } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,13 @@
-/** Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope. */
+/**
+ * Reads bodies and parameters: lenient with the numbers and booleans of dynamic languages, strict where storage needs it, with one sentence
+ * for the first fault.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
+
+// Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
 
 /** 401 to 404: the credential ended before the body did. */
 type BodyStatus = 400 | 401 | 403 | 404 | 415;
@@ -113,3 +118,172 @@ export const inputCheck = (schema: TSchema): InputCheck => {
   const validate = validatorOf({ schema, method: '', url: '' });
   return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
 };
+
+// One readable sentence on the first thing that validation found wrong.
+
+/**
+ * Fixed texts of a route, most exact first: `<field>:<keyword>`, `<field>`, `*`. The field of a missing one is its own name.
+ */
+export type InvalidTexts = Readonly<Record<string, string>>;
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+const namedTypes = (type: unknown): string =>
+  String(type)
+    .split(',')
+    .map((word) => typeWords[word] ?? word)
+    .join(' or ');
+
+/** The demand of each keyword, in words. */
+const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
+  required: () => 'is required',
+  type: ({ type }) => `must be ${namedTypes(type)}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  // The only pattern whose text is not fixed by its row: something that can be seen.
+  pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
+  contains: () => 'must have at least one entry that is valid',
+  minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
+  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+};
+
+/** Such as `/events/0` → `events.0`; a missing field is named by itself. */
+const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError): string => {
+  const path = instancePath.slice(1).replaceAll('/', '.');
+  if (keyword !== 'required') return path;
+  return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
+};
+
+/** The answer to invalid input. `hint`: the field and its error, where the text of the route does not name them. */
+export interface InvalidInput {
+  readonly error: string;
+  readonly hint?: string;
+}
+
+export const invalidInput = (findings: readonly FastifySchemaValidationError[], part: string, fixed: InvalidTexts = {}): InvalidInput => {
+  const finding = findings[0];
+  if (finding === undefined) return { error: fixed['*'] ?? `the ${part} is not valid` };
+  const { keyword, params } = finding;
+  const field = fieldOf(finding);
+  const sentence = `${field === '' ? `the ${part}` : field} ${demands[keyword]?.(params) ?? finding.message ?? 'is not valid'}`;
+  const text = fixed[`${field}:${keyword}`] ?? fixed[field] ?? fixed['*'];
+  if (text === undefined) return { error: sentence };
+  return text.toLowerCase().startsWith(`${field.toLowerCase()} `) ? { error: text } : { error: text, hint: sentence };
+};
+
+// Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), read as what the schema wants.
+
+/** Answers with the value to use instead: the same one when there is nothing to read. Changes objects and lists in place. */
+export type Reader = (value: unknown) => unknown;
+
+/** The part of JSON Schema that the schemas of routes use. */
+interface Shape {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly patternProperties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+  readonly allOf?: readonly Shape[];
+  readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+}
+
+const flags: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+const whole = /^-?\d{1,15}$/;
+const decimal = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+
+const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] => anyOf ?? oneOf ?? [];
+
+/** Every JSON type that fits somewhere in a schema; null when any type does. */
+const typesOf = (shape: Shape): ReadonlySet<string> | null => {
+  if (shape.type !== undefined) return new Set([shape.type].flat());
+  const members = shape.enum ?? (shape.const === undefined ? undefined : [shape.const]);
+  if (members !== undefined) return new Set(members.map((member) => typeof member));
+  if (shape.properties !== undefined || shape.patternProperties !== undefined) return new Set(['object']);
+  const parts = [...alternativesOf(shape), ...(shape.allOf ?? [])].map(typesOf);
+  if (parts.length === 0 || parts.includes(null)) return null;
+  return new Set(parts.flatMap((part) => [...(part ?? [])]));
+};
+
+/** Returns the reader of a scalar. Where a text is allowed, a text stays a text. */
+const scalarReader = (shape: Shape): Reader | null => {
+  const types = typesOf(shape);
+  if (types === null || types.has('string')) return null;
+  const [numbers, booleans] = [types.has('number') ? decimal : types.has('integer') ? whole : null, types.has('boolean')];
+  if (numbers === null && !booleans) return null;
+  return (value) => {
+    if (typeof value === 'string') {
+      const text = value.trim();
+      if (numbers?.test(text)) return Number(text);
+      return booleans ? (flags[text.toLowerCase()] ?? value) : value;
+    }
+    return booleans && numbers === null && (value === 0 || value === 1) ? value === 1 : value;
+  };
+};
+
+const chained = (readers: readonly (Reader | null)[]): Reader | null => {
+  const real = readers.filter((reader) => reader !== null);
+  if (real.length < 2) return real[0] ?? null;
+  return (value) => real.reduce((read, reader) => reader(read), value);
+};
+
+const objectReader = ({ properties = {}, patternProperties = {} }: Shape): Reader | null => {
+  const named = Object.entries(properties).flatMap(([name, shape]) => {
+    const reader = readerFor(shape);
+    return reader === null ? [] : [[name, reader] as const];
+  });
+  const rest = chained(Object.values(patternProperties).map(readerFor));
+  if (named.length === 0 && rest === null) return null;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const object = value as Record<string, unknown>;
+    for (const [name, reader] of named) if (object[name] !== undefined) object[name] = reader(object[name]);
+    if (rest !== null) for (const name of Object.keys(object)) if (!(name in properties)) object[name] = rest(object[name]);
+    return object;
+  };
+};
+
+const listReader = ({ items }: Shape): Reader | null => {
+  const reader = items === undefined ? null : readerFor(items);
+  return reader === null ? null : (value) => (Array.isArray(value) ? value.map(reader) : value);
+};
+
+/** Returns the reader of alternatives. It chooses between a list and an object, or a scalar and either, and never between two shapes of one object. */
+const alternativesReader = (shape: Shape): Reader | null => {
+  const alternatives = alternativesOf(shape);
+  const objects = alternatives.filter((one) => typesOf(one)?.has('object') ?? true);
+  const lists = alternatives.filter((one) => typesOf(one)?.has('array') ?? true);
+  return chained(
+    [objects.length === 1 ? objects[0] : null, lists.length === 1 ? lists[0] : null].map((one) => (one ? readerFor(one) : null)),
+  );
+};
+
+/** Made once for a schema; null when nothing in it is a number or a boolean. */
+const readerFor = (shape: Shape): Reader | null =>
+  chained([
+    scalarReader(shape),
+    objectReader(shape),
+    listReader(shape),
+    alternativesReader(shape),
+    ...(shape.allOf ?? []).map((part) => readerFor(part)),
+  ]);
+
+export const lenientReader = (schema: TSchema | undefined): Reader | null => (schema === undefined ? null : readerFor(schema as Shape));
+
+/** A list that clients write as one text: its entries without spaces around them, without empty ones. */
+export const commaList = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');

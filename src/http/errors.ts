@@ -14,7 +14,7 @@ import {
   StorageUnavailable,
 } from '#actors/gateway.ts';
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
-import { invalidInput, type InvalidTexts } from './invalid-text.ts';
+import { invalidInput, type InvalidTexts } from './body.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { BodyLimit, FailureAnswer, RefusalAnswer } from './route.ts';
 

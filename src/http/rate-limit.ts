@@ -1,4 +1,6 @@
-/** Rate limits: requests per second of one instance token, and wrong tokens per minute of one address. */
+/**
+ * Rate limits: requests per second of one instance token, and wrong credentials per minute of one address, with the log of their addresses.
+ */
 import { isIPv6 } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import type { CreateRateLimitOptions } from '@fastify/rate-limit';
@@ -198,4 +200,54 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
     const wait = request.instanceId === '' ? null : await check(request);
     return wait === null ? undefined : refuseTooMany(reply, wait);
   });
+};
+
+// Logs where wrong credentials come from, so that an operator sees a guesser. The log never has what was guessed.
+
+export type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
+
+/** Milliseconds for which the guesses of an address are one line. */
+const period = 60_000;
+/** Addresses with a line of their own in a period. The guesses of all further ones are one line, which bounds memory and log in an attack by many. */
+const mostAddresses = 100;
+const others = 'others';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly noteGuess: NoteGuess;
+  }
+}
+
+/** Notes the refused guess of a request. */
+export type NoteGuess = (request: Pick<FastifyRequest, 'ip'>, kind: GuessedKind) => void;
+
+/**
+ * Returns the function that notes guesses, and decorates the server with it. Writes `http.guessed` once a minute for each address and kind of
+ * credential, and the last lines when the server closes.
+ */
+export const logGuesses = (app: FastifyInstance, log: HttpLog): NoteGuess => {
+  const counts = new Map<string, { readonly address: string; readonly kind: GuessedKind; count: number }>();
+  let timer: NodeJS.Timeout | null = null;
+  const write = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    for (const { address, kind, count } of counts.values()) log.warn({ address, kind, count }, 'http.guessed');
+    counts.clear();
+  };
+  app.addHook('onClose', (_app, done) => {
+    write();
+    done();
+  });
+  const note: NoteGuess = ({ ip }, kind) => {
+    const network = networkOf(ip);
+    const own = `${kind} ${network}`;
+    const address = counts.has(own) || counts.size < mostAddresses ? network : others;
+    const key = `${kind} ${address}`;
+    const known = counts.get(key) ?? { address, kind, count: 0 };
+    known.count += 1;
+    counts.set(key, known);
+    timer ??= setTimeout(write, period).unref();
+  };
+  app.decorate('noteGuess', note);
+  return note;
 };

@@ -13,7 +13,7 @@ import {
   unknownInstance,
 } from '#actors/gateway.ts';
 import type { Frozen } from '#src/contract/fields.ts';
-import type { InvalidTexts } from './invalid-text.ts';
+import type { InvalidTexts } from './body.ts';
 
 // The table of credentials, with the exact texts of the interface.
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'undici';
 import type { Settings, SettingSources } from '#config/load.ts';
 import { settingsInForce } from '#config/in-force.ts';
-import type { ServerFacts, UpdateNotice } from '#src/http/server-facts.ts';
+import type { ServerFacts, UpdateNotice } from '#src/http/options.ts';
 import { createAddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 
 // The newest release, from the answer of a forge or of a package registry.

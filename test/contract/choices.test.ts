@@ -1,7 +1,7 @@
 /** The notation of choices: which texts become which buttons, rows and cards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/choices.ts';
+import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/formats.ts';
 
 const reply = (text: string, id = text) => ({ kind: 'reply', text, id });
 

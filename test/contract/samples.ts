@@ -1,6 +1,6 @@
 /** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
 import type { InstanceView } from '#actors/views.ts';
-import type { ServerFacts } from '#src/http/server-facts.ts';
+import type { ServerFacts } from '#src/http/options.ts';
 import type { Channel, Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
 
 export const now = Date.parse('2026-08-19T17:36:34.345Z');

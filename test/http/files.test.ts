@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { rangeOf } from '#src/http/file-answer.ts';
+import { rangeOf } from '#src/http/answers.ts';
 import { keptFile } from '#test/fakes/gateway.ts';
 import { setUp } from './setup.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TSchema, Type } from 'typebox';
-import { lenientReader } from '#src/http/lenient.ts';
+import { lenientReader } from '#src/http/body.ts';
 
 const Loose = Type.Unsafe<string | number>({ type: ['string', 'number'] });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { chat, group, message } from '#test/contract/samples.ts';
 import { asInstance, setUp } from './setup.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
-import { pageWithin, serialise, withPage } from '#src/http/page.ts';
+import { pageWithin, serialise, withPage } from '#src/http/answers.ts';
 
 const answerBytes = 65_536;
 

@@ -1,9 +1,8 @@
 /** Tests the rate limits, on a clock of the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { networkOf } from '#src/http/rate-limit.ts';
+import { logGuesses, networkOf } from '#src/http/rate-limit.ts';
 import type { FastifyInstance } from 'fastify';
-import { logGuesses } from '#src/http/guess-log.ts';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { until } from '#test/support/until.ts';

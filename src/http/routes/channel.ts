@@ -2,7 +2,7 @@
 import type { Static, TSchema, TUnknown } from 'typebox';
 import { channelViews, type InputOf, type OperationName, reactionCodes, type Result } from '#actors/gateway.ts';
 import { channelCodeOf, channelIdOf, channelView } from '#src/contract/views.ts';
-import type { InvalidTexts } from '../invalid-text.ts';
+import type { InvalidTexts } from '../body.ts';
 import {
   type Address,
   mapResult,

@@ -13,7 +13,7 @@ import {
   type LeadWish,
   leadTagView,
 } from '#src/contract/views.ts';
-import { pageSize, pageWithin, withPage } from '../page.ts';
+import { pageSize, pageWithin, withPage } from '../answers.ts';
 import { done, instanceRefusals, mapResult, refuse, type Route, route } from '../route.ts';
 import {
   Chat,

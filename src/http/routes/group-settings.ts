@@ -2,7 +2,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
 import { addModes, chatView, timerOf } from '#src/contract/views.ts';
-import type { InvalidTexts } from '../invalid-text.ts';
+import type { InvalidTexts } from '../body.ts';
 import { type Address, done, mapResult, performs, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { Flag, OneOf } from '../schemas/common.ts';
 import {

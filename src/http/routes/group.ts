@@ -2,7 +2,7 @@
 import type { Group as Stored, GroupQuery } from '#actors/gateway.ts';
 import { failedView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
 import { type Call, done, instanceRefusals, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
-import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../page.ts';
+import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../answers.ts';
 import { ref } from '../schemas/common.ts';
 import {
   ChangedGroup,

@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.ts';
 import { actorView } from '#src/contract/views.ts';
-import { commaList } from '../lenient.ts';
-import { pageSize } from '../page.ts';
+import { commaList } from '../body.ts';
+import { pageSize } from '../answers.ts';
 import { networkOf } from '../rate-limit.ts';
 import { done, instanceRefusals, mapResult, platformRefusals, refuse, type Route, route, unknownInstance } from '../route.ts';
 import { FileBytes } from '../schemas/common.ts';
 import * as shape from '../schemas/inspector.ts';
-import type { InspectorHub } from '../stream/inspector-hub.ts';
+import type { InspectorHub } from '../stream/hub.ts';
 
 // Positions of the states and arrows of the charts, which are made in development and read once.
 

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { DownloadWish, Gateway, KeptFile } from '#actors/gateway.ts';
 import { historyRequestView, historyStatusView } from '#src/contract/views.ts';
-import { isKnown, rangeHeader, rangeOf, sendFile, sendUnchanged } from '../file-answer.ts';
+import { isKnown, rangeHeader, rangeOf, sendFile, sendUnchanged } from '../answers.ts';
 import { done, mapResult, platformRefusals, refuse, type Route, route } from '../route.ts';
 import { FileBytes, FileParams, Flag, OneOf, optional, Text } from '../schemas/common.ts';
 import { HistoryAnswer, HistoryBody, historyPage, HistoryStatus, MessageId } from '../schemas/message.ts';

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { isoTime, messageView, receiptsView } from '#src/contract/views.ts';
 import { type Call, done, instanceRefusals, mapResult, performs, platformRefusals, type Route, route } from '../route.ts';
-import { pageSize, pageWithin, withPage } from '../page.ts';
+import { pageSize, pageWithin, withPage } from '../answers.ts';
 import { like, LooseText, optional, ref, Text } from '../schemas/common.ts';
 import {
   ClearedAnswer,

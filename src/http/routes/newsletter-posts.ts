@@ -2,7 +2,7 @@
 import type { ChangedPost, ListedPost, PostName } from '#actors/gateway.ts';
 import { changedPostView, durationText, postView } from '#src/contract/views.ts';
 import { type Call, type Refusals, refuse, type Refused, type Route } from '../route.ts';
-import { pageSize, pageWithin, withPage } from '../page.ts';
+import { pageSize, pageWithin, withPage } from '../answers.ts';
 import { channelRow, done } from './channel.ts';
 import {
   ChangedPostAnswer,

@@ -1,7 +1,7 @@
 /** People and groups: who exists, and what is known of them. */
 import type { PictureKind } from '#actors/gateway.ts';
 import { avatarView, bookView, chatDetailsView, checkedNumberView, removedContactView, savedContactView } from '#src/contract/views.ts';
-import { pageSize, pageWithin, withPage } from '../page.ts';
+import { pageSize, pageWithin, withPage } from '../answers.ts';
 import { done, mapResult, platformRefusals, type Route, route } from '../route.ts';
 import {
   AvatarAnswer,

@@ -1,7 +1,7 @@
 /** One open stream: writes what it is given, and cuts a reader that does not keep up. */
 import type { ServerResponse } from 'node:http';
 import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
-import { commaList } from '../lenient.ts';
+import { commaList } from '../body.ts';
 import type { StreamLimits, StreamMeter } from '../options.ts';
 import { done, refuse } from '../route.ts';
 

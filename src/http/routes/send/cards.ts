@@ -1,7 +1,7 @@
 /** Contacts, places, invitations to groups. */
 import { type Static, Type } from 'typebox';
 import { done, type EventFacts, refuse, type Result, type SendContent } from '#actors/gateway.ts';
-import { commaList } from '../../lenient.ts';
+import { commaList } from '../../body.ts';
 import { Flag, optional, Text } from '../../schemas/common.ts';
 import { sendRow } from './row.ts';
 

@@ -1,7 +1,7 @@
 /** Menus: buttons, lists, polls and carousels, written as a list of choices. */
 import { Type } from 'typebox';
 import { allDone, type Card, done, type Head, refuse, type Result, type SendContent } from '#actors/gateway.ts';
-import { buttonOf, buttonsIn, buttonTypes, cardsIn, sectionsIn } from '#src/contract/choices.ts';
+import { buttonOf, buttonsIn, buttonTypes, cardsIn, sectionsIn } from '#src/contract/formats.ts';
 import { mapResult } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { bodyLimitOf, fileRefusals, isBare } from './media.ts';

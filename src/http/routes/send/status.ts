@@ -15,9 +15,8 @@ import { messageView } from '#src/contract/views.ts';
 import { mapResult, type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions, StatusAnswer } from '../../schemas/send.ts';
-import { storedText } from './stored.ts';
+import { queued, sendRefusals, sendThrough, storedText } from './row.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
-import { queued, sendRefusals, sendThrough } from './row.ts';
 
 /** Red, green and blue of the colours 1 to 19, in the hues that the interface names: yellow, green, blue, lilac, magenta, pink, brown, grey. */
 const colours = [

@@ -1,4 +1,4 @@
-/** Campaigns: steered, listed; `create.ts` makes them. */
+/** Campaigns: steered, listed; `messages.ts` makes them. */
 import { done, type RecipientState } from '#actors/gateway.ts';
 import { campaignRecipientView, folderView, optOutView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../../options.ts';
@@ -22,8 +22,7 @@ import {
 } from '../../schemas/campaign.ts';
 import { bodyLimitOf } from '../send/media.ts';
 import type { SendRoute } from '../send/row.ts';
-import { creationRows } from './create.ts';
-import { campaignMessages, listedNumbers } from './messages.ts';
+import { campaignMessages, creationRows, listedNumbers } from './messages.ts';
 
 const common = { credential: 'instance', tag: 'sender' } as const;
 const unknownFolder = { notFound: { example: 'Folder not found' } } as const;

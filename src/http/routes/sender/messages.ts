@@ -1,12 +1,14 @@
-/** Messages of campaigns, read and checked as the bodies of the sends: what a send refuses, a campaign refuses with the same text. */
+/** Campaigns are made here: one message for many recipients, or a message for each. Messages are checked as the bodies of sends. */
 import { type TSchema, Type } from 'typebox';
-import { type CampaignSend, done, refuse, type Result } from '#actors/gateway.ts';
-import { type InputCheck, inputCheck } from '../../body.ts';
-import { invalidInput } from '../../invalid-text.ts';
-import { lenientReader } from '../../lenient.ts';
-import { mapResult } from '../../route.ts';
-import { type CampaignType, campaignTypes } from '../../schemas/campaign.ts';
-import type { SendRoute } from '../send/row.ts';
+import { type CampaignInput, type CampaignSend, type CreatedCampaign, done, refuse, type Result } from '#actors/gateway.ts';
+import { type InputCheck, inputCheck, invalidInput, lenientReader } from '../../body.ts';
+import { type BodyLimit, mapResult, type Route, route } from '../../route.ts';
+import { AdvancedBody, type CampaignType, campaignTypes, CreatedAnswer, SimpleBody, usualDelay } from '../../schemas/campaign.ts';
+import { campaignHeaders } from '../../schemas/send.ts';
+import { fileRefusals } from '../send/media.ts';
+import { onceOf, otherRequest, picked, type SendRoute } from '../send/row.ts';
+
+// Messages of campaigns, read and checked as the bodies of the sends: what a send refuses, a campaign refuses with the same text.
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -69,7 +71,7 @@ interface Checked {
   readonly check: InputCheck;
 }
 
-export interface CampaignMessages {
+interface CampaignMessages {
   /** The fields of all sends, each of which may be missing. */
   readonly fields: Readonly<Record<string, TSchema>>;
   /** The message in a body, without its recipient; `label` and `payload` are what the message says of the call. */
@@ -114,3 +116,162 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
     },
   };
 };
+
+// Making campaigns: one message for many, or messages of their own.
+
+const common = { credential: 'instance', tag: 'sender', requestHeaders: campaignHeaders } as const;
+
+const yearMs = 31_622_400_000;
+/** Beyond them a number is a moment and not a time from now: ten years in minutes; and beyond these it is in milliseconds, not in seconds. */
+const mostMinutes = 5_256_000;
+const mostSeconds = 1e11;
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Unix milliseconds of an ISO time, in UTC where it names no zone; anything else as it is. */
+const readTime = (written: unknown): unknown => {
+  const match = typeof written === 'string' ? isoTime.exec(written.trim()) : null;
+  if (match === null) return written;
+  const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
+  const at = Date.parse(match[0].replace(' ', 'T') + zone);
+  // A smaller number would be one of minutes; both are long past.
+  return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
+};
+
+/** Bodies with lists of numbers as one text, and with times as ISO writes them. */
+const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...listedNumbers(body),
+  ...(body?.['scheduled_for'] === undefined ? {} : { scheduled_for: readTime(body['scheduled_for']) }),
+});
+
+/** Unix milliseconds of a time as clients write it: minutes from now, or a moment in Unix milliseconds or seconds. */
+const scheduleOf = (written: number, now: number): Result<number> => {
+  const at = written <= mostMinutes ? now + written * 60_000 : written < mostSeconds ? written * 1000 : written;
+  return at > now + yearMs ? refuse('invalid', 'scheduled_for is more than a year away') : done(at);
+};
+
+const createdRefusals = {
+  ...fileRefusals,
+  notSent: {},
+  conflict: otherRequest,
+  notFound: { example: 'instance not found' },
+  limited: { example: 'an instance has at most 100 campaigns under way' },
+} as const;
+
+const createdView = ({ id, remainingMs, ...counts }: CreatedCampaign) => ({
+  folder_id: id,
+  status: 'queued',
+  ...counts,
+  ...(remainingMs === undefined ? {} : { remaining_seconds: Math.ceil(remainingMs / 1000) }),
+});
+
+type Message = Readonly<Record<string, unknown>> & { readonly type: CampaignType };
+
+const simpleRow = (messages: CampaignMessages, bodyLimit: BodyLimit): Route => {
+  const Body = SimpleBody(messages.fields);
+  const known = Object.keys(Body.properties);
+  return route({
+    ...common,
+    on: ['POST /sender/simple'],
+    operationId: 'sendSimpleCampaign',
+    summary:
+      'Send one message to many, one after the other: texts may have placeholders such as {{name}}. A number that is given twice gets it once',
+    relevantFields,
+    body: Body,
+    examples: {
+      body: {
+        numbers: ['5511999999999', '5511888888888'],
+        type: 'text',
+        text: 'Hello {{name}}, we open at nine tomorrow.',
+        folder: 'January',
+        delayMin: 10,
+        delayMax: 30,
+        scheduled_for: 0,
+      } as never,
+    },
+    bodyLimit,
+    answer: CreatedAnswer,
+    refusals: createdRefusals,
+    run: async ({ gateway, id, body, now, request }) => {
+      const { numbers, folder = '', info = '', delayMin, delayMax, scheduled_for: scheduled, ...content } = body;
+      const shared = messages.read(content as Message, now, { label: '/sender/simple' });
+      if (!shared.ok) return shared;
+      const scheduledFor = scheduleOf(scheduled, now);
+      if (!scheduledFor.ok) return scheduledFor;
+      const input: CampaignInput = {
+        info: [folder, info].filter((text) => text !== '').join(': '),
+        delayMin: delayMin * 1000,
+        delayMax: delayMax * 1000,
+        scheduledFor: scheduledFor.value,
+        shared: shared.value,
+        recipients: numbers.map((number) => ({ number: String(number), own: null })),
+        ...onceOf(request, '/sender/simple', picked(body, known)),
+      };
+      return mapResult(await gateway.createCampaign(id, input), createdView);
+    },
+  });
+};
+
+const ownMessages = (
+  messages: CampaignMessages,
+  given: readonly (Message & { readonly number: string | number })[],
+  now: number,
+): Result<CampaignInput['recipients']> => {
+  const recipients: { readonly number: string; readonly own: CampaignSend }[] = [];
+  for (const [at, { number, ...content }] of given.entries()) {
+    const own = messages.read(content as Message, now, { label: '/sender/advanced' });
+    if (!own.ok) return refuse(own.refusal.reason, `messages.${at}: ${own.refusal.message}`);
+    recipients.push({ number: String(number), own: own.value });
+  }
+  return done(recipients);
+};
+
+const advancedRow = (messages: CampaignMessages, bodyLimit: BodyLimit): Route => {
+  const Body = AdvancedBody(messages.fields);
+  const [known, ofMessage] = [Object.keys(Body.properties), Object.keys(Body.properties.messages.items.properties)];
+  return route({
+    ...common,
+    on: ['POST /sender/advanced'],
+    operationId: 'sendAdvancedCampaign',
+    summary: 'Send messages of their own to many, one after the other, in the order in which they are given',
+    relevantFields,
+    body: Body,
+    examples: {
+      body: {
+        delayMin: 10,
+        delayMax: 30,
+        info: 'January',
+        messages: [
+          { number: '5511999999999', type: 'text', text: 'Your order has left.' },
+          { number: '5511888888888', type: 'image', file: 'https://example.com/offer.jpg', text: 'The offer of the week' },
+        ],
+      } as never,
+    },
+    bodyLimit,
+    answer: CreatedAnswer,
+    refusals: createdRefusals,
+    run: async ({ gateway, id, body, now, request }) => {
+      const { delayMin, delayMax, info = '', scheduled_for: scheduled = 0, messages: given } = body;
+      const scheduledFor = scheduleOf(scheduled, now);
+      if (!scheduledFor.ok) return scheduledFor;
+      const recipients = ownMessages(messages, given as unknown as Parameters<typeof ownMessages>[1], now);
+      if (!recipients.ok) return recipients;
+      const least = delayMin ?? Math.min(usualDelay.min, delayMax ?? usualDelay.min);
+      const input: CampaignInput = {
+        info,
+        delayMin: least * 1000,
+        delayMax: (delayMax ?? Math.max(usualDelay.max, least)) * 1000,
+        scheduledFor: scheduledFor.value,
+        shared: null,
+        recipients: recipients.value,
+        ...onceOf(request, '/sender/advanced', { ...picked(body, known), messages: given.map((one) => picked(one, ofMessage)) }),
+      };
+      return mapResult(await gateway.createCampaign(id, input), createdView);
+    },
+  });
+};
+
+export const creationRows = (messages: CampaignMessages, bodyLimit: BodyLimit): readonly Route[] => [
+  simpleRow(messages, bodyLimit),
+  advancedRow(messages, bodyLimit),
+];

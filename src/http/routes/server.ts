@@ -1,10 +1,14 @@
-/** Routes of the server's own pages: settings in force, versions, storage, and the proxies of all instances. */
-import { type Gateway, naturalKey } from '#actors/gateway.ts';
+/** Routes of the pages about the server: settings in force, versions, storage, proxies, alerts, and figures of the last day. */
+import { type AlertSecrets, type Gateway, naturalKey } from '#actors/gateway.ts';
 import { proxyView } from '#src/contract/views.ts';
-import { pageSize } from '../page.ts';
+import type { ServerFacts } from '../options.ts';
+import { pageSize } from '../answers.ts';
 import { done, type Route, route } from '../route.ts';
+import { AlertsAnswer, AlertsBody, AlertTestAnswer, AlertTestBody } from '../schemas/alerts.ts';
 import * as shape from '../schemas/facts.ts';
-import type { ServerFacts } from '../server-facts.ts';
+import { FiguresAnswer, FiguresQuery } from '../schemas/figures.ts';
+
+// Routes of the server's own pages: settings in force, versions, storage, and the proxies of all instances.
 
 const common = { credential: 'admin', tag: 'admin' } as const;
 
@@ -129,4 +133,78 @@ const proxiesRow: Route = route({
 export const factRoutes = ({ facts, version }: { readonly facts: ServerFacts; readonly version: string }): readonly Route[] => [
   ...factRows(facts, version),
   proxiesRow,
+];
+
+// Alerts: their settings, what they told, and a test.
+
+export const alertRoutes: readonly Route[] = [
+  route({
+    on: ['GET /admin/alerts'],
+    operationId: 'getAlerts',
+    ...common,
+    summary: 'Show the settings of alerts without their secrets, the troubles of now, and the last attempt of each channel',
+    answer: AlertsAnswer,
+    run: async ({ gateway }) => done(await gateway.alerts()),
+  }),
+  route({
+    on: ['POST /admin/alerts'],
+    operationId: 'saveAlerts',
+    ...common,
+    summary: 'Replace the settings of alerts: what is told by e-mail, Telegram, Slack or a webhook, and when',
+    body: AlertsBody,
+    answer: AlertsAnswer,
+    examples: {
+      body: {
+        kinds: ['session', 'receiver', 'disk', 'node'],
+        channels: ['email', 'telegram'],
+        email: {
+          host: 'mail.example.com',
+          port: 587,
+          security: 'startTls',
+          user: 'gateway',
+          from: 'gateway@example.com',
+          to: ['ana@example.com'],
+        },
+        telegram: { url: 'https://api.telegram.org', chatId: '-1001234567890' },
+        quiet: { from: 1_320, to: 420 },
+        timeZone: 'America/Sao_Paulo',
+        repeatHours: 24,
+        receiverMinutes: 10,
+        secrets: { emailPassword: 'the password', telegramToken: '123456:token' },
+      },
+    },
+    refusals: {
+      invalid: { example: 'webhookUrl: url must start with http:// or https://' },
+      conflict: { example: 'the alerts are being changed by others: try again' },
+    },
+    run: ({ gateway, body: { secrets = {}, quiet = null, ...settings } }) =>
+      gateway.saveAlerts({ ...settings, quiet }, secrets as Partial<AlertSecrets>),
+  }),
+  route({
+    on: ['POST /admin/alerts/test'],
+    operationId: 'testAlert',
+    ...common,
+    summary: 'Send a test over one channel, with the stored settings',
+    body: AlertTestBody,
+    answer: AlertTestAnswer,
+    refusals: { invalid: { example: 'alerts are not set up: save them first' } },
+    run: ({ gateway, body: { channel } }) => gateway.testAlert(channel),
+  }),
+];
+
+// The figures of the last day, for charts.
+
+const usualHours = 24;
+
+export const figureRoutes: readonly Route[] = [
+  route({
+    on: ['GET /admin/figures'],
+    operationId: 'listFigures',
+    credential: 'admin',
+    tag: 'admin',
+    summary: 'List messages, deliveries, reconnects, memory and loop delay of each node over the last hours, at most a day, in steps',
+    query: FiguresQuery,
+    answer: FiguresAnswer,
+    run: async ({ gateway, query: { hours = usualHours } }) => done(await gateway.figureHistory(hours)),
+  }),
 ];
