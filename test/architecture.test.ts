@@ -60,7 +60,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
  */
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'actors/': [
-    ['actors/model', 'actors/model.ts', 'actors/operations', 'actors/operations.ts', 'actors/waiting.ts', 'actors/policy/content-rules.ts'],
+    ['actors/model', 'actors/model.ts', 'actors/operations', 'actors/operations.ts'],
     ['actors/ports', 'actors/ports.ts', 'actors/waiting.ts'],
     ['actors/policy', 'actors/text.ts', 'actors/attachments.ts'],
     ['actors/views', 'actors/views.ts'],

@@ -1,6 +1,6 @@
 /**
- * Changes of a commit that may concern any number of rows, such as a chat that is read with all its unread messages, or the merge of two
- * chats of one person.
+ * Changes of a commit that may concern any number of rows. Examples are a chat that is read with all its unread messages, and the merge of
+ * two chats of one person.
  */
 import type { Entry, PersonPair } from '#actors/model.ts';
 import type { Journal } from '#actors/ports.ts';
