@@ -1,9 +1,12 @@
-/** The clock of a node follows the database's where its machine is wrong. */
+/** Tests of the watches of the machine: the clock of a node, and the free space on its disk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeTime } from '#src/machine-watch.ts';
+import { DiskWatch, nodeTime } from '#src/machine-watch.ts';
 import { FakeTime } from '#test/fakes/time.ts';
+import { World } from '#test/fakes/world.ts';
 import { quietLog } from '#test/support/database.ts';
+
+// The clock of a node follows the database's where its machine is wrong.
 
 const hour = 3_600_000;
 
@@ -30,4 +33,31 @@ test('node time: a slow answer is no proof of a difference below its time', () =
   const time = nodeTime(system, quietLog);
   time.noteDatabaseTime(system.now() - 5_000, 4_000);
   assert.equal(time.now(), system.now());
+});
+
+// A disk that fills up is told before it is full.
+
+test('disk: less than a tenth of free room is a warning, and room ends it', async () => {
+  const { log } = new World();
+  const disk = { free: 20e9, size: 100e9 };
+  const watch = new DiskWatch({ folder: '/', leastFree: 10, log, measure: async () => ({ ...disk }) });
+  await watch.look();
+  assert.equal(watch.warning, '');
+  disk.free = 9.94e9;
+  await watch.look();
+  await watch.look();
+  assert.equal(watch.warning, 'the disk of the data folder is nearly full: 9.9 of 100.0 GB are free');
+  assert.equal(log.of('disk.low').length, 1, 'one line');
+  disk.free = 11e9;
+  await watch.look();
+  assert.deepEqual([watch.warning, log.of('disk.hasRoom').length], ['', 1]);
+  await watch.close();
+});
+
+test('disk: the folder of the process is on a disk with a size, and 0 percent never warns', async () => {
+  const watch = new DiskWatch({ folder: '.', leastFree: 0, log: new World().log });
+  await watch.look();
+  assert.ok(watch.sizeBytes > 0 && watch.freeBytes <= watch.sizeBytes);
+  assert.equal(watch.warning, '');
+  await watch.close();
 });
