@@ -95,7 +95,7 @@ export { logLevels, type LogLevel } from './ports/system.ts';
 export { type LeaseCause, leaseCauses } from './ports/cluster.ts';
 export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, StorageSlow, StorageUnavailable } from './ports.ts';
 
-export interface GatewayInput {
+interface GatewayInput {
   readonly ports: Ports;
   readonly policy: Policy;
   /** Public address of this server. Every webhook body contains the address. */

@@ -35,7 +35,7 @@ import { numbersOf } from './commands/numbers.ts';
 import { type InstanceReader, Registry, TokenLookup } from './supervisor/registry.ts';
 import { UnderWay, within } from './waiting.ts';
 
-export interface SupervisorInput {
+interface SupervisorInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly baseUrl: string;

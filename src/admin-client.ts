@@ -22,7 +22,7 @@ export interface AdminClient {
   status(token: string): Promise<InstanceStatus>;
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly passphrase: string;
   readonly dryRun: boolean;
   readonly into: string;
@@ -34,7 +34,7 @@ export interface InstanceRow {
   readonly name: string;
 }
 
-export interface InstanceStatus {
+interface InstanceStatus {
   readonly status: string;
   readonly reason: string;
 }

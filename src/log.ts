@@ -89,7 +89,7 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
 };
 
 /** The format of log lines. `auto`: for people in a terminal, JSON otherwise. */
-export type LogFormat = 'auto' | 'json' | 'pretty';
+type LogFormat = 'auto' | 'json' | 'pretty';
 
 /** Lines for people, written at once, so that a crash loses none. */
 const forPeople = (output: LogOutput): DestinationStream => {

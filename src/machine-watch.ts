@@ -36,7 +36,7 @@ export const nodeTime = (system: Time, log: Log): NodeTime => {
 /** In milliseconds. */
 const clockCheckMs = 10_000;
 
-export interface DatabaseTimeInput {
+interface DatabaseTimeInput {
   readonly time: Pick<NodeTime, 'noteDatabaseTime'>;
   /** The database's clock, in Unix milliseconds. */
   ask(): Promise<number>;

@@ -2,7 +2,7 @@
 import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 
-export interface RestartSteps {
+interface RestartSteps {
   /** Starts a service that listens on this port. Ends the process if that fails, so that a supervisor sees it. Rejects if a stop interrupts the start. */
   start(port: number): Promise<Service>;
   /** Stops a service that makes room for the next one. Bounded. */

@@ -9,7 +9,7 @@ import { isLoopbackAddress } from '#src/sandbox/control/guard.ts';
 /** Defaults that differ with a simulated platform. The environment still overrides them. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
 
-export interface SandboxProcess {
+interface SandboxProcess {
   /** WebSocket address for the gateway. */
   readonly url: string;
   readonly page: string;

@@ -246,7 +246,7 @@ const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, versi
   return tracing;
 };
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** Gets a token that this start made, as soon as it counts. */
   readonly onAdminToken?: (token: string) => void;
   /** The service asks for its own restart; it does nothing by itself. */

@@ -174,7 +174,7 @@ export const httpOptionsOf = (
 
 // Metrics of the service: what counts, what answers, and the address of their own where a setting names one.
 
-export interface MetricsParts {
+interface MetricsParts {
   readonly settings: Settings;
   readonly meter: ProcessMeter;
   readonly gateway: Pick<RunningGateway, 'figures'>;

@@ -19,7 +19,7 @@ import { type Asking, boundedMetadata, type Budget, dialogueOf, piecesOf, questi
 import { type Crew, isStop, keyFor, type Roster, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 
-export interface AnsweringInput {
+interface AnsweringInput {
   readonly ports: Pick<Ports, 'messages' | 'chats' | 'definitions' | 'chatModels' | 'chatbotFields' | 'placeholder' | 'time' | 'log'>;
   readonly policy: ChatbotPolicy;
   readonly commands: ChatbotCommands;

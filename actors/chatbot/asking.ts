@@ -11,7 +11,7 @@ import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuest
 // Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker. A slow or failing service therefore delays
 // only its own agents.
 
-export interface AskingInput {
+interface AskingInput {
   readonly ports: Pick<Ports, 'chatModels' | 'time' | 'chance' | 'meter'>;
   readonly policy: ChatbotPolicy;
   /** Policy of webhooks, whose circuit rules apply. */

@@ -12,7 +12,7 @@ import type { Time } from '../ports.ts';
 import type { Answer, Plan } from './answering.ts';
 
 /** The effects of a conversation. A rejection crashes only this conversation. */
-export interface ConversationHost {
+interface ConversationHost {
   readonly time: Pick<Time, 'monotonic'>;
   readonly policy: ChatbotPolicy;
   /** Plans an answer to the messages with these ids, or to all unanswered messages if there are none. */
@@ -26,7 +26,7 @@ export interface ConversationHost {
   limited(perMinute: number, inARow: number): void;
 }
 
-export type ConversationEvent =
+type ConversationEvent =
   /** Reports a text of the contact. `messageId` is the id on the platform, or '' for all unanswered messages. */
   | { readonly type: 'text.came'; readonly messageId: string }
   /** Reports that the owner wrote from a phone, or that a person sent the stop keyword. */

@@ -17,7 +17,7 @@ import { Trials } from './trial.ts';
 import type { InstanceReader } from '../supervisor/registry.ts';
 import type { ChatbotCommands } from './tools.ts';
 
-export interface DeskInput {
+interface DeskInput {
   readonly ports: Ports;
   readonly policy: { readonly chatbot: ChatbotPolicy; readonly delivery: DeliveryPolicy };
   readonly commands: ChatbotCommands;

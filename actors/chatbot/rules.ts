@@ -35,7 +35,7 @@ const comparisons: Readonly<Record<ChatbotTrigger['leadOperator'], (value: strin
   not_empty: (value) => value.trim() !== '',
 };
 
-export interface Occasion {
+interface Occasion {
   readonly text: string;
   readonly isGroup: boolean;
   readonly state: ChatbotState;
@@ -44,7 +44,7 @@ export interface Occasion {
   readonly now: number;
 }
 
-export interface Cast {
+interface Cast {
   readonly agents: readonly ChatbotAgent[];
   readonly triggers: readonly ChatbotTrigger[];
 }

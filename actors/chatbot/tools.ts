@@ -15,14 +15,14 @@ import type { ChatbotFields, DefinitionStore, ToolCall } from '../ports.ts';
 /** The commands that the chatbot uses. */
 export type ChatbotCommands = Pick<LeadFace, 'editLead'> & Pick<DefinitionFace, 'labelChat'> & Pick<MessageFace, 'send' | 'showTyping'>;
 
-export interface ToolSurroundings {
+interface ToolSurroundings {
   readonly commands: ChatbotCommands;
   readonly definitions: DefinitionStore;
   readonly fields: ChatbotFields;
   now(): number;
 }
 
-export interface ToolCaller {
+interface ToolCaller {
   readonly instance: InstanceId;
   readonly chatId: string;
   readonly agent: ChatbotAgent;

@@ -8,7 +8,7 @@ import { estimatedTokens, questionFor } from './answering.ts';
 import { type Asking, type Budget, joined } from './asking.ts';
 import type { Crew, Roster } from './rules.ts';
 
-export interface TrialsInput {
+interface TrialsInput {
   readonly ports: Pick<Ports, 'definitions' | 'chatModels' | 'placeholder' | 'time' | 'log'>;
   readonly policy: ChatbotPolicy;
   readonly roster: Roster;

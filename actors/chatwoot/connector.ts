@@ -31,7 +31,7 @@ import { createKeyedMutex } from '../waiting.ts';
 import { Conversations, failed, failedKey, type InboxOf, linkOf, sourceIdOf, trackIdOf, trackSource } from './conversations.ts';
 import { deletedDraft, type Draft, draftOf } from './texts.ts';
 
-export interface ConnectorHost {
+interface ConnectorHost {
   readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;
   /** Largest file that goes to Chatwoot. A larger file is replaced by its URL. In bytes. */
   readonly fileBytes: number;

@@ -8,7 +8,7 @@ import type { Policy } from '../policy/policy.ts';
 import { StorageFailure, type AdmissionRate, type LeaseStore, type Log, type Ports, type Time } from '../ports.ts';
 import type { ClusterPolicy } from './policy.ts';
 
-export interface ClusterGateInput {
+interface ClusterGateInput {
   readonly own: Gate;
   readonly store: Pick<LeaseStore, 'admit'>;
   readonly rate: AdmissionRate;

@@ -9,7 +9,7 @@ import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
 import type { LeaseTerm, Ownership } from './ownership.ts';
 import type { ClusterPolicy } from './policy.ts';
 
-export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {
+interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation' | 'bus'> {
   readonly store: LeaseStore;
   readonly time: Time;
   readonly log: Log;

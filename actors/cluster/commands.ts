@@ -143,7 +143,7 @@ export const unservedRefusal = (unserved: Unserved): Result<never> => {
   return refuse('unavailable', lease === null ? nobody : unknown, { retryAfter: usualRetry });
 };
 
-export interface ClusterCommandsInput {
+interface ClusterCommandsInput {
   /** Name of this node. */
   readonly me: string;
   readonly time: Time;

@@ -7,7 +7,7 @@ import type { NodeQuestion } from './remote.ts';
 
 // The list of the inspector over all nodes. Rows of other nodes are requested in pages, so that a large page blocks no node.
 
-export interface ClusterRowsInput {
+interface ClusterRowsInput {
   /** Name of this node. */
   readonly me: string;
   readonly time: Time;

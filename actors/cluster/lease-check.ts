@@ -6,7 +6,7 @@ import { type LeaseStore, type LiveNode, type Log, type Look, type Meter, type N
 // Compares the leases of this node in the database with those in memory, after each renewal. The two sides differ if the reply to a
 // statement was lost. A lease was then taken or not given back, and no node serves the instance.
 
-export interface LeaseCheckInput {
+interface LeaseCheckInput {
   readonly store: Pick<LeaseStore, 'compare'>;
   readonly log: Log;
   readonly meter: Pick<Meter, 'leases'>;
@@ -91,7 +91,7 @@ export class LeaseCheck {
 // Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the
 // observing node. The clock of the database can step. A step would end the lease of a living node or keep that of a dead one.
 
-export interface NodeWatchInput {
+interface NodeWatchInput {
   readonly store: Pick<LeaseStore, 'look' | 'end'>;
   readonly time: Pick<Time, 'monotonic'>;
   readonly log: Log;

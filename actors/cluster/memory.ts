@@ -7,7 +7,7 @@ import { PeriodicWorker, type SupervisedWorkers } from '../policy/supervised-wor
 import { markedMs } from '../supervisor/chores.ts';
 import type { Change, ChangeLook, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
 
-export interface MemoryInput {
+interface MemoryInput {
   readonly changes: ChangeStore;
   readonly instances: Pick<InstanceStore, 'some'>;
   readonly webhooks: Pick<WebhookStore, 'some'>;

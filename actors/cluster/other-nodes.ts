@@ -8,7 +8,7 @@ import type { NodeQuestion } from './remote.ts';
 
 // Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time.
 
-export interface OtherNodesInput {
+interface OtherNodesInput {
   /** Name of this node. */
   readonly me: string;
   /** Returns the live nodes at the last look. */
@@ -171,7 +171,7 @@ export class Overview {
 /** Name of the method that asks the owner of an instance for a file, or for bytes of a file. */
 export const fileMethod = '$file';
 
-export interface RemoteFilesInput {
+interface RemoteFilesInput {
   readonly files: FileStore;
   owns(id: InstanceId): boolean;
   /** Asks the owner on another node. Resolves with null if no owner answers or has the file. Never rejects. */

@@ -177,13 +177,13 @@ type Method = (subject: string, ...rest: readonly unknown[]) => Promise<unknown>
 type Args = readonly unknown[];
 
 /** Finds the instance of a command. Null means that no such instance exists, or that its owner has nothing to do. This node then answers. */
-export interface Subjects {
+interface Subjects {
   owner(subject: string): InstanceId | null;
   hook(subject: string, body: Readonly<Record<string, unknown>>): Promise<InstanceId | null>;
 }
 
 /** Work that the receiving node does before a command travels, by method. A refusal is the answer of the command. */
-export type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promise<Result<Args>>>>;
+type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promise<Result<Args>>>>;
 
 const isRouted = (answerer: Answerer): answerer is Exclude<Answerer, 'any'> => answerer !== 'any';
 

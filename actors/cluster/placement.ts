@@ -133,7 +133,7 @@ export interface Departure {
   readonly to: string;
 }
 
-export interface DeparturesInput {
+interface DeparturesInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
   readonly atOnce: number;
   /** Moves one session. Resolves when the session is connected on another node, when it stays, or after some seconds. Never rejects. */
@@ -187,7 +187,7 @@ export class Departures {
   }
 }
 
-export interface PlanInput {
+interface PlanInput {
   /** Name of this node. */
   readonly me: string;
   readonly look: Look;

@@ -7,7 +7,7 @@ import { EpochLost, StorageFailure, StorageUnavailable, type Bus, type Log, type
 import type { Ownership } from './ownership.ts';
 import { decode, encode, versionFor, wireVersion } from './wire.ts';
 
-export interface RemoteInput {
+interface RemoteInput {
   readonly bus: Bus;
   /** First part of all subjects. Each cluster on a shared bus has its own prefix. */
   readonly prefix: string;

@@ -44,7 +44,7 @@ export interface OwnedSessions {
   unsent(): Promise<ReadonlySet<InstanceId>>;
 }
 
-export interface ClusterSessionsInput {
+interface ClusterSessionsInput {
   readonly ports: Ports;
   readonly leftWork: LeftWorkStore;
   readonly policy: Policy;
@@ -234,7 +234,7 @@ export class ClusterSessions implements OwnedSessions {
 
 // Takes instances for requests. Requests that come while a take is under way share the next one.
 
-export interface AskedTakesInput {
+interface AskedTakesInput {
   take(ids: readonly InstanceId[], cause: TakeCause): Promise<void>;
   /** Returns how many more instances the node may own. A slot that is reserved for this instance counts as free. */
   roomFor(id: InstanceId): number;

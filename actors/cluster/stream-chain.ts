@@ -46,7 +46,7 @@ export const lastOf = ({ anchor, events }: StreamPast): string | null => events.
 // The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time
 // after, because the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
 
-export interface StreamSenderInput {
+interface StreamSenderInput {
   readonly time: Time;
   /** Returns the epoch under which this node owns, or owned, the instance. */
   epoch(): number;
@@ -187,7 +187,7 @@ export interface Listener {
   readonly onGap: () => void;
 }
 
-export interface FollowerInput {
+interface FollowerInput {
   readonly time: Time;
   /** Returns true if the token of the listener is still valid. */
   isCurrent(): boolean;

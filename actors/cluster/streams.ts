@@ -10,7 +10,7 @@ import { Follower, lastOf, linked, type Listener, type Sent, StreamSender } from
 import { within } from '../waiting.ts';
 import { decode, encode } from './wire.ts';
 
-export interface StreamsInput {
+interface StreamsInput {
   readonly bus: Bus;
   readonly prefix: string;
   readonly time: Time;

@@ -36,7 +36,7 @@ export type RowsHost = OwningHost &
     readonly registry: Registry;
   };
 
-export interface AddedRows {
+interface AddedRows {
   readonly chats: number;
   readonly messages: number;
   /** The reason why rows are missing; null if all of them are stored. */

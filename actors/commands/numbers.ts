@@ -9,7 +9,7 @@ import type { Dispatcher } from '../supervisor/dispatcher.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import type { Numbers, StatusCounts } from '../views.ts';
 
-export interface NumbersInput {
+interface NumbersInput {
   readonly clock: Pick<ClockWatch, 'trouble'>;
   readonly ports: Ports;
   readonly registry: Registry;
@@ -81,7 +81,7 @@ const addCounts = (sum: Counts, more: Counts): Counts => {
  * Returns the fields of a line: the figures of the server, and sums over the instances (or the worst value, if a sum has no meaning). Counters start
  * with the process, and those of an instance end with the instance. A line has no id and no name, so its length does not grow with the instances.
  */
-export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
+const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, eventsSetAside: 0, unrecorded: 0, queued: 0 };
   const worst = { longestReconnectMs: 0, lastFrameAgeMs: 0 };
   let closes: Counts = {};
@@ -95,7 +95,7 @@ export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   return { ...server, ...totals, closes, workerCrashes, ...worst, outboxWaiting: outbox.waiting, outboxParked: outbox.parked };
 };
 
-export interface NumbersLogHost {
+interface NumbersLogHost {
   readonly time: Time;
   readonly log: Log;
   /** The time between two lines. In milliseconds; 0 for no lines. */

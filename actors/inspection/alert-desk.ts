@@ -33,7 +33,7 @@ import type { AlertFace, AlertView } from '../views/operators.ts';
 
 // Sends one alert over one channel. Errors are sentences without addresses and secrets.
 
-export interface AlertSenderInput {
+interface AlertSenderInput {
   readonly ports: Pick<Ports, 'receiver' | 'mailer' | 'signer'>;
   /** Public address of this server, for the links of a message. */
   readonly baseUrl: string;
@@ -110,7 +110,7 @@ const failedUnexpectedly = { sent: false, error: 'the channel failed unexpectedl
 /** Troubles that the page lists. */
 const mostShown = 100;
 
-export interface AlertDeskInput {
+interface AlertDeskInput {
   readonly ports: Pick<Ports, 'alertRows' | 'receiver' | 'mailer' | 'signer' | 'chance' | 'time' | 'log'>;
   readonly workers: SupervisedWorkers;
   readonly baseUrl: string;

@@ -23,7 +23,7 @@ const refusedPace = { burst: 60, every: 60_000 };
 /** Refused requests that are remembered. */
 const rememberedRefusals = 10_000;
 
-export interface AuditLogInput {
+interface AuditLogInput {
   readonly store: Pick<AuditStore, 'add'>;
   readonly time: Time;
   readonly log: Log;

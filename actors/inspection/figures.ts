@@ -15,7 +15,7 @@ import { restingStates, stateOf } from './rows.ts';
 
 // Gathers the figures of all instances in slices, so that ten thousand instances do not block the event loop.
 
-export interface FiguresInput {
+interface FiguresInput {
   readonly ports: Ports;
   readonly registry: Registry;
   readonly gate: Gate;
@@ -77,7 +77,7 @@ const mostWaiting = figuresKeptMs / minuteMs;
 /** Longest wait of a stop for the last row. In milliseconds. */
 const lastWriteMs = 2_000;
 
-export interface FigureLogInput {
+interface FigureLogInput {
   readonly store: Pick<FigureStore, 'put'>;
   /** The name of this node; '' without a cluster. */
   readonly node: string;

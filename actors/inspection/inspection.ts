@@ -81,7 +81,7 @@ function pageOf(rows: readonly LightRow[], query: ActorQuery, outbox: (row: Ligh
   return done({ total: fitting.length, rows: page.map(({ row }) => row), next }) satisfies Result<unknown>;
 }
 
-export interface InspectionInput {
+interface InspectionInput {
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
   readonly time: Time;

@@ -88,7 +88,7 @@ export const restingHour = (letter: string, since: number, now: number): string 
 /** A row without the fields that only the rows of a page have. */
 export type LightRow = Omit<ActorRow, 'outbox' | 'hour' | 'picture'>;
 
-export const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
+const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
 
 interface Why {
   readonly reason: string;
@@ -255,7 +255,7 @@ const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: 
   return { id: `courier.${webhook.id}`, state, note, waiting, crashes: cell.workers.crashes['courier'] ?? 0, courier };
 };
 
-export interface PartsInput {
+interface PartsInput {
   readonly dispatcher: Dispatcher;
   /** Null if the instance has no campaigns under way. */
   readonly campaigns: CampaignsAtWork | null;

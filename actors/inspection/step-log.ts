@@ -21,7 +21,7 @@ const lastRoundMs = 2_000;
 
 type StoredStep = Omit<Step, 'n' | 'edge'>;
 
-export interface StepLogInput {
+interface StepLogInput {
   readonly store: StepStore;
   readonly time: Time;
   readonly log: Log;

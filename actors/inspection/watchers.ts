@@ -10,7 +10,7 @@ const gatherMs = 200;
 /** Limit of the instances in one batch of changes. Further instances follow in the next batch, so that many changes do not block the event loop. */
 const mostChanges = 500;
 
-export interface WatchersInput {
+interface WatchersInput {
   readonly time: Time;
   readonly log: Log;
   /** Returns the current row, or null if the instance is gone. */

@@ -62,7 +62,7 @@ export interface Product {
 }
 
 /** The fields of `importer_address` in the platform's protocol. */
-export type ImporterAddress = Readonly<Partial<Record<'street1' | 'street2' | 'city' | 'region' | 'postalCode' | 'countryCode', string>>>;
+type ImporterAddress = Readonly<Partial<Record<'street1' | 'street2' | 'city' | 'region' | 'postalCode' | 'countryCode', string>>>;
 
 /** The origin of a product. Some countries require it. */
 export interface Compliance {

@@ -5,14 +5,14 @@ import type { Preparation, Send } from './send.ts';
  * States of a campaign. `waiting`: before its start time or its first turn; `sending`: its first turn has come; `paused`: stopped by a call or by
  * itself; `deleting`: hidden from the interface while its rows are removed.
  */
-export const campaignStatuses = ['waiting', 'sending', 'paused', 'done', 'deleting'] as const;
+const campaignStatuses = ['waiting', 'sending', 'paused', 'done', 'deleting'] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
 
 /**
  * States of a recipient. `sending`: the message is stored, and its frame may have left; `unknown`: the frame may have left without an answer, so
  * there is no retry; `skipped`: the contact opted out of campaigns.
  */
-export const recipientStates = ['waiting', 'sending', 'sent', 'failed', 'skipped', 'unknown'] as const;
+const recipientStates = ['waiting', 'sending', 'sent', 'failed', 'skipped', 'unknown'] as const;
 export type RecipientState = (typeof recipientStates)[number];
 
 /** A message of a campaign without its recipient, as it is stored until its turn. */
@@ -32,7 +32,7 @@ export const payloadTo = ({ payload }: Pick<CampaignSend, 'payload'>, number: st
   payload !== null && typeof payload === 'object' ? { ...payload, number } : payload;
 
 /** The number of recipients by outcome. */
-export interface CampaignCounts {
+interface CampaignCounts {
   readonly sent: number;
   readonly failed: number;
   readonly skipped: number;

@@ -4,7 +4,7 @@ import type { MediaKind } from './content.ts';
 /** The services that an agent can use. All speak the chat completions protocol of OpenAI; `custom` is any other service that speaks it. */
 export const agentProviders = ['openai', 'anthropic', 'gemini', 'deepseek', 'custom'] as const;
 
-export type AgentProvider = (typeof agentProviders)[number];
+type AgentProvider = (typeof agentProviders)[number];
 
 /** The actions that the model of an agent may call. */
 export const agentTools = ['setLeadField', 'addLabel', 'handOver', 'sendMedia'] as const;
@@ -59,11 +59,11 @@ export interface ChatbotAgent {
 
 export const triggerTypes = ['agent', 'quickReply'] as const;
 
-export type TriggerType = (typeof triggerTypes)[number];
+type TriggerType = (typeof triggerTypes)[number];
 
 export const leadOperators = ['equals', 'not_equals', 'contains', 'not_contains', 'greater', 'less', 'empty', 'not_empty'] as const;
 
-export type LeadOperator = (typeof leadOperators)[number];
+type LeadOperator = (typeof leadOperators)[number];
 
 /** A rule that starts an answer: the condition, and the agent or quick reply that answers. */
 export interface ChatbotTrigger {

@@ -5,7 +5,7 @@
 // Text messages and their link previews.
 
 /** The look of the text of a status post. */
-export interface TextStyle {
+interface TextStyle {
   /** The background colour: red, green and blue as one number, such as `0xF0B330`. */
   readonly background: number;
   /** The platform's number of the font. */

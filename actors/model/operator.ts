@@ -133,7 +133,7 @@ export type AlertChannel = (typeof alertChannels)[number];
 
 /** Ways to reach a mail server: `tls` from the first byte, `startTls` before the login, `none` without encryption. */
 export const mailSecurities = ['tls', 'startTls', 'none'] as const;
-export type MailSecurity = (typeof mailSecurities)[number];
+type MailSecurity = (typeof mailSecurities)[number];
 
 /** Something that needs a person. */
 export interface Trouble {

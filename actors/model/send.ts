@@ -37,7 +37,7 @@ export interface AudienceWish {
 }
 
 /** The report of how the recipients of a post were selected. Counts are numbers of people. */
-export interface AudienceReport {
+interface AudienceReport {
   /** True if the client gave the recipients; false if they follow the privacy setting. */
   readonly explicit: boolean;
   /** True if the platform holds no privacy setting of the account, so that the platform's default applies. */

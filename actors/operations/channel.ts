@@ -9,7 +9,7 @@ export type ChannelWish =
   | { readonly of: 'picture'; readonly jpeg: Uint8Array | null };
 
 /** A query for one page of the public directory. */
-export interface ChannelSearch {
+interface ChannelSearch {
   /** Words in the name, description or public name; null lists by `view` and `countries`. */
   readonly text: string | null;
   readonly view: ChannelView;

@@ -10,7 +10,7 @@ import { quietFor } from './campaign-policy.ts';
 /** The time for which a trouble has to stand before it is told, so that troubles of one cause come in one message. In milliseconds. */
 const settleMs: Readonly<Record<AlertKind, number>> = { session: 60_000, receiver: 0, disk: 0, node: 0 };
 /** The time for which a trouble has to be gone before it counts as well again. A session that moves to another node is nowhere for a minute. In milliseconds. */
-export const wellMs = 180_000;
+const wellMs = 180_000;
 /** The shortest time between two messages. In milliseconds. */
 const pauseMs = 300_000;
 const hourMs = 3_600_000;
@@ -26,7 +26,7 @@ const retryMs = { min: 60_000, max: 3_600_000 };
 /** With the back-off, twelve attempts take about six hours. */
 const mostAttempts = 12;
 
-export interface KnownTrouble extends Trouble {
+interface KnownTrouble extends Trouble {
   readonly seenAt: number;
   /** The time of the last message about it; null before the first. */
   readonly toldAt: number | null;
@@ -155,7 +155,7 @@ export const takeDue = (state: AlertState, now: number): { readonly state: Alert
   return { state: { ...state, pending }, taken };
 };
 
-export interface AlertOutcome extends AlertAttempt {
+interface AlertOutcome extends AlertAttempt {
   readonly of: PendingAlert;
 }
 

@@ -78,7 +78,7 @@ export interface AutoDownload {
 }
 
 /** Retention times of stored data. In milliseconds; 0 for ever. Delivered events have limits of their own. */
-export interface Retention {
+interface Retention {
   readonly messages: number;
   /** The age at which receipts are replaced by counts. */
   readonly receipts: number;

@@ -6,7 +6,7 @@ import type { ProxyCatalogue, ProxyCity, ProxyCountry, ProxyRegion, ProxySetting
 
 // Chooses managed proxies of the catalogue. Pure, with randomness as an argument.
 
-export type Chosen = { readonly ok: true; readonly urls: readonly string[] } | { readonly ok: false; readonly message: string };
+type Chosen = { readonly ok: true; readonly urls: readonly string[] } | { readonly ok: false; readonly message: string };
 
 const unknownPlace = (what: string): Chosen => ({ ok: false, message: `the catalogue of managed proxies has no such ${what}` });
 

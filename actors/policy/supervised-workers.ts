@@ -11,7 +11,7 @@ import { Pause } from '../waiting.ts';
 import { addTime, backOff } from './pacing.ts';
 import type { Policy } from './policy.ts';
 
-export interface SupervisionInput {
+interface SupervisionInput {
   readonly time: Time;
   readonly log: Log;
   readonly policy: Pick<Policy, 'reconnect' | 'crash'>;
@@ -164,7 +164,7 @@ export const supervisedWorkers = (
 
 // Periodic background work: a supervised worker, the timer that wakes it, and the pause between two batches of its work.
 
-export interface PeriodicInput {
+interface PeriodicInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;

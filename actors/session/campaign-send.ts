@@ -25,7 +25,7 @@ interface CampaignSession extends Sendable {
   readonly chatMutex: KeyedMutex;
 }
 
-export interface SendInput {
+interface SendInput {
   readonly ports: Ports;
   readonly campaign: Campaign;
   readonly due: DueRecipient;

@@ -29,7 +29,7 @@ import { beginningMs, beginningOf, viewOf, type LifecycleSnapshot } from './stat
 import { Steps } from './steps.ts';
 import { Typing } from './typing.ts';
 
-export interface CellInput {
+interface CellInput {
   readonly record: InstanceRecord;
   /** Time since which the instance is registered without a cell. In Unix milliseconds. */
   readonly since: number;

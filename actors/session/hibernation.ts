@@ -14,7 +14,7 @@ export interface Sleepers {
   cell(id: InstanceId, before: number): Cell | null;
 }
 
-export interface HibernationInput {
+interface HibernationInput {
   readonly ports: Ports;
   readonly policy: Policy['hibernation'];
   /** Returns the number of further sessions that may connect now. */
@@ -84,7 +84,7 @@ export class Hibernation {
   }
 }
 
-export interface HibernationSweepsInput {
+interface HibernationSweepsInput {
   readonly hibernation: Hibernation;
   readonly sleepers: Sleepers;
   readonly ports: Ports;

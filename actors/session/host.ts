@@ -56,7 +56,7 @@ export const watched = <S extends Shown, Event extends { readonly type: string }
   });
 };
 
-export type SessionReport =
+type SessionReport =
   | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
   | { readonly kind: 'closed'; readonly verdict: Verdict; readonly retryInMs: number };
 

@@ -17,7 +17,7 @@ import { lifecycle } from './lifecycle.ts';
 
 // Runs a courier as a child actor of its instance. The courier is a plain class, because one actor per post would cost more than the post.
 
-export interface SupervisedCourierInput extends CourierInput {
+interface SupervisedCourierInput extends CourierInput {
   readonly workers: SupervisedWorkers;
 }
 

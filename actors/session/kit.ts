@@ -49,7 +49,7 @@ export type LifecycleCommand =
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
 /** The end of a child `op.N`, with or without success. Its caller already has the answer. */
-export interface OperationEnd {
+interface OperationEnd {
   readonly type: 'operation.ended';
   readonly id: string;
 }

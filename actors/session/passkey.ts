@@ -2,7 +2,7 @@
 import type { PasskeyOptions } from '../ports.ts';
 
 /** Stages of the linking. The stages wait for the browser of the owner, for the phone, or for the owner to compare two codes. */
-export const passkeyStages = ['assertion', 'phone', 'code'] as const;
+const passkeyStages = ['assertion', 'phone', 'code'] as const;
 export type PasskeyStage = (typeof passkeyStages)[number];
 
 export interface PasskeyOffer {
@@ -30,7 +30,7 @@ export const passkeySentences = {
 } as const;
 
 /** Returns the reason for the end of a pairing whose passkey stage reached its time limit. */
-export const timeoutReason = ({ context: { passkey } }: { readonly context: { readonly passkey: PasskeyOffer | null } }): string => {
+const timeoutReason = ({ context: { passkey } }: { readonly context: { readonly passkey: PasskeyOffer | null } }): string => {
   if (passkey?.stage === 'code') return passkeySentences.unconfirmed;
   if (passkey?.stage === 'phone') return passkey.isLinking ? passkeySentences.notLinked : passkeySentences.noPhone;
   return passkeySentences.unanswered;

@@ -25,7 +25,7 @@ import type { ChatStore, LookedUp, Outcome as PlatformOutcome, PlatformLink, Rec
 // A number is known if it exchanged messages with the account, or was looked up recently. A number without an account stays known for a
 // shorter time. Look-ups are paced, because the platform restricts accounts that look up many numbers.
 
-export interface RecipientsInput {
+interface RecipientsInput {
   readonly claim: () => Claim;
   readonly time: Time;
   readonly policy: LookupPolicy;
@@ -40,7 +40,7 @@ export interface Addressed {
 }
 
 /** Asks the platform in one request. The answer has one item per number, which is null if the platform did not say. */
-export type LookUp = (numbers: readonly (readonly string[])[]) => Promise<PlatformOutcome<readonly (LookedUp | null)[]>>;
+type LookUp = (numbers: readonly (readonly string[])[]) => Promise<PlatformOutcome<readonly (LookedUp | null)[]>>;
 
 interface Found extends Omit<LookedUp, 'businessName'> {
   /** Null if the business name was never requested. */

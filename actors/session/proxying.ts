@@ -5,7 +5,7 @@ import { failuresBeforeFallback, type ProxyPolicy, routeOf } from '../policy/pro
 import type { Policy } from '../policy/policy.ts';
 import type { Log, Ports } from '../ports.ts';
 
-export interface ProxyingInput {
+interface ProxyingInput {
   readonly instance: string;
   readonly policy: ProxyPolicy;
   readonly log: Log;

@@ -65,7 +65,7 @@ async function sendQueued(ports: SendPorts, cell: Sendable, signal: AbortSignal,
 }
 
 /** A session with an asynchronous queue. */
-export interface QueueingSession extends Sendable {
+interface QueueingSession extends Sendable {
   readonly view: InstanceView;
   readonly workers: SupervisedWorkers;
 }
@@ -99,7 +99,7 @@ interface Queued {
 }
 
 /** Restores queues. `Session` is the type of an instance of the caller. */
-export interface QueueRestore<Session> {
+interface QueueRestore<Session> {
   cellOf(id: InstanceId): Session | null;
   wake(cell: Session): void;
   /** Repeats work while storage is unavailable. */

@@ -10,7 +10,7 @@ import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-w
 
 const retryMs = 500;
 
-export interface RecordKeeperInput {
+interface RecordKeeperInput {
   readonly record: InstanceRecord;
   readonly instances: InstanceStore;
   readonly time: Time;

@@ -9,7 +9,7 @@ import type { Vitals } from './vitals.ts';
 
 // Makes the recorder of an instance on the journal of its storage.
 
-export interface RecordingInput extends Pick<RecorderInput, 'workers' | 'committed'> {
+interface RecordingInput extends Pick<RecorderInput, 'workers' | 'committed'> {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly record: () => InstanceRecord;

@@ -9,7 +9,7 @@ import type { Time } from '../ports.ts';
 import { courierId, instance, isCourier, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';
 import { statusOf, type LifecycleSnapshot } from './status.ts';
 
-export interface RootActorInput {
+interface RootActorInput {
   readonly id: string;
   readonly time: Time;
   readonly input: InstanceInput;

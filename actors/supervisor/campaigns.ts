@@ -24,7 +24,7 @@ const lockText = (lock: TimeLock | null, now: number): string => {
   return `the platform lets the account start no chats${end}`;
 };
 
-export interface CampaignsInput {
+interface CampaignsInput {
   readonly ports: Ports;
   readonly policy: Pick<Policy, 'campaigns'>;
   readonly registry: Pick<Registry, 'cell' | 'cells' | 'record' | 'status'>;

@@ -18,7 +18,7 @@ const restMs = 20;
 const pieceRows = 1_000;
 
 /** A kind of rows that expire. */
-export interface Perishable {
+interface Perishable {
   readonly name: string;
   /** Retention period of a row. In milliseconds. */
   readonly age: number;
@@ -29,7 +29,7 @@ export interface Perishable {
   expire(before: number, limit: number): Promise<number | { readonly removed: number; readonly more: boolean }>;
 }
 
-export interface ExpiryInput {
+interface ExpiryInput {
   readonly perishables: readonly Perishable[];
   readonly time: Time;
   readonly log: Log;
@@ -70,7 +70,7 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
  */
 export const markedMs = 10_000;
 
-export interface RowRemoverInput {
+interface RowRemoverInput {
   readonly removals: RemovalStore;
   readonly time: Time;
   readonly log: Log;
@@ -129,7 +129,7 @@ class RowRemover {
   }
 }
 
-export interface ChoresInput {
+interface ChoresInput {
   readonly clock: ClockWatch;
   readonly ports: Ports;
   readonly policy: Policy;

@@ -27,7 +27,7 @@ const inWords = (ms: number): string => {
   return minutes < 2_880 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / 1_440)} days`;
 };
 
-export interface ClockWatchInput {
+interface ClockWatchInput {
   readonly time: Pick<Time, 'now' | 'monotonic' | 'correction'>;
   readonly log: Log;
   readonly settings: SettingStore;

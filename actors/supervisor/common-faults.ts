@@ -5,7 +5,7 @@ import { createOutageWatch, type Gate, type OutageRule } from '../policy/gate.ts
 import type { Time } from '../ports.ts';
 import type { Registry } from './registry.ts';
 
-export interface CommonFaultsInput {
+interface CommonFaultsInput {
   readonly gate: Gate;
   readonly registry: Registry;
   readonly rule: OutageRule;

@@ -12,7 +12,7 @@ import { createSlots } from '../policy/pacing.ts';
 import { Sweeper } from '../delivery/sweeper.ts';
 import { finalUrl } from '../delivery/webhook-request.ts';
 
-export interface DispatcherInput {
+interface DispatcherInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly baseUrl: string;

@@ -17,7 +17,7 @@ export interface Wanted {
   readonly facts: MediaFacts;
 }
 
-export interface DownloadsHost {
+interface DownloadsHost {
   readonly ports: Pick<Ports, 'files' | 'messages' | 'mediaFacts' | 'sounds' | 'time'>;
   /** Fetches the file from the platform. */
   fetch(id: InstanceId, wanted: Wanted): Promise<Result<TakenFile>>;
@@ -177,7 +177,7 @@ const looksPerAudit = 1_440;
 /** Files per batch. Files may be large. */
 const pieceFiles = 20;
 
-export interface FileKeeperInput {
+interface FileKeeperInput {
   readonly files: FileStore;
   /** Limit of the bytes in this store; 0 means no limit. */
   readonly most: number;

@@ -11,7 +11,7 @@ import type { Registry } from './registry.ts';
 
 // Restores the sessions of an earlier run, with their actors, their queues and the pending rows of the outbox.
 
-export interface RestoreInput {
+interface RestoreInput {
   readonly ports: Ports;
   readonly registry: Registry;
   /** Start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
@@ -125,7 +125,7 @@ export class Restore {
 
 // The limit of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count.
 
-export interface CapacityInput {
+interface CapacityInput {
   readonly max: number;
   readonly registry: Registry;
   /** False during a stop. */
@@ -164,7 +164,7 @@ export class Capacity {
   }
 }
 
-export interface WakingInput {
+interface WakingInput {
   readonly registry: Registry;
   readonly capacity: Capacity;
   readonly hibernation: Hibernation;

@@ -172,7 +172,7 @@ export interface ActorRow {
 }
 
 /** The owner of an instance, the start of the ownership, and its cause. */
-export interface ActorLease extends Omit<Lease, 'heldMs' | 'leftMs'> {
+interface ActorLease extends Omit<Lease, 'heldMs' | 'leftMs'> {
   /** False if that node did not answer. The row then holds the knowledge of the database and of this node. */
   readonly answers: boolean;
 }

@@ -64,7 +64,7 @@ export interface MarkedMessage {
   readonly error: string;
 }
 
-export interface QueueView {
+interface QueueView {
   readonly status: 'idle' | 'processing' | 'waiting_connection' | 'resetting';
   readonly pending: number;
   readonly processingNow: boolean;

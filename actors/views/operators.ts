@@ -17,13 +17,13 @@ import type {
 
 // Gateway methods for the people who operate the gateway, and for the audit log of their changes.
 
-export interface NewUser {
+interface NewUser {
   readonly name: string;
   readonly role: Role;
   readonly password: string;
 }
 
-export interface UserPatch {
+interface UserPatch {
   readonly role?: Role;
   readonly password?: string;
   /** Removes the one-time code, for a user who lost the phone. */
@@ -38,7 +38,7 @@ export interface Credentials {
 }
 
 /** A one-time code that is being set up. The secret is stored after its first code was entered. */
-export interface CodeOffer {
+interface CodeOffer {
   /** Base 32, for typing. */
   readonly secret: string;
   readonly uri: string;
@@ -99,7 +99,7 @@ export interface AlertFace {
 export const figuresKeptMs = 86_400_000;
 
 export const figureNames = ['received', 'sent', 'delivered', 'failed', 'reconnects', 'memoryBytes', 'loopMs'] as const;
-export type FigureName = (typeof figureNames)[number];
+type FigureName = (typeof figureNames)[number];
 
 /** The figures of one node. Each list has one value for each step; null if the node has no figures of that step. */
 export type NodeSteps = Readonly<Record<FigureName | 'seconds', readonly (number | null)[]>> & {
@@ -107,7 +107,7 @@ export type NodeSteps = Readonly<Record<FigureName | 'seconds', readonly (number
   readonly name: string;
 };
 
-export interface FigureHistory {
+interface FigureHistory {
   /** The beginning of the first step. In Unix milliseconds. */
   readonly from: number;
   /** The length of a step. In minutes. */

@@ -98,7 +98,7 @@ export interface ChannelFace {
 
 // Gateway methods for businesses, in addition to the operations.
 
-export interface ProductInput {
+interface ProductInput {
   /** The id of the product to change; null for a new product. */
   readonly id: string | null;
   readonly product: ProductWish;

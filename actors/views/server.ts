@@ -196,7 +196,7 @@ export interface ServerFace {
 
 export type { RefusedEntry } from '../ports/journal.ts';
 
-export interface RefusedPage {
+interface RefusedPage {
   readonly entries: readonly RefusedEntry[];
   readonly more: boolean;
 }

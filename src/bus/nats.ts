@@ -9,7 +9,7 @@ import { Kept, type KeepOptions } from './kept.ts';
 import { Assembly, inPieces, type Piece } from './pieces.ts';
 import type { Receipt, Signed, Signing } from './signing.ts';
 
-export interface NatsOptions {
+interface NatsOptions {
   readonly url: string;
   /** Name of this node, for the server's list of connections. */
   readonly name: string;

@@ -14,7 +14,7 @@ export interface Signed {
 }
 
 /** `unsigned`: from a node of the last release, or from no node. */
-export type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
+type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
 /** The state of a message's arrival. */
 export interface Receipt {
@@ -27,7 +27,7 @@ export interface Receipt {
   readonly listenedMs?: number;
 }
 
-export interface SigningOptions {
+interface SigningOptions {
   /** The first one signs; messages by any of them are taken, so that nodes may change the key one by one. */
   readonly keys: readonly Uint8Array[];
   /** Unix milliseconds, the same on all nodes within a few seconds. */

@@ -12,7 +12,7 @@ import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-
 import { completionIn } from './streamed.ts';
 import { toolCallOf, toolsFor } from './tools.ts';
 
-export interface ChatModelOptions {
+interface ChatModelOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   /** Time-out of one call, in milliseconds. */
@@ -255,7 +255,7 @@ const completionOf = async (
   }
 };
 
-export interface OpenChatModels extends ChatModels {
+interface OpenChatModels extends ChatModels {
   close(): Promise<void>;
 }
 

@@ -99,7 +99,7 @@ export const collectionPageView = ({ collections, after }: CollectionPage) => ({
 });
 
 /** A product as a client writes it, without its new picture. */
-export interface WrittenProduct {
+interface WrittenProduct {
   readonly name: string;
   readonly description?: string;
   readonly currency?: string;

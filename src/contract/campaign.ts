@@ -100,7 +100,7 @@ const recipientStatuses: Readonly<Record<RecipientState, string>> = {
   unknown: 'Unknown',
 };
 
-export interface CampaignMessage extends CampaignRecipient {
+interface CampaignMessage extends CampaignRecipient {
   readonly message: Message | null;
   readonly send: CampaignSend;
 }

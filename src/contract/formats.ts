@@ -24,7 +24,7 @@ export const timeText = (ms: number | null): string => (ms === null ? '' : isoTi
 
 // Formats of Brazilian payments: PIX keys, lines of bank slips, amounts.
 
-export const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
+const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
 
 /** Digits and, in newer CNPJs, letters: each counts by its place in ASCII from `0` on. */
 const valuesOf = (text: string): readonly number[] => [...text].map((letter) => letter.charCodeAt(0) - 48);
@@ -97,7 +97,7 @@ export const centsOf = (amount: number): Result<number> => {
 // shown above its text, the buttons follow.
 
 /** `picture`: URL or base64; '' for none. */
-export interface CardChoice {
+interface CardChoice {
   readonly text: string;
   readonly picture: string;
   readonly buttons: readonly Button[];

@@ -175,7 +175,7 @@ export const citiesView = ({ value: country, cities }: ProxyCountry, state: stri
 
 // The state of the server, which callers without a credential may read.
 
-export interface ServerHealth {
+interface ServerHealth {
   /** The database answers, and the server takes requests. */
   readonly healthy: boolean;
   /** Unix milliseconds. */

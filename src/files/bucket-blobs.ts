@@ -7,7 +7,7 @@ import { Agent, fetch as request } from 'undici';
 import { FilesUnavailable } from '#actors/ports.ts';
 import { type BlobStore, byHash, isHash, removeFile, type TemporaryFolder } from './blobs.ts';
 
-export interface BucketOptions {
+interface BucketOptions {
   /** Address of the bucket itself, with its name as the host's first part or as the path. */
   readonly endpoint: string;
   readonly region: string;
@@ -17,7 +17,7 @@ export interface BucketOptions {
   readonly silenceMs: number;
 }
 
-export interface BucketBlobs extends BlobStore {
+interface BucketBlobs extends BlobStore {
   /** Ends the connections. */
   close(): Promise<void>;
 }

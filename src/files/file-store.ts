@@ -54,7 +54,7 @@ const newName = (hex: (bytes: number) => string, { mimetype, filename }: { mimet
 /** Returns true if a text may be the name of a file. Other texts are not looked up. */
 const isName = (text: string): boolean => /^[0-9a-f]{32}(?:\.[a-z0-9]{1,8})?$/.test(text);
 
-export interface FileStoreInput {
+interface FileStoreInput {
   readonly rows: FileRows;
   readonly blobs: BlobStore;
   /** Address of this server as integrators see it. */

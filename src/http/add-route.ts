@@ -82,7 +82,7 @@ const optionalConfigOf = ({ givesToken, relieves, whileStopping, invalidTexts, f
 });
 
 /** The dependencies of every route. */
-export interface RouteContext {
+interface RouteContext {
   readonly gateway: Gateway;
   readonly now: () => number;
   readonly answerBytes: number;

@@ -127,7 +127,7 @@ export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
   reply.raw.writeHead(304, headersOf(file)).end();
 };
 
-export interface FileAnswer {
+interface FileAnswer {
   readonly file: KeptFile;
   readonly range: ByteRange | null;
   /** null: the headers alone. */

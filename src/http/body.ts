@@ -165,7 +165,7 @@ const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError
 };
 
 /** The answer to invalid input. `hint`: the field and its error, where the text of the route does not name them. */
-export interface InvalidInput {
+interface InvalidInput {
   readonly error: string;
   readonly hint?: string;
 }

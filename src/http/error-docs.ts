@@ -16,7 +16,7 @@ interface ErrorCase {
 }
 
 /** In the examples: the default of the setting. */
-export const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
+const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
 
 const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
 

@@ -3,7 +3,7 @@
 // Facts about the server that its own pages show: settings in force, versions, and the use of storage. The composition root provides them.
 
 /** One setting as the administrator sees it. A secret has no value, only `isSet`. */
-export interface SettingFact {
+interface SettingFact {
   /** Name in the environment. */
   readonly name: string;
   readonly group: string;
@@ -124,7 +124,7 @@ export interface StreamMeter {
   stream(what: 'opened' | 'closed' | 'cut'): void;
 }
 
-export interface HttpMetrics {
+interface HttpMetrics {
   readonly contentType: string;
   /** Returns all metrics in the format of Prometheus. */
   text(): Promise<string>;

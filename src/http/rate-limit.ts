@@ -204,7 +204,7 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
 
 // Logs where wrong credentials come from, so that an operator sees a guesser. The log never has what was guessed.
 
-export type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
+type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 
 /** Milliseconds for which the guesses of an address are one line. */
 const period = 60_000;

@@ -104,7 +104,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Such as `POST /send/text` or `PATCH /business/catalog/collection/:id`. */
 export type Address = `${Method} /${string}`;
 
-export type SuccessStatus = 200 | 201 | 202 | 207;
+type SuccessStatus = 200 | 201 | 202 | 207;
 
 export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
 

@@ -9,9 +9,9 @@ export interface Migrating {
 }
 
 /** The step that a start waits for. `recovering`: the embedded server reads its log. */
-export type Waited = Migrating | 'recovering';
+type Waited = Migrating | 'recovering';
 
-export interface WaitingRoom {
+interface WaitingRoom {
   /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
   readonly tell: (waited: Waited) => void;
   /** The callbacks of a start of the storage. */

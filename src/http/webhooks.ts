@@ -69,7 +69,7 @@ const call = { chatid: contact, id: 'A1B2C3D4E5F60718293A', from: lid, ...person
 const campaign = { messageCount: 120, sentCount: 118, failedCount: 2, skippedCount: 1, unknownCount: 0, scheduled_for: at };
 
 /** Events by type: a sentence, and the fields of the example beside those of every event. */
-export const eventDocs: Readonly<Record<Name, readonly [summary: string, example: Fields]>> = {
+const eventDocs: Readonly<Record<Name, readonly [summary: string, example: Fields]>> = {
   messages: ['A message arrives in a chat, or the account sends one', { chatSource: 'updated', chat, message: received }],
   messages_update: [
     'Messages are delivered, read, played, deleted or starred, or could not be sent',

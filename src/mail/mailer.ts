@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 import type { Mailer } from '#actors/ports.ts';
 import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 
-export interface MailerOptions {
+interface MailerOptions {
   readonly guard: AddressGuard;
   /** From the look-up of the server to its answer. In milliseconds. */
   readonly timeoutMs: number;

@@ -7,7 +7,7 @@ import type { Intake } from './intake.ts';
 import type { MediaWorkshop, PreparedMedia } from './prepared.ts';
 import { plainName } from './sources.ts';
 
-export interface AttachmentParts {
+interface AttachmentParts {
   readonly intake: Pick<Intake, 'take'>;
   readonly workshop: Pick<MediaWorkshop, 'prepare'>;
   readonly files: Pick<FileStore, 'keep'>;
@@ -88,7 +88,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
 // Pictures of groups, people and products: taken from where a client has them, and made the JPEGs that the platform takes. Nothing of them
 // is kept.
 
-export interface PortraitParts {
+interface PortraitParts {
   readonly intake: Pick<Intake, 'take'>;
   readonly workshop: Pick<MediaWorkshop, 'portrait'>;
 }

@@ -7,7 +7,7 @@ import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
 // Runs a program on a file: in a process group of its own, with a time limit, and with an empty environment.
 
-export interface ChildTask {
+interface ChildTask {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -67,7 +67,7 @@ const runChild = async ({ program, args, cwd, signal, onOutput }: ChildTask): Pr
 
 // The picture of a voice message: how loud it is, in 64 steps. Memory is bounded for recordings of any length.
 
-export const waveformSteps = 64;
+const waveformSteps = 64;
 /** The number of full bins at which two neighbours become one. */
 const mostBins = 4_096;
 const firstBin = 80;
@@ -124,7 +124,7 @@ export class Waveform {
   }
 }
 
-export interface FfmpegOptions {
+interface FfmpegOptions {
   /** Absolute path of `ffmpeg`; `ffprobe` stands beside it. */
   readonly program: string;
   /** The working folder. */
@@ -136,7 +136,7 @@ export interface FfmpegOptions {
   readonly cpuSeconds: number;
 }
 
-export interface Conversion {
+interface Conversion {
   readonly path: string;
   readonly target: string;
   /** Output options of ffmpeg. */

@@ -9,12 +9,12 @@ import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { typeOf, typeOfHead } from './type-of.ts';
 
-export interface TakeOptions {
+interface TakeOptions {
   /** Ends the work; the answer is a refusal then, and nothing is left on the disk. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReceiveOptions extends TakeOptions {
+interface ReceiveOptions extends TakeOptions {
   readonly filename?: string;
   /** Instead of the limit for files of clients. */
   readonly maxBytes?: number;

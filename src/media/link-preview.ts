@@ -5,7 +5,7 @@ import type { Media, PreviewPictures } from './media.ts';
 
 // Finds the tags in the head of a page from which link previews are made. This code is no HTML parser.
 
-export interface PageFacts {
+interface PageFacts {
   readonly title: string;
   readonly description: string;
   /** The address as it stands in the page, possibly relative; '' if there is none. */
@@ -90,7 +90,7 @@ export interface LinkPreviews {
   close(): Promise<void>;
 }
 
-export interface LinkPreviewOptions {
+interface LinkPreviewOptions {
   readonly guard: AddressGuard;
   readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;

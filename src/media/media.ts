@@ -75,7 +75,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
 
 export type { SealKeys } from './seal-worker.ts';
 
-export interface SealedCopy extends Seal {
+interface SealedCopy extends Seal {
   readonly path: string;
   /** Removes the copy. Idempotent, never rejects. */
   release(): Promise<void>;

@@ -107,13 +107,13 @@ export interface FetchOptions {
   readonly maxBytes: number;
 }
 
-export interface OpenedFile {
+interface OpenedFile {
   /** Fails with `MediaFailure` when it ends in the middle or falls silent. Leaving it early closes the connection. */
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly filename: string;
 }
 
-export interface FileFetcher {
+interface FileFetcher {
   /** Fails with `MediaFailure`; with the error of the signal when that aborts. */
   open(url: string, signal: AbortSignal): Promise<OpenedFile>;
   close(): Promise<void>;

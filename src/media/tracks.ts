@@ -55,7 +55,7 @@ const convert = async (
 
 // Prepares audio files and voice messages.
 
-export const voiceType = 'audio/ogg; codecs=opus';
+const voiceType = 'audio/ogg; codecs=opus';
 
 const isSound = ({ mimetype }: SourceFile): boolean => /^(?:audio|video)\//.test(mimetype) || mimetype === 'application/ogg';
 

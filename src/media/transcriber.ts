@@ -5,7 +5,7 @@ import { done, refuse, type Result } from '#actors/model.ts';
 import type { Sounds } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhooks/address-guard.ts';
 
-export interface TranscriberOptions {
+interface TranscriberOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   /** `/audio/transcriptions` is added. */
@@ -14,7 +14,7 @@ export interface TranscriberOptions {
   readonly timeoutMs: number;
 }
 
-export interface Transcriber extends Pick<Sounds, 'transcribe'> {
+interface Transcriber extends Pick<Sounds, 'transcribe'> {
   close(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { Figures } from '#actors/gateway.ts';
 import type { ProcessMeter } from './meter.ts';
 import { allSeries, type PoolFigures, type Series, type Sources } from './series.ts';
 
-export interface MetricsInput {
+interface MetricsInput {
   readonly meter: ProcessMeter;
   figures(): Promise<Figures>;
   pools(): readonly PoolFigures[];

@@ -58,7 +58,7 @@ const longestLine = 32 << 20;
 const longestHeader = 1024;
 /** The second version has chats and messages behind the keys of a session. An archive without them is of the first one, which each release reads. */
 const versions = [1, 2] as const;
-export type ArchiveVersion = (typeof versions)[number];
+type ArchiveVersion = (typeof versions)[number];
 /** Cost of the passphrase: 32 MB and some 70 ms. An archive may ask for 128 MB at most. */
 const cost = { N: 1 << 15, r: 8, p: 1 };
 const mostCost = 1 << 17;

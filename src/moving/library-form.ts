@@ -9,10 +9,7 @@ import { type CarriedSettings, type Found, type KeyType, noSettings, type Sessio
 // Credentials of a session whose source keeps only a part of what the client library expects.
 
 /** The credentials that every source must have: identity, registration and the signature of the account. */
-export type NeededCredentials = Pick<
-  AuthenticationCreds,
-  'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'
->;
+type NeededCredentials = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'>;
 
 /**
  * Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) as the library makes it. The counter of
@@ -228,7 +225,7 @@ export async function* keysInFields(fields: AsyncIterable<readonly [string, unkn
   }
 }
 
-export interface FieldFacts {
+interface FieldFacts {
   readonly name: string;
   readonly settings?: CarriedSettings;
   readonly state?: SourceState;

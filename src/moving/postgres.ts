@@ -17,7 +17,7 @@ const connectionMs = 10_000;
 const rowsAtOnce = 200;
 
 /** Address without its password, for messages. */
-export const shownUrl = (url: string): string => {
+const shownUrl = (url: string): string => {
   const parsed = URL.parse(url);
   return parsed === null ? 'the given address' : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 };

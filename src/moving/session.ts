@@ -69,7 +69,7 @@ export interface FoundSession {
 }
 
 /** A session that cannot be imported, with one sentence that says why. */
-export interface RefusedSession {
+interface RefusedSession {
   readonly found: 'refused';
   readonly name: string;
   readonly reason: string;
@@ -96,7 +96,7 @@ export interface SourceOptions {
 }
 
 /** The form of an upload for a reader. A folder comes as a tar archive. */
-export interface UploadForm {
+interface UploadForm {
   readonly kind: 'file' | 'folder' | 'either';
   /** The noun of the expected upload, for an error text. */
   readonly takes: string;

@@ -1,7 +1,7 @@
 /** Settings of other gateways in the words of this one. */
 import type { CarriedSettings, CarriedWebhook } from './session.ts';
 
-export interface MappedEvents {
+interface MappedEvents {
   readonly events: readonly string[];
   /** Names without a counterpart. */
   readonly lost: readonly string[];
@@ -63,7 +63,7 @@ export type EventTable = Readonly<Record<string, string>>;
 /** Several names with the same counterpart, separated by white space. */
 export const named = (list: string, ours: string): EventTable => Object.fromEntries(list.split(/\s+/).map((name) => [name, ours]));
 
-export interface SourceWebhook {
+interface SourceWebhook {
   readonly url: string;
   readonly events: readonly string[];
   /** The key with which the program signs, as text; '' for none. */

@@ -12,7 +12,7 @@ import { readers } from './readers.ts';
 import { type Reader, SourceFault } from './session.ts';
 import { limited, TooLarge, unpackUpload } from './upload.ts';
 
-export interface SourcesOptions {
+interface SourcesOptions {
   /** A path on the disk of the data folder where nothing is. */
   newPath(): string;
   /** Bytes of an upload, also after it is unpacked. */

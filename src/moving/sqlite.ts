@@ -21,7 +21,7 @@ interface Waiting {
 /** The rows of a query, a page at a time. */
 type Pages = AsyncGenerator<readonly Readonly<Record<string, unknown>>[]>;
 
-export interface SqliteThreadOptions {
+interface SqliteThreadOptions {
   readonly path: string;
   /** Name of the file in error texts. */
   readonly name: string;

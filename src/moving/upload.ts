@@ -206,7 +206,7 @@ const checkKind = (head: Buffer, from: string, { upload }: Reader): void => {
   if (!isTar(head) && upload.kind === 'folder') throw fault('one file');
 };
 
-export interface UploadFacts {
+interface UploadFacts {
   /** The folder of the upload, which holds it as `sent`. */
   readonly folder: string;
   readonly from: string;

@@ -22,7 +22,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface ReferenceOptions {
+interface ReferenceOptions {
   /** The path of the page, without a slash at its end. */
   readonly prefix: `/${string}`;
   readonly title: string;

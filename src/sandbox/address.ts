@@ -6,7 +6,7 @@ import type { Digits } from './face.ts';
 export type Addressing = 'pn' | 'lid';
 
 /** A user's jid taken apart; device 0 is the phone. */
-export interface UserAddress {
+interface UserAddress {
   readonly addressing: Addressing;
   readonly user: Digits;
   readonly device: number;

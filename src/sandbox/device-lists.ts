@@ -19,7 +19,7 @@ interface ListParts {
 }
 
 /** One device of a person; 0 is the phone. */
-export interface OneDevice {
+interface OneDevice {
   readonly person: Person;
   readonly device: number;
 }

@@ -9,7 +9,7 @@ import type { Random } from './random.ts';
 import type { Records } from './store/database.ts';
 import type { KeyStore } from './store/keys.ts';
 
-export type Rank = 'admin' | 'superadmin' | null;
+type Rank = 'admin' | 'superadmin' | null;
 
 export interface Group extends CommunityFields {
   readonly jid: string;

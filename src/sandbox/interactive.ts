@@ -2,7 +2,7 @@
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 
 /** A row of an opened list. */
-export interface RowView {
+interface RowView {
   readonly section: string;
   readonly id: string;
   readonly title: string;
@@ -10,7 +10,7 @@ export interface RowView {
 }
 
 /** A button, by the name of its native flow; those of older messages are called `quick_reply` and `single_select` too. */
-export interface ButtonView {
+interface ButtonView {
   readonly name: string;
   readonly text: string;
   /** The answer of a tap; absent for buttons that open something on the phone. */

@@ -62,7 +62,7 @@ const requestMs = 1500;
 const codeMs = 180_000;
 const usualRepetitions = 3;
 
-export interface PairingParts {
+interface PairingParts {
   readonly people: People;
   readonly phones: Phones;
   readonly links: Links;

@@ -39,7 +39,7 @@ export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string
   return [[...claims.keys()], [...claims.values()]];
 };
 
-export const ownershipStatements = {
+const ownershipStatements = {
   exist: { name: 'instances-exist', text: `select count(*)::int as count from instance where id = any($1::text[]) and not removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
 

@@ -5,7 +5,7 @@ import type { OneTimeCodes, Passwords } from '#actors/ports.ts';
 // Hashes of passwords: Argon2id of Node, in its thread pool, in the text form of the PHC.
 
 /** Parameters of a hash: memory in KiB, passes over it, and lanes. */
-export interface HashCost {
+interface HashCost {
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 
 // A ZIP archive of small files, stored without compression (PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16).
 
-export interface ZipFile {
+interface ZipFile {
   /** With slashes, in ASCII. */
   readonly name: string;
   readonly bytes: Buffer;

@@ -48,12 +48,12 @@ export interface PageFile {
   readonly gzipped: Buffer | null;
 }
 
-export interface PageDocument extends PageFile {
+interface PageDocument extends PageFile {
   /** Its Content-Security-Policy. */
   readonly policy: string;
 }
 
-export interface PageFiles {
+interface PageFiles {
   /** The document, which is the same for every view. It names the files by addresses with their version, so that browsers keep them for ever. */
   document(): Promise<PageDocument>;
   /** null when there is no file of this name. */

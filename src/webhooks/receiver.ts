@@ -18,7 +18,7 @@ export interface Answer {
 /** Bytes of a refusal's body that are kept for people who look for its reason. */
 const keptBytes = 1_000;
 
-export interface PostOptions {
+interface PostOptions {
   readonly origin: string;
   readonly path: string;
   readonly body: string;
@@ -139,7 +139,7 @@ const post = (dispatcher: Dispatcher, options: PostOptions): Promise<Answer> =>
     }
   });
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   readonly guard: AddressGuard;
   /** From the connection to the end of the answer. */
   readonly timeoutMs: number;

@@ -66,7 +66,7 @@ const sentenceOf = (error: unknown): string => {
 
 const noCheck: UpdateNotice = { checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' };
 
-export interface UpdatesInput {
+interface UpdatesInput {
   /** Null: no server is asked. */
   readonly url: string | null;
   readonly version: string;
@@ -130,7 +130,7 @@ const baileysVersion = (): string => {
   return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
 };
 
-export interface FactsInput extends Pick<ServerFacts, 'databaseUse' | 'fileBytes' | 'disk'> {
+interface FactsInput extends Pick<ServerFacts, 'databaseUse' | 'fileBytes' | 'disk'> {
   readonly settings: Settings;
   readonly sources: SettingSources;
   readonly version: string;

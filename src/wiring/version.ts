@@ -8,7 +8,7 @@ import { createTunnel } from '../platform/proxy/tunnel.ts';
 import { type ClientVersions, createClientVersions, lookUpRevision } from '../platform/link/client-versions.ts';
 import { createAddressGuard, createAgent, reasonOf } from '../webhooks/address-guard.ts';
 
-export interface VersionMeans {
+interface VersionMeans {
   readonly settings: SettingStore;
   readonly time: Time;
   readonly log: Log;

@@ -124,7 +124,7 @@ export const createQuestions = (): Questions => {
 };
 
 /** The call of a tool that asks. */
-export interface AskingCall {
+interface AskingCall {
   readonly tool: Tool;
   readonly input: Readonly<Record<string, unknown>>;
   readonly instance: InstanceId;

@@ -15,7 +15,7 @@ import { createQuestions, objectionOf } from './questions.ts';
 import type { Tool, ToolRequest } from './tools.ts';
 
 /** The answer of the interface to a request. */
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly status: number;
   /** JSON. */
   readonly text: string;

@@ -8,7 +8,7 @@ import { type ToolKind, toolKinds } from './kinds.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** A tool as the protocol lists it. */
-export interface ToolListing {
+interface ToolListing {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: {

@@ -18,7 +18,7 @@ import type { InspectorHub } from '../stream/hub.ts';
 const folder = new URL('../../web/charts/', import.meta.url);
 
 /** Layouts by the name of the shape (`wide`, `tall`); empty if none was made for the machine. */
-export type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Files are named `<machine>.<shape>.json`. */
 const layoutsOf = (machine: string): Layouts => {

@@ -11,7 +11,7 @@ interface Framed {
 }
 
 /** Events without a gap between them. */
-export interface FramedPast {
+interface FramedPast {
   /** Id of the event before the first one; null when it is not known. */
   readonly anchor: string | null;
   readonly framed: readonly Framed[];

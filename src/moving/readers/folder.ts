@@ -53,7 +53,7 @@ export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncI
   }
 }
 
-export interface FolderFacts {
+interface FolderFacts {
   readonly name: string;
   readonly settings?: CarriedSettings;
   readonly state?: SourceState;
@@ -144,7 +144,7 @@ export const folderReader: Reader = {
 const fileOf = (type: string, id: string): string => `${type}-${id.replaceAll('/', '__').replaceAll(':', '-')}.json`;
 
 /** A name that is one folder on any system. */
-export const folderName = (name: string): string => {
+const folderName = (name: string): string => {
   const plain = name
     .replaceAll(/[^\p{L}\p{N}._ -]/gu, '-')
     .replace(/^[. ]+/, '')

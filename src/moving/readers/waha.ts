@@ -11,7 +11,7 @@ import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './fold
 
 // PostgreSQL databases of WAHA: one for each session of an engine, and one with the configurations of all sessions.
 
-export interface SessionDatabase {
+interface SessionDatabase {
   readonly name: string;
   readonly url: string;
   /** The configuration of the session; null where none is stored. */
@@ -25,7 +25,7 @@ const withDatabase = (url: string, name: string): string => {
 };
 
 const engines = ['waha_noweb_', 'waha_gows_'] as const;
-export type DatabasePrefix = (typeof engines)[number];
+type DatabasePrefix = (typeof engines)[number];
 
 const using = async <T>(url: string, work: (database: SourceDatabase) => Promise<T>): Promise<T> => {
   const database = await openSourceDatabase(url);

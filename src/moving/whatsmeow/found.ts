@@ -24,7 +24,7 @@ import { UnreadableRecord } from './records.ts';
 import { bareUser, BrokenRow, type Row, textIn } from './rows.ts';
 import { mainPlace, tables, WhatsmeowStore, withDatabases } from './store.ts';
 
-export interface Around {
+interface Around {
   readonly name: string;
   readonly settings?: CarriedSettings;
   readonly state?: SourceState;

@@ -11,7 +11,7 @@ export class UnreadableRecord extends Error {
 type GoObject = Readonly<Record<string, unknown>>;
 
 /** Forks of whatsmeow store other forms, of which nothing is known. */
-export const foreignForm = 'the record is not in the JSON form of whatsmeow';
+const foreignForm = 'the record is not in the JSON form of whatsmeow';
 const broken = 'the record is broken';
 
 const firstByte = '{'.charCodeAt(0);

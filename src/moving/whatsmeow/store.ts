@@ -108,7 +108,7 @@ export class WhatsmeowStore {
 
 const isAddress = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
 
-export const openPlace = (place: string, signal?: AbortSignal): Promise<SourceDatabase> =>
+const openPlace = (place: string, signal?: AbortSignal): Promise<SourceDatabase> =>
   isAddress(place) ? openSourceDatabase(place) : openSqlite(resolve(place), signal);
 
 const kindOf = async (path: string): Promise<'file' | 'folder' | 'nothing'> =>

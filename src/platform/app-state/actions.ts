@@ -23,7 +23,7 @@ const places = {
   setting_pushName: ['critical_block', 1],
 } as const satisfies Readonly<Record<string, readonly [WAPatchName, number]>>;
 
-export type ActionName = keyof typeof places;
+type ActionName = keyof typeof places;
 
 export const { SET, REMOVE } = proto.SyncdMutation.SyncdOperation;
 
@@ -178,7 +178,7 @@ const seal = ({ operation, index, value, version }: Mutation, key: SharedKey, ke
 };
 
 /** A patch as it travels, and the state of the collection when it is taken. */
-export interface EncodedPatch {
+interface EncodedPatch {
   readonly patch: Uint8Array;
   readonly state: LTHashState;
 }

@@ -25,7 +25,7 @@ const isHeld = (fields: unknown): boolean =>
 /** Numbers in a sentence are people; the rest of it is constant. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
-export interface LoggerHooks {
+interface LoggerHooks {
   /** The connection has ended, and whatever was under way on it fails. */
   over?(): boolean;
   /** A record of the shared state that the library has no event for. Its log is the only place where it hands them out. */

@@ -90,7 +90,7 @@ export interface SharedState {
 
 type Socket = Pick<WASocket, 'ws' | 'query' | 'relayMessage' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
 
-export interface SharedStateParts {
+interface SharedStateParts {
   readonly sock: Socket;
   readonly directory: Directory;
   /** Hands entries to the recorder, behind what the library has reported so far: of two changes of one chat the later one counts. Never rejects. */

@@ -14,7 +14,7 @@ import { createStorageRetry } from '../wire/vault.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 
-export interface EventPipelineOptions {
+interface EventPipelineOptions {
   readonly instance: string;
   readonly auth: AuthState;
   readonly directory: Directory;

@@ -59,7 +59,7 @@ export const pastCall = (source: WAMessage, directory: Directory): Call | null =
 
 // Calls that ring on this connection, until they are taken, refused or given up.
 
-export interface RingingCall {
+interface RingingCall {
   readonly id: string;
   /** Every id under which the platform named the caller, or the group of the call. */
   readonly people: readonly string[];

@@ -132,7 +132,7 @@ const patchOf = (settings: GroupSettings): Partial<ChatPatch> => ({
 });
 
 /** The part of a whole group that its chat keeps. */
-export const groupPatch = (group: Group, directory: Directory): ChatPatch => {
+const groupPatch = (group: Group, directory: Directory): ChatPatch => {
   const own = group.members.find((member) => isOwn(directory, member));
   return {
     chatId: group.id,
@@ -162,7 +162,7 @@ export const createdEntries = (group: Group, directory: Directory): readonly Ent
   { kind: 'chat', chat: groupPatch(group, directory), create: true },
 ];
 
-export const groupNews = ({ groupId, ...happened }: Happened, change: GroupEvent): Entry => ({
+const groupNews = ({ groupId, ...happened }: Happened, change: GroupEvent): Entry => ({
   kind: 'news',
   lane: groupId,
   news: { type: 'groups', group: { groupId, ...happened, change } },

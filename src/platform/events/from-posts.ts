@@ -89,7 +89,7 @@ const deletion = ({ attrs }: BinaryNode, channel: string, directory: Directory):
 });
 
 /** One post; reactions and votes of the account itself have no content, and lead to nothing. */
-export const fromPost = (node: BinaryNode, channel: string, directory: Directory): Entry[] => {
+const fromPost = (node: BinaryNode, channel: string, directory: Directory): Entry[] => {
   const { id, edit } = node.attrs;
   if (!id) return [];
   if (edit === edits.deleted) return [deletion(node, channel, directory)];

@@ -28,7 +28,7 @@ export interface StoredGroups {
   stored(groupId: string): Promise<Group | null>;
 }
 
-export interface GroupCacheParts extends StoredGroups {
+interface GroupCacheParts extends StoredGroups {
   sock(): Pick<WASocket, 'query'>;
   directory(): Directory;
   /** Hands entries to the recorder, and then to `apply`. */

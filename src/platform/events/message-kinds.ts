@@ -18,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parameters are JSON that another client wrote. The platform allows 262,144 characters. */
-export const paramsOf = (text: string | null | undefined): Json => {
+const paramsOf = (text: string | null | undefined): Json => {
   if (!text || text.length > 262_144) return {};
   try {
     const json: unknown = JSON.parse(text);
@@ -94,7 +94,7 @@ const answeredId = ({ nativeFlowResponseMessage }: proto.Message.IInteractiveRes
 type Amount = Parameters<typeof numberOf>[0];
 
 /** Such as `19.90 BRL`, out of thousandths; '' for no amount. The third digit is shown only where it says something. */
-export const priceText = (thousandths: Amount, currency: string | null | undefined): string => {
+const priceText = (thousandths: Amount, currency: string | null | undefined): string => {
   const amount = numberOf(thousandths);
   if (amount <= 0) return '';
   const digits = amount % 10 === 0 ? 2 : 3;

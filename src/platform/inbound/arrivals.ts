@@ -22,7 +22,7 @@ const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | Ba
 
 type Inbox = Pick<DurableInbox, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
 
-export interface ArrivalParts {
+interface ArrivalParts {
   readonly directory: Directory;
   /** The checks of history files. `expect` must be called before the library fetches the file. */
   readonly files: { expect(part: proto.Message.IHistorySyncNotification): void };

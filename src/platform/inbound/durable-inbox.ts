@@ -14,7 +14,7 @@ import type { InboundLog, Logged, Unlogged } from '../keys/inbound-log.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
-export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as const;
+const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as const;
 export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
@@ -29,7 +29,7 @@ export interface InboxLimits {
   readonly files: number;
 }
 
-export interface InboxOptions {
+interface InboxOptions {
   readonly inbound: InboundLog;
   /** The library's own. */
   readonly handlers: Handlers;

@@ -28,7 +28,7 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
   };
 };
 
-export interface HeldAcksOptions {
+interface HeldAcksOptions {
   /** Resolves when everything is stored that these stanzas led to; false when it never will be. Never rejects. */
   stored(nodes: readonly BinaryNode[]): Promise<boolean>;
   /** Called with stanzas that need nothing but an acknowledgement from now on, however often they are repeated. */

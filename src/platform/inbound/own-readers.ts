@@ -206,7 +206,7 @@ const receiptOf = ({ messageId, jid, type, t }: Seen): Receipts['data'] => {
 };
 
 /** Null when the receipt is of something else. */
-export const statusReceipts = (node: BinaryNode): Receipts | null => {
+const statusReceipts = (node: BinaryNode): Receipts | null => {
   if (node.attrs['from'] !== statusJid) return null;
   const data = seenIn(node).flatMap(receiptOf);
   return data.length === 0 ? null : { name: 'message-receipt.update', data };
@@ -222,7 +222,7 @@ const withStatusReceipts = (handlers: Handlers, tell: (event: BaileysEvent) => v
   },
 });
 
-export interface OwnReaders extends Readers {
+interface OwnReaders extends Readers {
   readonly refresh: Refresh;
   readonly identities: Pick<Identities, 'withNotices'>;
   readonly spentKeys: Pick<SpentKeys, 'counted' | 'uploaded'>;

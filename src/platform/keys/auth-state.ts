@@ -58,7 +58,7 @@ export interface AuthState {
   retire(): void;
 }
 
-export interface AuthOptions {
+interface AuthOptions {
   readonly vault: Vault;
   readonly instance: string;
   readonly epoch: number;

@@ -12,7 +12,7 @@ export type DeviceMap = Readonly<Record<string, boolean>>;
 /** The maps to read: maps of the named groups, or maps in which one of these people has a device (numbers and LIDs, without a server). */
 export type WantedMaps = { readonly groups: readonly string[] } | { readonly people: ReadonlySet<string> };
 
-export interface MapSource {
+interface MapSource {
   readonly vault: Pick<Vault, 'keys' | 'allKeys'>;
   readonly instance: string;
   /** Returns a map from memory; undefined if only the vault has it. */

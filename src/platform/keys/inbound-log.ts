@@ -12,7 +12,7 @@ import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault
 import { hashOf, plainType } from './ratchets.ts';
 import { decodeStanza, encodeStanza } from '../wire/stanza-codec.ts';
 
-export interface InboundOptions {
+interface InboundOptions {
   readonly vault: Vault;
   readonly instance: string;
   readonly epoch: number;
@@ -55,7 +55,7 @@ interface Finishing {
 const mostTries = 5;
 
 /** State that an earlier run left among the keys. */
-export interface LeftBehind {
+interface LeftBehind {
   /** Decrypted plaintexts, by the hash of their ciphertext. */
   readonly plaintexts: ReadonlyMap<string, Uint8Array>;
   readonly finished: Iterable<Page>;

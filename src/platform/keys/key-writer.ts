@@ -7,7 +7,7 @@
 import type { Log } from '#actors/ports.ts';
 import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
 
-export interface KeyWriterOptions {
+interface KeyWriterOptions {
   readonly vault: Vault;
   readonly instance: string;
   readonly epoch: number;

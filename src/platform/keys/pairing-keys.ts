@@ -19,7 +19,7 @@ export interface FreshPreKeys {
   delete(id: string): void;
 }
 
-export const freshPreKeys = (block: Uint8Array): FreshPreKeys => {
+const freshPreKeys = (block: Uint8Array): FreshPreKeys => {
   const used = new Set<string>();
   return {
     get(id) {

@@ -10,7 +10,7 @@ import type { SignalDataSet } from '@whiskeysockets/baileys';
 import type { AuthState } from './auth-state.ts';
 
 /** The key type under which the note is stored. */
-export const spentType = 'gateway-spent-keys';
+const spentType = 'gateway-spent-keys';
 const noteId = 'note';
 
 const day = 86_400_000;
@@ -78,7 +78,7 @@ export const afterCount = (note: SpentNote, count: number, now: number): { reado
   return { note: { ...note, left: isDue ? [...left, { upTo: first - 1, ms: 0 }] : left, at: now }, expired };
 };
 
-export interface SpentKeysParts {
+interface SpentKeysParts {
   readonly auth: Pick<AuthState, 'state' | 'storedIds' | 'durable'>;
   now(): number;
 }

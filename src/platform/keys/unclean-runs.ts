@@ -60,7 +60,7 @@ export const skipInSessions = (record: unknown): boolean => {
 };
 
 /** The moved key, or the value itself when it sends nothing: only own keys hold the private half, and only their newest state sends. */
-export const skipInSenderKey = (value: Uint8Array): Uint8Array => {
+const skipInSenderKey = (value: Uint8Array): Uint8Array => {
   const states = JSON.parse(Buffer.from(value).toString('utf8'), BufferJSON.reviver) as StoredSender[];
   const state = states.at(-1);
   if (state === undefined || Buffer.from(state.senderSigningKey.private ?? []).length === 0) return value;
@@ -92,7 +92,7 @@ interface Stamped {
 }
 
 /** A stored value as it is used. */
-export interface Unstamped {
+interface Unstamped {
   readonly value: unknown;
   /** The value was moved forward. It must be stored before a message is encrypted with it: another unclean run would move the old one no further. */
   readonly skipped: boolean;

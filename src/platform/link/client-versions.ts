@@ -77,7 +77,7 @@ interface Memory {
   readonly checkedAt: number;
 }
 
-export interface ClientVersionsInput {
+interface ClientVersionsInput {
   /** Set by the operator, and never changed here; null: looked up. */
   readonly fixed: string | null;
   readonly settings: Pick<SettingStore, 'get' | 'set'>;

@@ -16,7 +16,7 @@ import { ownCloses } from '../wire/outcomes.ts';
 import { browserOf, codeRefusal, companionOf, deviceTypeOf, LinkCode, platform, type QuerySocket } from './link-code.ts';
 import { PasskeyPairing } from './passkey.ts';
 
-export interface PairingOfferInput {
+interface PairingOfferInput {
   /** With a number, a code is made for it; without one, QR texts. */
   readonly open: OpenOptions;
   /** Milliseconds: for the platform's answer to a request, for all QR texts together, for all codes together. */

@@ -6,7 +6,7 @@ import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto
 import { type BinaryNode, bytesToCrockford, Curve, getBinaryNodeChild, hkdf, type KeyPair, proto } from '@whiskeysockets/baileys';
 import type { PasskeyAssertion, PasskeyFact, PasskeyOptions } from '#actors/ports.ts';
 
-export interface PasskeyInput {
+interface PasskeyInput {
   /** Asks the platform under `xmlns="md"`. Rejects if the platform refuses, does not answer, or the connection ends. */
   ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode>;
   /** The secret under which the phone signs the device. */

@@ -40,7 +40,7 @@ export const createPicturePace = ({ login, between }: PictureDelays, now: () => 
   };
 };
 
-export interface OwnPictureInput {
+interface OwnPictureInput {
   readonly sock: Pick<WASocket, 'profilePictureUrl'>;
   readonly pace: PicturePace;
   /** Own addresses without device. */
@@ -104,7 +104,7 @@ const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 
 /** The functions that fetch a picture and make it small. */
-export interface PictureWay {
+interface PictureWay {
   readonly downloads: Pick<LiveDownloads, 'dispatcher' | 'silenceMs'>;
   readonly previews: Pick<Previews, 'picture'>;
 }

@@ -84,7 +84,7 @@ export const createDeviceCache = (): PossiblyExtendedCacheStore => {
 /** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
 const never = 2 ** 31 - 1;
 
-export interface SocketParts {
+interface SocketParts {
   /** Null: the platform's own address, as compiled into the library. */
   readonly url: string | null;
   readonly version: WAVersion;

@@ -42,7 +42,7 @@ const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
     });
 };
 
-export interface GuardHooks {
+interface GuardHooks {
   /** Every event, when it happens and before the library merges it with others. */
   event(event: BaileysEvent): void;
   /** The platform said something; it may wait for its turn. */

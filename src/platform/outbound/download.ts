@@ -23,7 +23,7 @@ import type { LiveConnection } from './live-connection.ts';
 const { ResultType } = proto.MediaRetryNotification;
 
 /** `refused`: the phone does not have it either. `silent`: it did not answer in time, it may be off. */
-export type RetryAnswer = { readonly directPath: string } | 'refused' | 'silent';
+type RetryAnswer = { readonly directPath: string } | 'refused' | 'silent';
 
 const readAnswer = (node: BinaryNode, mediaKey: Uint8Array, id: string): RetryAnswer => {
   const { error, media } = decodeMediaRetryNode(node);

@@ -110,7 +110,7 @@ const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 /** Length of the authentication code at the end of an encrypted file, in bytes. */
 const macLength = 10;
 
-export interface MediaRequest {
+interface MediaRequest {
   readonly url: string;
   readonly dispatcher: Dispatcher | undefined;
   /** Milliseconds without a byte after which the answer counts as broken. */

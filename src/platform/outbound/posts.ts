@@ -35,7 +35,7 @@ const write = (connection: LiveConnection, { channel, messageId, attrs, content 
   return answer;
 };
 
-export interface OutgoingPost {
+interface OutgoingPost {
   readonly channel: string;
   readonly messageId: string;
   readonly content: proto.IMessage;

@@ -16,7 +16,7 @@ import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
 /** A message as it left. */
 type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Audience | null };
 
-export interface ResendOptions {
+interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;

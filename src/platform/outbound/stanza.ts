@@ -5,7 +5,7 @@ import type { Audience } from '#actors/model.ts';
 // Attributes and nodes of a stanza beside its encrypted content that the library does not add. All of them follow from the content, so that
 // the first sending, the asynchronous queue and a resend write the same stanza.
 
-export interface StanzaParts {
+interface StanzaParts {
   readonly attributes: Readonly<Record<string, string>>;
   readonly nodes: readonly BinaryNode[];
 }

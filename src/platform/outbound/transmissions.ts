@@ -33,7 +33,7 @@ export const addressRefused =
 
 export const refusalText = (code: number): string => refusals[code] ?? `the platform refused the message (${code})`;
 
-export interface TransmissionsInput {
+interface TransmissionsInput {
   /** Longest wait for an ack. In milliseconds. */
   readonly timeoutMs: number;
   /** The wall clock, for the time of an ack. The waiting goes by the monotonic clock, which no step of the wall clock prolongs. */

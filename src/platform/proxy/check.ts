@@ -12,7 +12,7 @@ import { createTunnel, type TunnelParts } from './tunnel.ts';
 
 // Checks a proxy: its address, and whether an answer of the platform comes through it.
 
-export const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
+const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
 
 /** Credentials of SOCKS5 have one byte for their length. */
 const longestCredential = 255;

@@ -109,7 +109,7 @@ export interface ProxyParts {
   readonly guard: ProxyGuard;
 }
 
-export interface ProxyRouteInput extends Omit<ProxyParts, 'guard'> {
+interface ProxyRouteInput extends Omit<ProxyParts, 'guard'> {
   readonly url: string;
   readonly guard: ProxyGuard | null;
   /** The platform's address is `wss:`. */

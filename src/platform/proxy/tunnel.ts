@@ -14,7 +14,7 @@ import { SocksProxyAgent } from 'socks-proxy-agent';
 const mostHead = 16 * 1024;
 const headEnd = '\r\n\r\n';
 
-export interface ConnectRequest {
+interface ConnectRequest {
   /** `http:` or `https:`, with percent-encoded credentials. */
   readonly proxy: URL;
   /** Resolves the proxy's own name; undefined: the system's resolver. */
@@ -101,12 +101,12 @@ const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
 };
 
 /** The proxy did not make the connection, or lost it. `message` is one of a fixed set of texts. */
-export class ProxyFailure extends Error {
+class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly code = 'PROXY_FAILED';
 }
 
-export interface Destination {
+interface Destination {
   readonly host: string;
   readonly port: number;
 }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 // Gives turns of the event loop to pieces of work that come by the hundred, in the order of their arrival over all sessions. Other work of the
 // loop runs between two turns.
 
-export interface TurnLimits {
+interface TurnLimits {
   /** Pieces that a turn takes at least. */
   readonly least: number;
   /** Milliseconds of the thread that a piece takes, about. */

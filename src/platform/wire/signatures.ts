@@ -59,12 +59,12 @@ export const verifySignature = (key: Uint8Array, message: Uint8Array, signature:
 type Certificate = proto.CertChain.INoiseCertificate | null | undefined;
 
 /** The parts of a chain and of its handshake that must fit each other. */
-export interface ShownChain {
+interface ShownChain {
   readonly leaf?: Certificate;
   readonly intermediate?: Certificate;
 }
 
-export interface ChainRules {
+interface ChainRules {
   readonly root: Uint8Array;
   readonly rootSerial: number;
   /** The key that the server proved to hold in the handshake. */

@@ -10,7 +10,7 @@ export interface KeyChange {
 }
 
 /** A received stanza as it is logged. `seq` is its place in the order of arrival, unique within the instance. */
-export interface LoggedStanza {
+interface LoggedStanza {
   readonly seq: number;
   readonly stanza: Uint8Array;
 }

@@ -44,7 +44,7 @@ export function deriveKeys(keyData: Uint8Array): MutationKeys {
 
 const hmac = (key: Uint8Array, ...data: readonly Uint8Array[]): Buffer => createHmac('sha256', key).update(Buffer.concat(data)).digest();
 
-export const indexMacOf = (keys: MutationKeys, index: Uint8Array): Buffer => hmac(keys.index, index);
+const indexMacOf = (keys: MutationKeys, index: Uint8Array): Buffer => hmac(keys.index, index);
 
 function valueMacOf(keys: MutationKeys, operation: Operation, keyId: Uint8Array, encrypted: Uint8Array): Buffer {
   const head = Buffer.concat([Buffer.from([operation === SET ? 1 : 2]), keyId]);

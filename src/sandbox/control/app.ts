@@ -61,7 +61,7 @@ export interface Control {
   close(): Promise<void>;
 }
 
-export interface ControlOptions {
+interface ControlOptions {
   /** Called with every unexpected error. The client only sees a 500. */
   readonly onSurprise?: (error: unknown) => void;
   /** Storage of what people sent. Without it a restart forgets that. */

@@ -191,8 +191,8 @@ interface Addressed {
   readonly addressing?: 'pn' | 'lid';
 }
 type Body<C> = C extends { readonly kind: infer K } ? Omit<C, 'kind'> & { readonly type: K } & Addressed : never;
-export type MessageBody = Body<Content>;
-export type PostBody = Body<Content> & { readonly by?: string };
+type MessageBody = Body<Content>;
+type PostBody = Body<Content> & { readonly by?: string };
 
 const branches = (more: TProperties) =>
   Object.entries(fieldsOf).map(([type, fields]) =>

@@ -9,7 +9,7 @@ const hostnameOf = (host: string): string => {
 };
 
 /** True for loopback names, with or without a port. Any other name could be a DNS rebinding attack. */
-export const isLoopback = (host: string): boolean => {
+const isLoopback = (host: string): boolean => {
   const name = hostnameOf(host);
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 };

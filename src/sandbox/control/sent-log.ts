@@ -19,7 +19,7 @@ export interface SentMessage {
 type Status = 'sent' | 'delivered' | 'read' | 'played';
 
 /** The events of the live stream: those of the world, and one for each sent message. */
-export type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
+type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
 
 export interface SentLog {
   /** Sends a message and logs it. Rejects as `Sandbox.send` does. */
@@ -93,7 +93,7 @@ const putBounded = <V>(map: Map<string, V>, key: string, value: V): void => {
   if (map.size > maxLogged) for (const oldest of map.keys()) return void map.delete(oldest);
 };
 
-export interface SentLogOptions {
+interface SentLogOptions {
   readonly memory?: SentStorage;
   /** Unix time in milliseconds. */
   readonly now?: () => number;

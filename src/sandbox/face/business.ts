@@ -16,7 +16,7 @@ export interface BusinessProfile {
   readonly cover?: string;
 }
 
-export type ReviewStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
+type ReviewStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
 
 /** Prices are thousandths of the currency's unit, '' for none. */
 export interface ProductView {
@@ -57,7 +57,7 @@ export interface BusinessView {
 export type ProfileChange = Partial<Omit<BusinessProfile, 'cover'>> & { readonly cover?: string };
 
 /** `picture`: in base64, one more of the product. */
-export type ProductChange = Partial<Omit<ProductView, 'id' | 'images' | 'videos'>> & { readonly picture?: string };
+type ProductChange = Partial<Omit<ProductView, 'id' | 'images' | 'videos'>> & { readonly picture?: string };
 
 export interface BusinessFace {
   /** The owner of the phone changes the profile of the business. Who had none has one then, and the phone the app for businesses. */

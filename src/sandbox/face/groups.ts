@@ -81,7 +81,7 @@ export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
 export type ReactionCodes = 'ALL' | 'BASIC' | 'NONE';
 
 /** A follower of a channel. The owner and the admins follow it too. */
-export interface FollowerView {
+interface FollowerView {
   readonly number: Digits;
   readonly role: ChannelRole;
   /** No notices of new posts. */

@@ -4,7 +4,7 @@ import type { Digits } from './common.ts';
 // People, their phones and the clients that are linked to them.
 
 /** One linked device of a phone, as the phone's "linked devices" list would show it. */
-export interface DeviceView {
+interface DeviceView {
   /** Device number on the platform, 1 or more; the phone itself is 0. */
   readonly device: number;
   /** Unix time in milliseconds. */
@@ -194,7 +194,7 @@ export interface PasskeyView {
 }
 
 /** `PublicKeyCredentialCreationOptionsJSON` and `RegistrationResponseJSON` of WebAuthn. */
-export type CreationOptions = Readonly<Record<string, unknown>>;
+type CreationOptions = Readonly<Record<string, unknown>>;
 export type Registration = Readonly<Record<string, unknown>>;
 
 export interface PasskeysFace {

@@ -53,7 +53,7 @@ export function decryptVote(
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
 /** Jids are those of people, without device. */
-export interface EditContext {
+interface EditContext {
   /** Id of the message that is changed. */
   readonly messageId: string;
   readonly secret: Uint8Array;

@@ -15,7 +15,7 @@ const order: readonly Confirmed[] = ['none', 'delivered', 'read', 'played'];
 const maxRemembered = 20_000;
 
 /** The chat of a confirmed message, as the stanza names it. */
-export interface ReceiptPlace {
+interface ReceiptPlace {
   readonly addressing: Addressing;
   /** The group's jid; absent in a chat of two. */
   readonly group?: string | undefined;

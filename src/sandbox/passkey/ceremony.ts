@@ -10,7 +10,7 @@ import { bytes, childBytes, node, type BinaryNode } from '../nodes.ts';
 import type { Random } from '../random.ts';
 import { type Passkey, rpId, webOrigin } from './authenticator.ts';
 
-export interface CeremonyInput {
+interface CeremonyInput {
   readonly passkey: Passkey;
   /** The adv secret that the phone learned from the QR code or from the pairing code. */
   readonly advSecret: Uint8Array;
@@ -42,7 +42,7 @@ const refuse = (text: string): never => {
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTVWXYZ';
 
 /** Five bytes as eight characters in two groups. */
-export function shownCode(five: Uint8Array): string {
+function shownCode(five: Uint8Array): string {
   const bits = [...five].map((one) => one.toString(2).padStart(8, '0')).join('');
   const text = (bits.match(/.{5}/g) ?? []).map((group) => alphabet[Number.parseInt(group, 2)]).join('');
   return `${text.slice(0, 4)}-${text.slice(4)}`;

@@ -139,7 +139,7 @@ export interface SignalAccess {
 }
 
 /** Runs in the transaction that stores the changed keys. */
-export type Effects = () => void;
+type Effects = () => void;
 
 interface Signal {
   readonly repository: SignalRepositoryWithLIDStore;

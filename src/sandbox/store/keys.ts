@@ -14,7 +14,7 @@ export interface SignedPreKey {
 }
 
 /** A write of a Signal library: values by type and id. Null deletes the value. */
-export type SignalChanges = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type SignalChanges = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export class KeyStore {
   readonly #db: Database;

@@ -28,7 +28,7 @@ export interface Stored {
   readonly extra: Extra;
 }
 
-export interface Extra {
+interface Extra {
   readonly addressing: 'pn' | 'lid';
   /** Stanza attribute `edit`; that of an own message is repeated when it is sent again. */
   readonly edit?: string;

@@ -36,7 +36,7 @@ export interface Progress {
   readonly ofBytes: number;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

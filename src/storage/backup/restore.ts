@@ -8,7 +8,7 @@ import { packagedMajor } from '../postgres/server-files.ts';
 import { listName, type BackupList } from './backup.ts';
 import { copyFile, type Entry, hashOf, isWithin, makePlace, type Progress, realPlace } from './copying.ts';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly from: string;
   /** The data folder that is made. */
   readonly dataDir: string;

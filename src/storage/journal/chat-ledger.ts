@@ -57,7 +57,7 @@ const mergedPatch = (kept: Chat | null, twin: Chat, chatId: string): ChatPatch =
 };
 
 /** Fields that get a new value; of `extra` only the keys that do, null for one that goes. */
-export type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
+type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
 
 /** A chat that is to be written. */
 export interface ChatOutcome {

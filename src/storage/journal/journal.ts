@@ -30,7 +30,7 @@ import { createJournalCache, type JournalCache, knownStatements, readKnown } fro
 import { changedInPieces, mergeRows, mergeStatements, pieceStatements, withPresentPeople } from './pieces.ts';
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
-export interface JournalChance {
+interface JournalChance {
   /** `r` and 14 hex digits. */
   chatId(): string;
   eventId(): string;

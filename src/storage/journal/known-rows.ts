@@ -174,7 +174,7 @@ const readNamed = async (
 // copy expires. The journal writes only the fields that its own entries change, so it overwrites nothing.
 
 /** An instance under one ownership. */
-export interface CacheOwner {
+interface CacheOwner {
   readonly id: string;
   readonly epoch: number;
 }

@@ -54,7 +54,7 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
 
 // The events of one commit, and their bodies for webhooks. An event that has no JSON costs only itself: it is set aside.
 
-export interface RenderInput {
+interface RenderInput {
   readonly instanceId: string;
   readonly at: number;
   eventId(): string;

@@ -30,7 +30,7 @@ export interface EmbeddedServer {
   close(stop: boolean): Promise<void>;
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: Log;
   /** Server settings such as `fsync: 'off'`, for tests. */

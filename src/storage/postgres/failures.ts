@@ -133,7 +133,7 @@ export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 // state back: a given-up message as queued, a ratchet as it was before. Their connections are therefore ended at the server before the pool
 // works on.
 
-export interface InDoubt {
+interface InDoubt {
   /** The last statement of this connection had no answer. */
   add(client: Client): void;
   /** Resolves when the server has ended all such connections; asks over `client`. Rejects with `StorageUnavailable` when it does not end them in time. */

@@ -19,7 +19,7 @@ export interface MigrationProgress {
   readonly percent: number | null;
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Migrations of another version, for tests of upgrades. */
   readonly steps?: readonly ListedMigration[];
   /** Called when a migration begins and each second while it runs. Not called when nothing is to be done. */

@@ -132,7 +132,7 @@ export interface PoolLimits extends Limits {
 
 export const usualPoolLimits: PoolLimits = { ...usualLimits, query: 2_000 };
 
-export interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
+interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly url: string;
   readonly place: DatabaseLabel;
   readonly log: Log;

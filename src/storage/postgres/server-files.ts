@@ -125,7 +125,7 @@ export interface Binaries {
   readonly major: string;
 }
 
-export interface Finished {
+interface Finished {
   readonly code: number | null;
   readonly output: string;
 }

@@ -10,7 +10,7 @@ import type { Log } from '#actors/ports.ts';
 import { makeOrm, poolOf } from './orm.ts';
 
 /** A running server. */
-export interface GuardedServer {
+interface GuardedServer {
   /** Its data folder. */
   readonly data: string;
   readonly pid: number;

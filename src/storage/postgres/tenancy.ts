@@ -34,7 +34,7 @@ export interface Tenancy {
   close(): Promise<void>;
 }
 
-export interface TenancyOptions {
+interface TenancyOptions {
   readonly url: string;
   readonly log: Log;
   /** The connection was lost, and another process has the lock, or had it before it was back. Called once. */

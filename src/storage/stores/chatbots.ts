@@ -22,7 +22,7 @@ interface KeyRow {
   readonly baseUrl: string | null;
 }
 
-export const keyPlace = (instance: string, agent: string): Place => placeOf('chatbot_key', instance, '', agent);
+const keyPlace = (instance: string, agent: string): Place => placeOf('chatbot_key', instance, '', agent);
 
 export const chatbotStatements = {
   keys: {

@@ -63,7 +63,7 @@ export const makeMessageExpiry = (database: Database): MessageExpiry => {
 
 // Makes counts of the receipts of old messages: one row instead of one for each member of the group.
 
-export const receiptExpiryStatements = {
+const receiptExpiryStatements = {
   /** $1: the instance before, $2 how many. */
   instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
   /**

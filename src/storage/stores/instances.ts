@@ -171,7 +171,7 @@ export const makeInstanceStore = (database: UnitDatabase, opener: Opener, now: (
 
 // The last steps of sessions, one row an instance.
 
-export const stepStatements = {
+const stepStatements = {
   /** $1 instances, $2 steps as text, $3 how many are kept. A path that begins before the first element begins with it. */
   append: {
     name: 'steps-append',

@@ -205,7 +205,7 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
 
 // Changes of what every node remembers, found by their versions.
 
-export const changeStatements = {
+const changeStatements = {
   /** A sequence that nobody has used has a last value all the same. $2: name of the setting of the admin token. */
   since: {
     name: 'change-since',

@@ -8,7 +8,7 @@ import { alertPlace, type Opener } from '../vault/sealing.ts';
 
 const id = 'server';
 
-export const alertStatements = {
+const alertStatements = {
   read: { name: 'alert-read', text: `select settings, secrets, md5(secrets) as revision, state, version from alert where id = $1` },
   save: {
     name: 'alert-save',
@@ -173,14 +173,14 @@ export const usageStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** A table with its indexes. */
-export interface TableUse {
+interface TableUse {
   readonly name: string;
   readonly bytes: number;
   /** The estimate of the database; null before its first statistics. */
   readonly rows: number | null;
 }
 
-export interface InstanceUse {
+interface InstanceUse {
   readonly instanceId: string;
   readonly rows: number;
   readonly bytes: number;

@@ -11,7 +11,7 @@ import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 const mostEntries = 1_000;
 const mostBytes = 64 * 1024 * 1024;
 
-export const refusedStatements = {
+const refusedStatements = {
   /** $3 to $7: id, kind, error, time, content; $8 and $9: entries and bytes that may be kept. */
   keep: {
     name: 'refused-keep',

@@ -9,7 +9,7 @@ import { asText, type Opener, userPlace } from '../vault/sealing.ts';
 const fields = `id, name, role, code_secret is not null as "hasCode", created_at::float8 as "createdAt", last_sign_in_at::float8 as "lastSignInAt"`;
 const secretFields = `${fields}, password, code_secret as "codeSecret", version`;
 
-export const userStatements = {
+const userStatements = {
   all: { name: 'user-all', text: `select ${fields} from gateway_user order by name` },
   byName: { name: 'user-by-name', text: `select ${secretFields} from gateway_user where name = $1` },
   byId: { name: 'user-by-id', text: `select ${secretFields} from gateway_user where id = $1` },

@@ -73,7 +73,7 @@ const written = [
 const mayWrite = `($1::text is null or exists (select from owned))`;
 
 /** $1 is the instance, null for a global webhook, $2 the epoch, $3 the webhook. */
-export const webhookStatements = {
+const webhookStatements = {
   save: {
     name: 'webhook-save',
     text: `with ${owned},

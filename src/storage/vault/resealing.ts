@@ -7,7 +7,7 @@ import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place,
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
 
 /** A column of sealed values: by what its rows are found, and what a value's place is. */
-export interface SealedColumn {
+interface SealedColumn {
   readonly table: string;
   readonly column: string;
   /** Columns of the primary key. */
@@ -98,7 +98,7 @@ const writeStatement = (of: SealedColumn): Statement => {
   };
 };
 
-export interface ResealingInput {
+interface ResealingInput {
   readonly database: Database;
   /** Opens under both keys and in both forms, and seals under the new key in the form that is written now. */
   readonly sealer: Sealer;

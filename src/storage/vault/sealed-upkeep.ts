@@ -26,7 +26,7 @@ const silenceMs = 3_600_000;
 
 const clock = '(extract(epoch from statement_timestamp()) * 1000)';
 
-export const upkeepStatements = {
+const upkeepStatements = {
   look: {
     name: 'sealed-upkeep-look',
     text: `select (select value from setting where name = '${formName}') as form, ${clock}::float8 as now,
@@ -73,7 +73,7 @@ export interface UpkeepPace {
 
 const usualPace: UpkeepPace = { graceMs: 60_000, lookMs: 5_000 };
 
-export interface UpkeepInput {
+interface UpkeepInput {
   readonly database: Database;
   readonly settings: SettingStore;
   readonly key: Uint8Array;

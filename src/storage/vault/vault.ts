@@ -142,7 +142,7 @@ const piecesAtOnce = 5;
 const lastChanges = (changes: readonly KeyChange[]): readonly KeyChange[] =>
   changes.length < 2 ? changes : [...new Map(changes.map((change) => [`${change.type}\n${change.id}`, change])).values()];
 
-export interface VaultOptions {
+interface VaultOptions {
   /** Milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;

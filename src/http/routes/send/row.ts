@@ -66,7 +66,7 @@ type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
 
 type Body<Fields extends TProperties> = Static<TObject<Fields>> & Static<Common>;
 
-export interface SendSpec<Fields extends TProperties> {
+interface SendSpec<Fields extends TProperties> {
   readonly on: `POST ${SendPath}`;
   readonly operationId: string;
   readonly summary: string;
@@ -184,7 +184,7 @@ const warningOf = (content: SendContent): { readonly warning?: string } => {
 export const queued = 'Message queued successfully';
 
 /** A body as the message that it means. */
-export interface PreparedSend {
+interface PreparedSend {
   readonly send: Send;
   readonly options: SendOptions;
 }

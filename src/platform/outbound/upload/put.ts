@@ -150,7 +150,7 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
 
 // The hosts for uploads and their token, queried from the platform and cached for the time that the platform gives.
 
-export interface MediaHosts {
+interface MediaHosts {
   readonly auth: string;
   /** Host names, with a port where there is one, in the order in which they are tried; at least one. */
   readonly names: readonly string[];

@@ -30,7 +30,7 @@ export interface Uploaded extends Place {
 /** Uploads that may be used again. Of one account: a key that two accounts share would show that they belong together. */
 export type UploadMemory = LruMap<Uploaded>;
 
-export interface UploadLimits {
+interface UploadLimits {
   /** Milliseconds for an upload with all that it takes. */
   readonly wholeMs: number;
   /** Milliseconds for which a host may take nothing. */
