@@ -91,102 +91,76 @@ interface Meaning {
   readonly text: string;
 }
 
-const lost: Meaning = { cause: 'connectionLost', reaction: 'backOff', text: 'connection lost' };
-const rejected: Meaning = { cause: 'rejected', reaction: 'refuse', text: 'the platform refused the session' };
+const means = (cause: CloseCause, reaction: Reaction, text: string): Meaning => ({ cause, reaction, text });
+
+const lost = means('connectionLost', 'backOff', 'connection lost');
+const rejected = means('rejected', 'refuse', 'the platform refused the session');
 /**
  * Since 2026-08 the platform removes devices that look like an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
  * 2693, devlikeapro/waha 2136). The stanza is that of a removal by hand, so that only the time tells the two apart.
  */
-const removedEarly: Meaning = {
-  cause: 'loggedOut',
-  reaction: 'loggedOut',
-  text: 'logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
-};
+const removedEarly = means(
+  'loggedOut',
+  'loggedOut',
+  'logged out from another device soon after linking: if nobody removed the device on the phone, the platform did, and it is best to wait 24 hours before linking again',
+);
 /** Time after a pairing within which a removal may be the platform's. In milliseconds. */
 const earlyMs = 15 * 60_000;
 
-const unknown: Meaning = { cause: 'unknownError', reaction: 'backOff', text: 'closed for an unknown reason' };
+const unknown = means('unknownError', 'backOff', 'closed for an unknown reason');
 
 /** The meanings of the platform's codes. A code that is not listed is `unknown`: a back-off is safe, but discarding a session is not. */
 const meanings: Readonly<Record<number, Meaning>> = {
   400: rejected,
-  401: { cause: 'loggedOut', reaction: 'loggedOut', text: 'logged out from another device' },
-  402: { cause: 'suspended', reaction: 'refuse', text: 'the account is suspended for a time' },
-  403: { cause: 'locked', reaction: 'refuse', text: 'the account is locked' },
-  405: { cause: 'clientTooOld', reaction: 'gate', text: 'the platform asks for a newer client' },
-  406: { cause: 'locked', reaction: 'refuse', text: 'the account is banned' },
+  401: means('loggedOut', 'loggedOut', 'logged out from another device'),
+  402: means('suspended', 'refuse', 'the account is suspended for a time'),
+  403: means('locked', 'refuse', 'the account is locked'),
+  405: means('clientTooOld', 'gate', 'the platform asks for a newer client'),
+  406: means('locked', 'refuse', 'the account is banned'),
   408: lost,
   409: rejected,
   411: rejected,
   418: rejected,
   428: lost,
-  440: { cause: 'replaced', reaction: 'contest', text: 'another login took over the session' },
-  503: { cause: 'connectionLost', reaction: 'backOff', text: 'the platform is unavailable' },
-  515: { cause: 'restartRequired', reaction: 'reopen', text: 'restart required by the platform' },
-  516: { cause: 'restartRequired', reaction: 'reopen', text: 'restart required by the platform' },
+  440: means('replaced', 'contest', 'another login took over the session'),
+  503: means('connectionLost', 'backOff', 'the platform is unavailable'),
+  515: means('restartRequired', 'reopen', 'restart required by the platform'),
+  516: means('restartRequired', 'reopen', 'restart required by the platform'),
 };
 
 /** The meanings of closes by the gateway itself, keyed by the `reason` that the adapter sets. */
 const ownMeanings: Readonly<Record<string, Meaning>> = {
-  storageUnavailable: { cause: 'storageUnavailable', reaction: 'backOff', text: 'the database is not available' },
-  corruptCredentials: {
-    cause: 'corruptCredentials',
-    reaction: 'refuse',
-    text: 'the stored credentials cannot be read: disconnect and pair again',
-  },
+  storageUnavailable: means('storageUnavailable', 'backOff', 'the database is not available'),
+  corruptCredentials: means('corruptCredentials', 'refuse', 'the stored credentials cannot be read: disconnect and pair again'),
   // A retry is safe. A host that answered in place of the platform received no secrets and may be gone by then.
-  platformUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach web.whatsapp.com' },
-  addressUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach the address of the platform' },
-  certificateRefused: { cause: 'certificateRefused', reaction: 'backOff', text: 'the server did not prove that it is the platform' },
-  pairingForged: {
-    cause: 'pairingForged',
-    reaction: 'refuse',
-    text: 'the pairing does not come from a phone that read the code: pair again',
-  },
-  accountRefused: { cause: 'accountRefused', reaction: 'refuse', text: 'the pairing is not signed by the account: pair again' },
-  numberRefused: { cause: 'numberRefused', reaction: 'stop', text: 'the platform makes no pairing code for this number' },
-  deviceNameRefused: {
-    cause: 'deviceNameRefused',
-    reaction: 'stop',
-    text: 'the platform refuses this browser and system in pairing codes',
-  },
-  codesLimited: {
-    cause: 'codesLimited',
-    reaction: 'stop',
-    text: 'too many pairing codes were asked for: wait some hours, or pair by QR code',
-  },
-  codeRefused: { cause: 'codeRefused', reaction: 'stop', text: 'the platform refused to make a pairing code' },
-  codeVoided: {
-    cause: 'codeVoided',
-    reaction: 'stop',
-    text: 'the platform voided several pairing codes in a row: try later, or pair by QR code',
-  },
-  linkingRefused: { cause: 'linkingRefused', reaction: 'stop', text: 'the platform refused the last step of the pairing' },
-  linkingStalled: {
-    cause: 'linkingStalled',
-    reaction: 'stop',
-    text: 'the phone used the code, but the platform linked no device: the code was mistyped, or the client version is too old to be linked',
-  },
-  passkeyFailed: { cause: 'passkeyFailed', reaction: 'stop', text: 'the account could not be linked with its passkey' },
+  platformUnreachable: means('unreachable', 'backOff', 'cannot reach web.whatsapp.com'),
+  addressUnreachable: means('unreachable', 'backOff', 'cannot reach the address of the platform'),
+  certificateRefused: means('certificateRefused', 'backOff', 'the server did not prove that it is the platform'),
+  pairingForged: means('pairingForged', 'refuse', 'the pairing does not come from a phone that read the code: pair again'),
+  accountRefused: means('accountRefused', 'refuse', 'the pairing is not signed by the account: pair again'),
+  numberRefused: means('numberRefused', 'stop', 'the platform makes no pairing code for this number'),
+  deviceNameRefused: means('deviceNameRefused', 'stop', 'the platform refuses this browser and system in pairing codes'),
+  codesLimited: means('codesLimited', 'stop', 'too many pairing codes were asked for: wait some hours, or pair by QR code'),
+  codeRefused: means('codeRefused', 'stop', 'the platform refused to make a pairing code'),
+  codeVoided: means('codeVoided', 'stop', 'the platform voided several pairing codes in a row: try later, or pair by QR code'),
+  linkingRefused: means('linkingRefused', 'stop', 'the platform refused the last step of the pairing'),
+  linkingStalled: means(
+    'linkingStalled',
+    'stop',
+    'the phone used the code, but the platform linked no device: the code was mistyped, or the client version is too old to be linked',
+  ),
+  passkeyFailed: means('passkeyFailed', 'stop', 'the account could not be linked with its passkey'),
   // The node renews its lease and continues, or has lost the lease and closes the session for good.
   leaseUnsure: { ...lost, text: 'the lease of the node may have ended' },
-  epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
-  proxyFailed: { cause: 'proxyFailed', reaction: 'backOff', text: 'the proxy failed' },
-  proxyMissing: {
-    cause: 'proxyMissing',
-    reaction: 'refuse',
-    text: 'the instance has no proxy, and the server allows no direct connections: set one',
-  },
-  unreadable: {
-    cause: 'unreadable',
-    reaction: 'refuse',
-    text: 'values of the instance are damaged in the database: set them anew, then connect',
-  },
-  otherAccount: {
-    cause: 'otherAccount',
-    reaction: 'loggedOut',
-    text: 'another account than before was refused: link the phone of the former account, or connect with allowAccountChange, which removes its data',
-  },
+  epochLost: means('epochLost', 'stop', 'the instance belongs to another node'),
+  proxyFailed: means('proxyFailed', 'backOff', 'the proxy failed'),
+  proxyMissing: means('proxyMissing', 'refuse', 'the instance has no proxy, and the server allows no direct connections: set one'),
+  unreadable: means('unreadable', 'refuse', 'values of the instance are damaged in the database: set them anew, then connect'),
+  otherAccount: means(
+    'otherAccount',
+    'loggedOut',
+    'another account than before was refused: link the phone of the former account, or connect with allowAccountChange, which removes its data',
+  ),
 };
 
 /** Returns the end of a suspension from `data.expire` of a 402, which holds seconds from now as text. */
@@ -206,7 +180,7 @@ const meaningOf = (close: Close): Meaning => {
   return ownMeanings[close.data?.['reason'] ?? ''] ?? unknown;
 };
 
-const pairingExpired: Meaning = { cause: 'pairingExpired', reaction: 'stop', text: 'the QR or pairing code ran out' };
+const pairingExpired = means('pairingExpired', 'stop', 'the QR or pairing code ran out');
 
 const escalate = (meaning: Meaning, situation: Situation): Meaning => {
   if (meaning.cause === 'connectionLost' && situation.pairing) return pairingExpired;

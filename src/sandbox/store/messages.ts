@@ -164,7 +164,6 @@ export class PostStore {
   readonly #unreact;
   readonly #views;
   readonly #reactions;
-  readonly #reaction;
 
   constructor(db: Database) {
     const { sql } = db;
@@ -190,7 +189,6 @@ export class PostStore {
     this.#reactions = sql.prepare(
       'SELECT code, count(*) AS count FROM post_reaction WHERE channel = ? AND server_id = ? GROUP BY code ORDER BY code',
     );
-    this.#reaction = sql.prepare('SELECT code FROM post_reaction WHERE channel = ? AND server_id = ? AND number = ?');
   }
 
   add({ channel, id, author, content }: Pick<Post, 'channel' | 'id' | 'author'> & { readonly content: proto.IMessage }): Post {
@@ -232,11 +230,6 @@ export class PostStore {
     if (code === '') this.#unreact.run(channel, serverId, number);
     else this.#react.run(channel, serverId, number, code);
     this.#touch.run(Date.now(), channel, serverId);
-  }
-
-  /** The emoji with which a person reacted, '' for none. */
-  reactionOf({ channel, serverId }: Post, number: Digits): string {
-    return String(this.#reaction.get(channel, serverId, number)?.['code'] ?? '');
   }
 
   counts({ channel, serverId }: Post): Counts {
