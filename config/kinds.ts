@@ -1,5 +1,6 @@
 /** Kinds of settings: how a text of the environment becomes a value, and how the value is written in a table. */
 import { isIP } from 'node:net';
+import { loopbackHosts } from '#src/base/loopback.ts';
 
 interface Kind<T> {
   /** The requirement on a value, as the end of a sentence: "must be …". */
@@ -92,7 +93,6 @@ export const url = (...protocols: readonly string[]): Kind<string | null> => ({
 });
 
 const socket = url('ws:', 'wss:');
-const loopback: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** A WebSocket that somebody on the way cannot read: over TLS, or on this machine. */
 export const webSocket: Kind<string | null> = {
@@ -100,7 +100,7 @@ export const webSocket: Kind<string | null> = {
   must: 'an address with wss:, or with ws: on this machine',
   parse(value) {
     const { protocol, hostname } = URL.parse(value) ?? {};
-    return protocol === 'ws:' && !loopback.has(hostname ?? '') ? undefined : socket.parse(value);
+    return protocol === 'ws:' && !loopbackHosts.has(hostname ?? '') ? undefined : socket.parse(value);
   },
 };
 

@@ -3,8 +3,8 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
+import { isLoopbackAddress } from '#src/base/loopback.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
-import { isLoopbackAddress } from '#src/sandbox/control/guard.ts';
 
 /** Defaults that differ with a simulated platform. The environment still overrides them. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;

@@ -26,6 +26,7 @@ import { createSources } from '#src/moving/sources.ts';
 import { readCatalogue } from '#src/platform/proxy/check.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
 import { DiskWatch, type DiskWatchInput, followDatabaseTime, nodeTime, type NodeTime } from '#src/machine-watch.ts';
+import { IdleMemory } from '#src/idle-memory.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { serverFactsOf } from '#src/wiring/facts.ts';
 import { openClientVersions } from '#src/wiring/version.ts';

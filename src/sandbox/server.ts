@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
+import { isLoopbackAddress } from '../base/loopback.ts';
 import { AppState } from './app-state/app-state.ts';
 import { Shops } from './business/shops.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
@@ -11,7 +12,6 @@ import { CallLog, Counters } from './stats.ts';
 import { ClientVersions } from './client-versions.ts';
 import { Channels, LiveUpdates } from './channels/channels.ts';
 import { buildControl } from './control/app.ts';
-import { isLoopbackAddress } from './control/guard.ts';
 import { answerHttpErrors, refuse } from './control/errors.ts';
 import type { Sandbox } from './face.ts';
 import { Faults } from './faults.ts';

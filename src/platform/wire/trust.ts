@@ -6,6 +6,7 @@
 import { Agent as HttpsAgent } from 'node:https';
 import { WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { Agent as Dispatcher, buildConnector } from 'undici';
+import { loopbackHosts } from '#src/base/loopback.ts';
 
 /** The dispatcher for media hosts; null: the certificates of the system. */
 export type MediaTrust = {
@@ -24,12 +25,10 @@ export interface Trust {
   close(): Promise<void>;
 }
 
-const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
 /** `ws://127.0.0.1:port/…` → the address of its `/trust`; null for everything that is not this machine. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
-  if (url.protocol !== 'ws:' || !loopback.has(url.hostname)) return null;
+  if (url.protocol !== 'ws:' || !loopbackHosts.has(url.hostname)) return null;
   return `http://${url.host}/trust`;
 };
 

@@ -1,0 +1,19 @@
+/** Names of this machine, which no other machine can answer for. */
+import { isIPv4 } from 'node:net';
+
+/** The host names in URLs that are this machine without a look-up. */
+export const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+const hostnameOf = (host: string): string => {
+  const url = URL.parse(`http://${host}`);
+  return url !== null && url.pathname === '/' && url.username === '' ? url.hostname : '';
+};
+
+/** True for loopback names, with or without a port. Any other name could be a DNS rebinding attack. */
+export const isLoopback = (host: string): boolean => {
+  const name = hostnameOf(host);
+  return loopbackHosts.has(name) || name.endsWith('.localhost') || (isIPv4(name) && name.startsWith('127.'));
+};
+
+/** Returns true for a loopback address to listen on. An IPv6 address has no brackets. */
+export const isLoopbackAddress = (address: string): boolean => isLoopback(address.includes(':') ? `[${address}]` : address);
