@@ -153,7 +153,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'node:': ['config', 'src'],
 };
 
-const budgets = { fileLines: 400, medianLines: 120, functionLines: 60, leastComments: 0.05, mostComments: 0.1 };
+const budgets = { fileLines: 400, medianLines: 130, functionLines: 60, leastComments: 0.05, mostComments: 0.1 };
 
 /** Words that stand for work which was not done, rules which were switched off, and the machine of whoever wrote it. */
 const forbidden: readonly RegExp[] = [
