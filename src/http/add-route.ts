@@ -71,7 +71,8 @@ const configOf = (spec: Route) => ({
   ...optionalConfigOf(spec),
 });
 
-const optionalConfigOf = ({ givesToken, relieves, whileStopping, invalidTexts, failure, refusals, bodyLimit }: Route) => ({
+const optionalConfigOf = ({ givesToken, relieves, whileStopping, invalidTexts, failure, refusals, bodyLimit, takesBytes }: Route) => ({
+  ...(takesBytes === undefined ? {} : { readsBytes: true }),
   ...(bodyLimit === undefined ? {} : { ownBodyLimit: bodyLimit }),
   ...(givesToken === undefined ? {} : { givesToken }),
   ...(relieves === undefined ? {} : { relieves }),

@@ -7,6 +7,7 @@ import { lazyValidators } from '../base/lazy-validators.ts';
 import { auditRequests } from './audit.ts';
 import { addDashboard, createAdminSessions } from './dashboard.ts';
 import { guardRoutes, refuseOverload } from './auth.ts';
+import { boundBodies } from './body-bounds.ts';
 import { inputRules, readBodies, takeBytes } from './body.ts';
 import { limitAuthentication, limitRequests, warnOfUnknownProxy } from './rate-limit.ts';
 import { allowExtensions, allowOrigins } from './cors.ts';
@@ -18,6 +19,7 @@ import { addRoute } from './add-route.ts';
 import { serialise } from './answers.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
+import { bodyLimitOf } from './routes/send/media.ts';
 import { Hub } from './stream/hub.ts';
 
 declare module 'fastify' {
@@ -170,6 +172,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   auditRequests(app, gateway, options.now ?? Date.now);
   guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);
+  boundBodies(app, Math.max(bodyLimit, bodyLimitOf(options.mediaBytes).bytes));
   readBodies(app);
   logAnswers(app, options);
   const shared = await addDocs(app, options);

@@ -6,21 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
-
-// Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
-
-/** 401 to 404: the credential ended before the body did. */
-type BodyStatus = 400 | 401 | 403 | 404 | 415;
-
-/** A body that no route can take; one place turns it into an answer of this status. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  readonly statusCode: BodyStatus;
-  constructor(statusCode: BodyStatus, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
-}
+import { checkShape } from './body-bounds.ts';
+import { BodyError } from './body-error.ts';
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
@@ -80,6 +67,7 @@ export const readBodies = (app: FastifyInstance): void => {
     try {
       // A form or a file is refused for its type, before a check of its bytes.
       text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
+      if (readable.test(type)) checkShape(bytes);
     } catch (problem) {
       return done(problem as BodyError);
     }

@@ -168,6 +168,8 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
     const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
     return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
   }
+  // The same: the rest of a body that is refused while it arrives.
+  if (status === 429) void reply.removeHeader('connection');
   // A body that cannot be read is as invalid as one that makes no sense.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
   const text = frameworkTexts[error.code] ?? error.message;

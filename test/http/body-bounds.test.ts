@@ -1,0 +1,84 @@
+/** Bounds of bodies: depth, values, and the bytes that are held at once. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { BodyBudget, checkShape, deepest, mostValues } from '#src/http/body-bounds.ts';
+import { asInstance, setUp, token, until } from './setup.ts';
+
+const shapes: readonly (readonly [title: string, text: string, refusal: RegExp | null])[] = [
+  ['lists as deep as allowed', '['.repeat(deepest) + ']'.repeat(deepest), null],
+  ['lists that are deeper', '['.repeat(deepest + 1), /nested deeper than 100 levels/],
+  ['objects that are deeper', '{"a":'.repeat(deepest + 1), /nested deeper/],
+  ['many lists side by side', `[${'[],'.repeat(1_000)}[]]`, null],
+  ['more empty lists than values are allowed', '[],'.repeat(mostValues), /more than 1000000 values/],
+  ['more numbers than values are allowed', '1,'.repeat(mostValues + 1), /more than 1000000 values/],
+  ['brackets and commas in a string', `"${'[{,'.repeat(mostValues)}"`, null],
+  ['brackets after an escaped mark', String.raw`"\"${'['.repeat(deepest + 1)}"`, null],
+  ['brackets after a string that ends with a backslash', String.raw`"\\"${'['.repeat(deepest + 1)}`, /nested deeper/],
+  ['a string without an end', `"${'['.repeat(deepest + 1)}`, null],
+];
+for (const [title, text, refusal] of shapes) {
+  test(`checkShape: ${refusal === null ? 'accepts' : 'refuses'} ${title}`, () => {
+    const check = (): void => checkShape(Buffer.from(text));
+    if (refusal === null) check();
+    else assert.throws(check, refusal);
+  });
+}
+
+test('bodies: a body of brackets costs no parser and no memory', async (t) => {
+  const { app } = await setUp(t, { mediaBytes: 32 * 1024 * 1024 });
+  const payload = '['.repeat(40_000_000);
+  const before = process.memoryUsage().heapUsed;
+  const answer = await app.inject({ method: 'POST', url: '/send/media', headers: asInstance, payload });
+  assert.equal(answer.statusCode, 400);
+  assert.equal(answer.json().error, 'the body is nested deeper than 100 levels');
+  assert.ok(process.memoryUsage().heapUsed - before < 200_000_000, `${process.memoryUsage().heapUsed - before}`);
+});
+
+test('BodyBudget: bounds each caller and all callers, and takes nothing that it refuses', () => {
+  const budget = new BodyBudget(20, 50);
+  assert.ok(budget.take('a', 15));
+  assert.ok(!budget.take('a', 6));
+  assert.ok(budget.take('a', 5) && budget.take('b', 20));
+  assert.ok(!budget.take('c', 11));
+  assert.equal(budget.held, 40);
+  budget.giveBack('a', 20);
+  assert.ok(budget.take('c', 20));
+  budget.giveBack('b', 20);
+  budget.giveBack('c', 20);
+  assert.equal(budget.held, 0);
+});
+
+/** Sends a part of a body and keeps the connection open. */
+const begins = async (address: string, sent: number): Promise<{ readonly socket: Socket; readonly heard: () => string }> => {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk) => void (text += chunk.toString()));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(`POST /send/media HTTP/1.1\r\ntoken: ${token}\r\ncontent-type: application/json\r\ncontent-length: 2000000\r\n\r\n`);
+  socket.write(`{"file":"${'A'.repeat(sent)}`);
+  return { socket, heard: () => text };
+};
+
+test('bodies: bodies that hold too much memory together are refused, and one that ends makes room', async (t) => {
+  // The largest body has 2 MiB, so a caller may hold 4 MiB.
+  const { address } = await setUp(t, { mediaBytes: 1 });
+  const at = await address();
+  const open = await Promise.all([begins(at, 1_500_000), begins(at, 1_500_000), begins(at, 1_500_000)]);
+  await until(() => open.some(({ heard }) => heard() !== ''));
+  const [refused] = open.filter(({ heard }) => heard() !== '');
+  assert.equal(open.filter(({ heard }) => heard() !== '').length, 1);
+  assert.match(refused!.heard(), /^HTTP\/1\.1 429 .*retry-after: 2\r\n.*too many bytes of bodies are under way: try again/s);
+  const body = JSON.stringify({ number: '5511988887777', text: 'small bodies go on' });
+  const headers = { ...asInstance, 'content-type': 'application/json' };
+  assert.equal((await fetch(`${at}/send/text`, { method: 'POST', headers, body })).status, 200);
+  for (const { socket } of open) socket.destroy();
+  const large = JSON.stringify({ number: '5511988887777', type: 'image', file: 'A'.repeat(1_900_000) });
+  const again = async (): Promise<number> => (await fetch(`${at}/send/media`, { method: 'POST', headers, body: large })).status;
+  assert.notEqual(await again(), 429);
+  assert.notEqual(await again(), 429, 'an answer that has left gives its bytes back');
+  assert.notEqual(await again(), 429);
+});
