@@ -192,7 +192,7 @@ export class AlertDesk {
       steadySince: Math.max(0, ...reports.map(({ startedAt }) => startedAt)),
     };
     const before = alertStateIn(row.state);
-    const { state, taken } = takeDue(nextAlerts(before, seen, row.settings, now, chance.hex(16)), now);
+    const { state, taken } = takeDue(nextAlerts(before, seen, row.settings, now, chance.hex(16)), row.settings, now);
     if (JSON.stringify(state) === JSON.stringify(row.state)) return;
     // Another node that was first has claimed what is due.
     if (!(await alertRows.saveState(state, row.version))) return;

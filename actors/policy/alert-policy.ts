@@ -142,8 +142,13 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
   };
 };
 
-/** Takes the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. */
-export const takeDue = (state: AlertState, now: number): { readonly state: AlertState; readonly taken: readonly PendingAlert[] } => {
+/** Takes the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. In quiet hours none is due. */
+export const takeDue = (
+  state: AlertState,
+  settings: Pick<AlertSettings, 'quiet' | 'timeZone'>,
+  now: number,
+): { readonly state: AlertState; readonly taken: readonly PendingAlert[] } => {
+  if (quietFor(settings, now) > 0) return { state, taken: [] };
   const taken: PendingAlert[] = [];
   const pending = state.pending.map((one) => {
     // After a correction of the clock, a time may lie further in the future than any back-off.

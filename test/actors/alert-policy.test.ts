@@ -21,7 +21,7 @@ const stage = (change: Partial<AlertSettings> = {}) => {
   const look = (): void => {
     // The state comes from the database each time.
     state = alertStateIn(JSON.parse(JSON.stringify(nextAlerts(state, world, world.settings, world.now, `m${(made += 1)}`))));
-    const { state: claimed, taken } = takeDue(state, world.now);
+    const { state: claimed, taken } = takeDue(state, world.settings, world.now);
     for (const { channel, message } of taken) {
       if (channel !== 'slack') continue;
       const keys = (isRepeated: boolean) => message.troubles.filter(({ repeated }) => repeated === isRepeated).map(({ key }) => key);
@@ -237,7 +237,7 @@ const pendingState = (): AlertState =>
   );
 
 test('alerts: a message belongs to the node that took it, until that node must have ended', () => {
-  const { state, taken } = takeDue(pendingState(), start);
+  const { state, taken } = takeDue(pendingState(), usualAlertSettings, start);
   assert.deepEqual(
     taken.map(({ channel, attempts }) => [channel, attempts]),
     [
@@ -245,15 +245,15 @@ test('alerts: a message belongs to the node that took it, until that node must h
       ['slack', 1],
     ],
   );
-  assert.equal(takeDue(state, start + takenMs - 1).taken.length, 0);
-  assert.equal(takeDue(state, start + takenMs).taken.length, 2, 'the node was killed');
+  assert.equal(takeDue(state, usualAlertSettings, start + takenMs - 1).taken.length, 0);
+  assert.equal(takeDue(state, usualAlertSettings, start + takenMs).taken.length, 2, 'the node was killed');
 });
 
 test('alerts: of two channels the one that fails is retried with growing pauses, and given up after twelve attempts in six hours', () => {
   const tries: number[] = [];
   let [state, now] = [pendingState(), start];
   for (const end = start + 24 * hour; now < end; now += minute) {
-    const { state: claimed, taken } = takeDue(state, now);
+    const { state: claimed, taken } = takeDue(state, usualAlertSettings, now);
     for (const { channel } of taken) if (channel === 'email') tries.push((now - start) / minute);
     state = settled(
       claimed,
@@ -268,6 +268,23 @@ test('alerts: of two channels the one that fails is retried with growing pauses,
   }
   assert.deepEqual(tries, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303, 363]);
   assert.deepEqual([state.pending, state.outcomes.slack?.error, state.outcomes.email?.error], [[], '', 'away']);
+});
+
+test('alerts: a message that failed before the quiet hours is retried after them', () => {
+  const settings = { ...usualAlertSettings, timeZone: 'UTC', quiet: { from: 12 * 60 + 1, to: 7 * 60 } };
+  const { state, taken } = takeDue(pendingState(), settings, start);
+  const failed = settled(
+    state,
+    taken.map((of) => ({ of, sent: false, error: 'away' })),
+    start,
+  );
+  for (let now = start + minute; now < start + 19 * hour; now += 10 * minute) assert.deepEqual(takeDue(failed, settings, now).taken, []);
+  const later = takeDue(failed, settings, start + 19 * hour).taken;
+  assert.deepEqual(
+    later.map(({ attempts }) => attempts),
+    [2, 2],
+    'the night cost no attempt',
+  );
 });
 
 test('alerts: a channel that is switched off gets nothing of what waits for it', () => {
