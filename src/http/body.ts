@@ -66,8 +66,8 @@ export const readBodies = (app: FastifyInstance): void => {
     let text = '';
     try {
       // A form or a file is refused for its type, before a check of its bytes.
-      text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
       if (readable.test(type)) checkShape(bytes);
+      text = readable.test(type) ? textOf(bytes, type) : bytes.toString('utf8');
     } catch (problem) {
       return done(problem as BodyError);
     }

@@ -12,10 +12,14 @@ export const plainName = (name: string): string => {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const plain = last
     // oxlint-disable-next-line no-control-regex
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, '')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, '')
     .trim()
     .replace(/^\.+/, '');
-  return plain.toWellFormed().slice(-longest);
+  // A cut may leave half of a surrogate pair, which no storage takes.
+  return plain
+    .slice(-longest)
+    .replace(/^[\udc00-\udfff]/, '')
+    .toWellFormed();
 };
 
 /** Without its percent escapes, where they make sense. */

@@ -99,6 +99,8 @@ const names: readonly (readonly [path: string, disposition: string, filename: st
   ['/x', `attachment; filename="a.txt"; filename*=UTF-8''ol%C3%A1.txt`, 'olá.txt'],
   ['/..%2F..%2Fpasswd', '', 'passwd'],
   ['/x', 'inline; filename=plain.txt', 'plain.txt'],
+  ['/x', `attachment; filename*=UTF-8''photo%D8%9C%E2%80%AEgpj.exe`, 'photogpj.exe'],
+  ['/x', `attachment; filename*=UTF-8''${'%F0%9F%98%80'.repeat(120)}x`, `${'😀'.repeat(99)}x`],
 ];
 for (const [path, disposition, filename] of names) {
   test(`take: the name of ${path} ${disposition} is ${filename || 'empty'}`, async (t) => {
