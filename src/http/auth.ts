@@ -2,7 +2,7 @@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, type SessionUser } from '#actors/gateway.ts';
-import { BodyError } from './body-error.ts';
+import { BodyError } from './body-bounds.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './dashboard.ts';
 import { type Credential, type CredentialName, credentials, demoText, type Denial, forged, noSuchInstance, roleText } from './route.ts';
 import { sendRefusal } from './errors.ts';

@@ -6,8 +6,9 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
-import { checkShape } from './body-bounds.ts';
-import { BodyError } from './body-error.ts';
+import { BodyError, checkShape } from './body-bounds.ts';
+
+// Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
