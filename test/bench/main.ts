@@ -27,6 +27,7 @@ import { nodeSends } from './nodes.ts';
 import { leases } from './leases.ts';
 import { oneNode } from './one-node.ts';
 import { outbox } from './outbox.ts';
+import { pages } from './pages.ts';
 import { pairing } from './pairing.ts';
 import { channelPosts } from './posts.ts';
 import { reactions } from './reactions.ts';
@@ -65,6 +66,7 @@ const benches: readonly Bench[] = [
   documents,
   downloads,
   dashboard,
+  pages,
   campaigns,
   channelPosts,
   nodeSends,
