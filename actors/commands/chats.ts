@@ -206,7 +206,9 @@ export const chatChangeCommands = (host: Host): ChatFace => ({
       if (!recipient.ok) return recipient;
       const { chatId } = recipient.value;
       const set = await performIn(cell, signal, 'chat.timer', { chatId, seconds });
-      return set.ok ? done(await host.ports.chats.get(id, chatId)) : set;
+      if (!set.ok) return set;
+      const chat = await host.ports.chats.get(id, chatId);
+      return chat ? done(chat) : unknownChat;
     }),
 
   block: (id, number, block) =>

@@ -26,8 +26,11 @@ export interface ChatFace {
   chat(id: InstanceId, number: string): Promise<Result<Chat>>;
   /** Changes the chat on the phone and in storage, and returns the changed chat. Refuses notes (`notSupported`) for accounts that are no business. */
   changeChat(id: InstanceId, number: string, change: ChatChange): Promise<Result<Chat>>;
-  /** Sets the time after which new messages disappear. In seconds; 0 for never. Returns the changed chat; null if the chat is not stored. */
-  setChatTimer(id: InstanceId, number: string, seconds: number): Promise<Result<Chat | null>>;
+  /**
+   * Sets the time after which new messages disappear, in seconds; 0 for never. Stores the chat if it is new, and returns it. Refuses with `notFound` for
+   * a number without an account, and if another call removed the chat meanwhile.
+   */
+  setChatTimer(id: InstanceId, number: string, seconds: number): Promise<Result<Chat>>;
   /** Blocks or unblocks a person, and returns the ids of all blocked people. */
   block(id: InstanceId, number: string, block: boolean): Promise<Result<readonly string[]>>;
   /** Reloads the notes about all chats, and returns the chat. */

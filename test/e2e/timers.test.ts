@@ -78,6 +78,22 @@ for (const [what, number, path, body] of places) {
   });
 }
 
+test('timers: one that is set before the first message begins the chat, and the message carries it', async () => {
+  const somebody = '5511900000077';
+  const { status, body } = await account.call('POST', '/chat/ephemeral', { number: somebody, duration: '7d' });
+  assert.equal(status, 200, JSON.stringify(body));
+  const answered = body['chat'] as Json;
+  assert.equal(answered['wa_chatid'], `${somebody}@s.whatsapp.net`);
+  assert.equal(answered['wa_ephemeralExpiration'], week);
+  assert.equal(answered['wa_isGroup'], false);
+  const sent = await account.call('POST', '/send/text', { number: somebody, text: 'first' });
+  const first = await until(
+    () => scene.platform.sandbox.received(somebody).find((one) => one.id === sent.body['messageid']),
+    'the first text arrives',
+  );
+  assert.equal(first.expiration, week);
+});
+
 const setting = (seconds: number) =>
   ({ kind: 'message', message: { protocolMessage: { type: 3, ephemeralExpiration: seconds } } }) as const;
 

@@ -222,7 +222,7 @@ export const chatSettingRoutes: readonly Route[] = [
       const [seconds, label] = timer.value;
       return mapResult(await gateway.setChatTimer(id, String(body.number), seconds), (chat) => ({
         response: 'Ephemeral timer updated successfully',
-        chat: chat === null ? {} : chatView(chat, ownerOf(gateway, id)),
+        chat: chatView(chat, ownerOf(gateway, id)),
         ephemeral: { enabled: seconds > 0, seconds, label },
       }));
     },

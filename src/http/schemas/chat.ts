@@ -163,8 +163,7 @@ export const TimerBody = ofChat({
 
 export const TimerAnswer = Type.Object({
   response: Type.String({ examples: ['Ephemeral timer updated successfully'] }),
-  /** An object without fields if the gateway has no such chat. */
-  chat: Type.Unsafe<ChatView | Readonly<Record<never, never>>>(ref(Chat)),
+  chat: ref(Chat),
   ephemeral: Type.Object({ enabled: Type.Boolean(), seconds: Type.Integer(), label: Type.String({ examples: ['7d'] }) }),
 });
 

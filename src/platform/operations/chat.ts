@@ -77,8 +77,10 @@ const chatSettingHandlers: Handlers<Settings> = {
       const sent = await relay(connection, { jid: chatId, messageId: newMessageId(), content: { protocolMessage } });
       if (!sent.ok) return sent;
     }
-    const chat = { chatId: chatOf(directory, chatId).id, ephemeralExpiration: seconds };
-    return answered(null, [{ kind: 'chat', chat, create: false, tell: 'chats' }]);
+    const { id, lid } = chatOf(directory, chatId);
+    const chat = { chatId: id, isGroup: isGroup(id), ephemeralExpiration: seconds, ...(lid !== '' && lid !== id ? { chatLid: lid } : {}) };
+    // The first message to somebody new needs the timer, as on a phone, where the setting begins the chat.
+    return answered(null, [{ kind: 'chat', chat, create: true, tell: 'chats' }]);
   },
 
   'chat.reloadNotes': async ({ shared }) => {
