@@ -56,7 +56,21 @@ export const StateBadge = ({ state, word }) => html`
 `;
 
 /**
- * A modal box. `onClose` is called for Escape, the cross, a press beside it, and when another view is shown.
+ * Asks before Escape or a press beside a box closes it. `ask` answers true if the box may be closed.
+ * @typedef {{ isNeeded: (box: Element) => boolean, ask: (box: Element) => Promise<boolean> }} BoxGuard
+ */
+
+/** @type {BoxGuard} */
+let guard = { isNeeded: () => false, ask: async () => true };
+
+/** Sets the guard of all boxes. @param {BoxGuard} own */
+export const guardBoxes = (own) => {
+  guard = own;
+};
+
+/**
+ * A modal box. `onClose` is called for Escape, the cross, a press beside it, and when another view is shown. Escape and the press ask the guard first,
+ * because both happen by mistake.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
 export const Dialog = ({ title, onClose, children, class: more = '' }) => {
@@ -80,17 +94,27 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
       if (now !== opened) close.current();
     });
   }, []);
+  const leave = async () => {
+    const dialog = box.current;
+    if (dialog === null || (guard.isNeeded(dialog) && !(await guard.ask(dialog)))) return;
+    // The box may have been closed while the question waited.
+    if (box.current === dialog) close.current();
+  };
   /** @param {Event} event */
   const onCancel = (event) => {
     event.preventDefault();
-    onClose();
+    void leave();
+  };
+  /** Browsers let a page refuse one Escape only, and close the box at the next one. @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    if (event.key === 'Escape' && !event.isComposing && !event.defaultPrevented) onCancel(event);
   };
   /** @param {MouseEvent} event */
   const onPress = (event) => {
-    if (event.target === box.current) onClose();
+    if (event.target === box.current) void leave();
   };
   return html`
-    <dialog ref=${box} class=${`box ${more}`} aria-labelledby=${id} onCancel=${onCancel} onMouseDown=${onPress}>
+    <dialog ref=${box} class=${`box ${more}`} aria-labelledby=${id} onCancel=${onCancel} onKeyDown=${onKey} onMouseDown=${onPress}>
       <div class="inner">
         <header>
           <h2 id=${id} tabindex="-1">${title}</h2>

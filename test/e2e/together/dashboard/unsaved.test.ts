@@ -1,6 +1,7 @@
 /** Forms that somebody began to fill, in a real browser: the page asks before Back, a link or a reload loses what was typed. */
 import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
+import { until } from '#test/support/until.ts';
 import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
 
 const stage = dashboardStage();
@@ -73,7 +74,51 @@ inBrowser('a dialog with a begun form asks before Back closes it', async () => {
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   assert.equal(await page.getByLabel('Address of the receiver').inputValue(), 'https://example.com/ho');
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.goBack();
   await page.locator('.chart').first().waitFor();
 });
+
+/** Opens the dialog of a new webhook, whose names are given in the language of the page. */
+const openWebhook = async (on: DashboardStage, [create, address]: readonly [create: string, address: string]) => {
+  const { page } = on.dashboard;
+  await on.dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
+  await button(on, create).first().click();
+  return page.getByLabel(address);
+};
+
+for (const [language, names, words] of [
+  ['en', ['New webhook', 'Address of the receiver'], ['Leave without saving?', 'Cancel', 'Leave']],
+  ['pt', ['Novo webhook', 'Endereço do receptor'], ['Sair sem salvar?', 'Cancelar', 'Sair da página']],
+] as const)
+  inBrowser(`Escape and a press beside a begun form ask once before they close it (${language})`, async () => {
+    const on = await stage();
+    const { page } = on.dashboard;
+    await page.evaluate(`localStorage.setItem('language', '${language}')`);
+    const [title, no, yes] = words;
+    const question = page.getByRole('dialog', { name: title });
+    const leavings = [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)];
+    for (const leave of leavings) {
+      const field = await openWebhook(on, names);
+      // An untouched form is closed without a question.
+      await leave();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await button(on, names[0]).first().click();
+      await field.fill('https://example.com/ho');
+      await leave();
+      await question.getByRole('button', { name: no, exact: true }).click();
+      await question.waitFor({ state: 'detached' });
+      assert.equal(await field.inputValue(), 'https://example.com/ho');
+      // Escape answers the question with no. The third Escape asks again, although nothing else was pressed.
+      for (const questions of [1, 0, 1]) {
+        await page.keyboard.press('Escape');
+        await until(async () => (await question.count()) === questions, `${questions} questions`);
+      }
+      assert.equal(await field.inputValue(), 'https://example.com/ho');
+      await question.getByRole('button', { name: yes, exact: true }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.evaluate(`localStorage.removeItem('language')`);
+    assert.deepEqual(on.dashboard.complaints, []);
+  });
