@@ -70,6 +70,56 @@ inBrowser('a campaign is made from a typed list by the keyboard alone, and each 
   assert.deepEqual([info, status, states], ['January', 'done', ['sent', 'sent']]);
 });
 
+/** Types so many further numbers into a long list, as fast as the page takes them, and returns how often the preview changed meanwhile. */
+const typeOn = (first: string, more: number) => `(async () => {
+  const field = document.querySelector('textarea[name="numbers"]');
+  let changes = 0;
+  const observer = new MutationObserver(() => (changes += 1));
+  observer.observe(document.querySelector('.preview'), { subtree: true, childList: true, characterData: true });
+  for (let n = 0; n < ${more}; n += 1) {
+    field.value += '\\n' + (${first}n + BigInt(n));
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  observer.disconnect();
+  return changes;
+})()`;
+
+inBrowser('a long typed list is read when the typing rests, all of it is sent, and one that is too long is refused', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(address(on, '/new'));
+  const numbers = page.getByLabel('Numbers');
+  const paste = async (text: string): Promise<void> => {
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+    await numbers.fill('');
+    await numbers.press('ControlOrMeta+V');
+  };
+  const list = (size: number) => Array.from({ length: size }, (_, n) => 5_511_900_000_000 + n).join('\n');
+  await page.getByText('At most 10,000 rows.').waitFor();
+  await paste(list(100_000));
+  await page.getByText('A typed list has at most 10,000 rows. Choose a file for a longer list.').waitFor();
+  assert.equal(await numbers.inputValue(), '');
+  // The browser looks up no word of a list of numbers.
+  assert.equal(await numbers.getAttribute('spellcheck'), 'false');
+  await paste(list(2_000));
+  await page.getByText('Valid recipients: 2,000.').waitFor();
+  const changes = await page.evaluate<number>(typeOn('5511900002000', 20));
+  assert.ok(changes < 10, `${changes} changes`);
+  await page.getByLabel('Text').fill('Hi');
+  await button(on, 'Create campaign').click();
+  await page.getByRole('dialog').getByText('Recipients: 2,020.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Valid recipients: 2,020.').waitFor();
+  // A list without a line break is one row.
+  await paste('5'.repeat(100_000));
+  await page.getByText('Rows with errors, which are left out: 1.').waitFor();
+  const shown = await page.locator('.preview th[scope="row"]').textContent();
+  assert.equal(shown, `${'5'.repeat(100)}…`);
+  await numbers.fill('');
+  await page.getByLabel('Text').fill('');
+});
+
 inBrowser('columns of a CSV file fill the text of each contact, and rows with errors are left out', async () => {
   const on = await stage();
   const { page } = on.dashboard;
@@ -173,7 +223,7 @@ inBrowser('a list that cannot be read says why, and a list that is too long is n
   await give(`5511900000001${','.repeat(1_000_000)}\n`);
   await says(/^Line 1 has more than 200 columns\.$/);
   await give('a'.repeat(20_000_001));
-  await says(/^The file is larger than 20 MB\.$/);
+  await says(/^The list is larger than 20 MB\.$/);
   await give('cpf,telefone\n12345678901,5511900000001.0\n98765432100,5.51E+12\n');
   await says(/^Valid recipients: 1\.$/);
   await page.getByRole('cell', { name: /^scientific notation has lost digits/ }).waitFor();

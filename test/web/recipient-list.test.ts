@@ -9,7 +9,9 @@ import {
   decoded,
   filled,
   gatewayNames,
+  isTypedLong,
   mostRecipients,
+  mostTyped,
   numberColumn,
   readSheet,
   readTyped,
@@ -182,6 +184,15 @@ test('recipients: a file of any shape is read or refused in linear time', () => 
   ])
     assert.ok(took(`5511900000001\n${text}\n`) < 3_000, JSON.stringify(text.slice(0, 4)));
   assert.ok(took(`${`5511900000001${','.repeat(190)}\n`.repeat(5_000)}`) < 3_000);
+});
+
+test('recipients: a typed list has a bound, and a longer text is known without being read', () => {
+  const row = '5511900000001\n';
+  assert.equal(readTyped(row.repeat(mostTyped)).rows.length, mostTyped);
+  assert.throws(() => readTyped(row.repeat(mostTyped + 1)), { reason: 'campaignTypedLong', values: { most: mostTyped } });
+  assert.deepEqual([isTypedLong(row.repeat(mostTyped)), isTypedLong(row.repeat(mostTyped + 1))], [false, true]);
+  // A CSV file has a larger bound.
+  assert.equal(readSheet(row.repeat(mostRecipients)).rows.length, mostRecipients);
 });
 
 test('recipients: files of older spreadsheets are decoded too', () => {

@@ -1,7 +1,7 @@
 /** The form for a new campaign: recipients, a message and a pace. A preview checks the recipients before anything is created. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call, dataUrlOf, get, newKey, textOfFailure } from '../core/api.js';
 import { go } from '../core/router.js';
 import { count, moment, t } from '../texts.js';
@@ -15,7 +15,9 @@ import { ListError } from './csv.js';
 import {
   decoded,
   filled,
+  isTypedLong,
   mostRecipients,
+  mostTyped,
   numberColumn,
   readSheet,
   readTyped,
@@ -109,6 +111,13 @@ const sources = /** @type {const} */ ([
 /** The largest list of recipients, in bytes: 100,000 rows of 200 bytes. */
 const largestList = 20_000_000;
 
+/** Returns the sentence for the page about a list that cannot be read. @param {unknown} problem */
+const faultOf = (problem) => {
+  if (!(problem instanceof ListError)) return t('campaignListUnreadable', { why: textOfFailure(problem) });
+  const values = Object.fromEntries(Object.entries(problem.values).map(([name, value]) => [name, count(value)]));
+  return t(problem.reason, { ...values, limit: count(mostRecipients) });
+};
+
 /** Reads the recipients of a file, and answers with a sentence for the page if it cannot. @param {File} file @returns {Promise<Sheet | string>} */
 const sheetOf = async (file) => {
   if (file.size > largestList) return t('campaignListLarge');
@@ -116,26 +125,42 @@ const sheetOf = async (file) => {
     const sheet = readSheet(decoded(await file.arrayBuffer()));
     return sheet.rows.length === 0 ? t('campaignListEmpty') : sheet;
   } catch (problem) {
-    if (!(problem instanceof ListError)) return t('campaignListUnreadable', { why: textOfFailure(problem) });
-    const values = Object.fromEntries(Object.entries(problem.values).map(([name, value]) => [name, count(value)]));
-    return t(problem.reason, { ...values, limit: count(mostRecipients) });
+    return faultOf(problem);
   }
 };
+
+/** Reads a typed list, and answers with a sentence for the page if it is too long. @param {string} text @returns {Sheet | string} */
+const typedSheetOf = (text) => {
+  if (text.length > largestList) return t('campaignListLarge');
+  try {
+    return readTyped(text);
+  } catch (problem) {
+    return faultOf(problem);
+  }
+};
+
+/** Characters of a typed list that is read with each key. */
+const quickList = 20_000;
+/** A longer list is read when nothing was typed for so long. In milliseconds. */
+const restMs = 300;
 
 /** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
   const failure = useSignal('');
   /** The number of the last file that was chosen. A file that is read later than its successor is ignored. */
   const reading = useRef(0);
-  /** @param {Sheet} read */
+  const resting = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  useEffect(() => () => clearTimeout(resting.current), []);
+  /** Takes a list, or the sentence that says why there is none. @param {Sheet | string} read */
   const take = (read) => {
-    sheet.value = read;
-    column.value = numberColumn(read);
+    clearTimeout(resting.current);
+    failure.value = typeof read === 'string' ? read : '';
+    sheet.value = typeof read === 'string' ? noSheet : read;
+    column.value = numberColumn(sheet.value);
   };
   /** @param {boolean} isTyped */
   const turn = (isTyped) => {
     reading.current += 1;
-    failure.value = '';
     typed.value = isTyped;
     take(noSheet);
   };
@@ -145,9 +170,21 @@ const Recipients = ({ typed, sheet, column }) => {
     const own = (reading.current += 1);
     const read = file === undefined ? noSheet : await sheetOf(file);
     // Another file may have been chosen, or the list may be typed now.
-    if (own !== reading.current) return;
-    failure.value = typeof read === 'string' ? read : '';
-    take(typeof read === 'string' ? noSheet : read);
+    if (own === reading.current) take(read);
+  };
+  /** @param {Event} event */
+  const onType = ({ target }) => {
+    const field = /** @type {HTMLTextAreaElement} */ (target);
+    const read = () => take(typedSheetOf(field.value));
+    clearTimeout(resting.current);
+    if (field.textLength <= quickList) read();
+    else resting.current = setTimeout(read, restMs);
+  };
+  /** Refuses a text before the browser puts it into the field, which would stand still for seconds. @param {InputEvent} event */
+  const onPaste = (event) => {
+    if (!isTypedLong(event.data ?? '')) return;
+    event.preventDefault();
+    failure.value = t('campaignTypedLong', { most: count(mostTyped) });
   };
   return html`
     <fieldset class="part">
@@ -160,11 +197,13 @@ const Recipients = ({ typed, sheet, column }) => {
               as="textarea"
               rows="5"
               label=${t('campaignNumbers')}
-              hint=${t('campaignNumbersHint')}
+              hint=${t('campaignNumbersHint', { most: count(mostTyped) })}
+              error=${failure.value}
               name="numbers"
               inputmode="tel"
-              spellcheck="false"
-              onInput=${(/** @type {InputEvent} */ event) => take(readTyped(/** @type {HTMLTextAreaElement} */ (event.target).value))}
+              spellcheck=${false}
+              onBeforeInput=${onPaste}
+              onInput=${onType}
             />`
           : html`<${Field}
               key="file"
@@ -240,6 +279,16 @@ const Pace = () => html`
   </fieldset>
 `;
 
+/** @param {readonly Recipient[]} recipients */
+const validOf = (recipients) => recipients.filter(({ fault }) => fault === '');
+
+/** Returns the valid recipients of the typed list. The preview may not have read the last keys yet. Throws an error with a sentence for the form. @param {FormData} form */
+const typedIn = (form) => {
+  const sheet = typedSheetOf(textOf(form, 'numbers'));
+  if (typeof sheet === 'string') throw new Error(sheet);
+  return validOf(recipientsOf(sheet, 0));
+};
+
 /** @param {{ live: Live }} props */
 export const CampaignForm = ({ live }) => {
   const typed = useSignal(true);
@@ -249,13 +298,14 @@ export const CampaignForm = ({ live }) => {
   const text = useSignal('');
   const { heads } = sheet.value;
   const recipients = useMemo(() => recipientsOf(sheet.value, column.value), [sheet.value, column.value]);
-  const good = useMemo(() => recipients.filter(({ fault }) => fault === ''), [recipients]);
+  const chosen = useMemo(() => validOf(recipients), [recipients]);
   const words = kind.value === 'sticker' ? '' : text.value;
   const stats = useAnswer(() => /** @type {Promise<Stats>} */ (get('/sender/stats', { instance: live.id })), [live.id]).answer.value;
-  const cautions = cautionsOf({ text: words, heads, messages: good.length, stats });
+  const cautions = cautionsOf({ text: words, heads, messages: chosen.length, stats });
   /** The same request has the same key, so that a lost answer creates no second campaign. */
   const once = useRef({ request: '', key: '' });
   const { busy, error, onSubmit } = useForm(async (form) => {
+    const good = typed.value ? typedIn(form) : chosen;
     if (good.length === 0) throw new Error(t('campaignNobody'));
     if (good.length > mostRecipients) throw new Error(tooMany(good.length));
     const { path, body } = await requestOf(form, { kind: kind.value, heads, recipients: good });
@@ -288,7 +338,7 @@ export const CampaignForm = ({ live }) => {
           ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
           <div class="actions"><${Button} type="submit" kind="main" busy=${busy}>${t('campaignCreate')}<//></div>
         </form>
-        <${Preview} recipients=${recipients} good=${good} heads=${heads} text=${words} cautions=${cautions} />
+        <${Preview} recipients=${recipients} good=${chosen} heads=${heads} text=${words} cautions=${cautions} />
       </div>
     </div>
   `;

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { count, t } from '../texts.js';
 import { OneOf, Table } from '../ui/parts.js';
-import { filled, gatewayNames, mostRecipients, stretchedDays, unknownIn } from './recipient-list.js';
+import { filled, gatewayNames, longest, mostRecipients, stretchedDays, unknownIn } from './recipient-list.js';
 
 /** @import { Recipient } from './recipient-list.js' */
 
@@ -34,11 +34,14 @@ export const tooMany = (n) => t('campaignTooMany', { n: count(n), most: count(mo
 /** Rows that are shown. The figures count all rows. */
 const shown = 50;
 
+/** Returns the cell as it is shown. A list without line breaks is one cell of any length. @param {string} written */
+const shortened = (written) => (written.length > longest ? `${written.slice(0, longest)}…` : written);
+
 /** @param {{ recipient: Recipient }} props */
 const Row = ({ recipient: { row, written, number, fault } }) => html`
   <tr>
     <td>${count(row)}</td>
-    <th scope="row">${fault === '' || fault === 'twice' ? number : written}</th>
+    <th scope="row">${fault === '' || fault === 'twice' ? number : shortened(written)}</th>
     <td class=${fault === '' ? 'dim' : 'bad'}>${t(fault === '' ? 'campaignValid' : `fault_${fault}`)}</td>
   </tr>
 `;

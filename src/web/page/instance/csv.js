@@ -8,7 +8,7 @@ const mostRows = 200_000;
 
 /** The reason why a list cannot be read. `reason` is the name of the sentence for the page, and `values` are the facts in it. */
 export class ListError extends Error {
-  /** @param {'campaignListQuote' | 'campaignListWide' | 'campaignListLong'} reason @param {Readonly<Record<string, number>>} values */
+  /** @param {'campaignListQuote' | 'campaignListWide' | 'campaignListLong' | 'campaignTypedLong'} reason @param {Readonly<Record<string, number>>} values */
   constructor(reason, values) {
     super(reason);
     this.reason = reason;

@@ -1,5 +1,5 @@
 /** Reads the recipients of a campaign, which somebody typed or which are in a CSV file. Pure functions, which tests also run outside of a browser. */
-import { rowsOf } from './csv.js';
+import { ListError, rowsOf } from './csv.js';
 
 /**
  * @typedef {object} Sheet
@@ -41,7 +41,7 @@ const isSeveral = (text) =>
   text.split(/[\s.\u2010-\u2015-]+/).filter((group) => group.replaceAll(/\D/g, '').length >= 7).length > 1;
 
 /** In characters. Numbers and ids are shorter, however they are written. */
-const longest = 100;
+export const longest = 100;
 
 /**
  * Returns the recipient as the interface takes it: a number of 5 to 15 digits, or an id. A faulty one is as it was written.
@@ -86,18 +86,25 @@ export const readSheet = (text) => {
   return first.some(isMeantAsNumber) ? { heads: [], rows } : { heads: first.map((head) => head.trim()), rows: rows.slice(1) };
 };
 
+/** The most rows of a typed list. Browsers take seconds to show a field with 100,000 lines, and as long to paste them (Chromium 2025). */
+export const mostTyped = 10_000;
+
+/** Returns the rows of a typed list. @param {string} text */
+const typedRows = (text) => text.split(/[\n,;]/).filter((line) => line.trim() !== '');
+
+/** Returns true if a text has more rows than a typed list takes. @param {string} text */
+export const isTypedLong = (text) => text.length > mostTyped && typedRows(text).length > mostTyped;
+
 /**
- * Reads a typed list: numbers, one a line, or between commas or semicolons.
+ * Reads a typed list: numbers, one a line, or between commas or semicolons. Throws a ListError if it has too many rows.
  * @param {string} text
  * @returns {Sheet}
  */
-export const readTyped = (text) => ({
-  heads: [],
-  rows: text
-    .split(/[\n,;]/)
-    .filter((line) => line.trim() !== '')
-    .map((line) => [line.trim()]),
-});
+export const readTyped = (text) => {
+  const rows = typedRows(text);
+  if (rows.length > mostTyped) throw new ListError('campaignTypedLong', { most: mostTyped });
+  return { heads: [], rows: rows.map((row) => [row.trim()]) };
+};
 
 /** Words that name a column of phone numbers. */
 const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 'tel', 'mobile']);

@@ -85,12 +85,14 @@ export const ofCampaigns = {
   campaignTyped: 'Digitar uma lista',
   campaignFile: 'Arquivo CSV',
   campaignNumbers: 'Números',
-  campaignNumbersHint: 'Com o código do país, um por linha ou separados por vírgulas. Ids de grupos são permitidos.',
+  campaignNumbersHint:
+    'Com o código do país, um por linha ou separados por vírgulas. Ids de grupos são permitidos. No máximo {most} linhas.',
+  campaignTypedLong: 'Uma lista digitada tem no máximo {most} linhas. Escolha um arquivo para uma lista mais longa.',
   campaignCsv: 'Arquivo',
   campaignCsvHint:
     'Colunas separadas por vírgula, ponto e vírgula ou tabulação. Nomes de colunas na primeira linha podem ser marcadores do texto.',
   campaignListEmpty: 'O arquivo está vazio, ou só tem os nomes das colunas.',
-  campaignListLarge: 'O arquivo tem mais de 20 MB.',
+  campaignListLarge: 'A lista tem mais de 20 MB.',
   campaignListQuote: 'As aspas da linha {line} não são fechadas, ou há texto depois do seu fechamento.',
   campaignListWide: 'A linha {line} tem mais de {most} colunas.',
   campaignListLong: 'A lista tem mais de {most} linhas. Uma campanha aceita no máximo {limit} destinatários. Divida-a em várias campanhas.',
