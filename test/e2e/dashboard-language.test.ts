@@ -1,6 +1,7 @@
 /** The languages of the dashboard in a real browser: it follows the browser, a choice stays, and reasons of the server are translated. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import { pt } from '#src/web/page/texts/pt.js';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
 import { adminToken, GatewayProcess } from '#test/support/gateway.ts';
@@ -47,6 +48,17 @@ inBrowser('the page of a session gives state and reason in the language of the r
     const why = dashboard.page.locator('.why');
     await why.getByRole('heading', { name: 'parada' }).waitFor();
     assert.match(String(await why.textContent()), /Clique em Conectar para vincular um telefone/);
+    // A refusal of the server is translated too, with the labels of the fields.
+    await dashboard.page.getByRole('link', { name: pt.tab_settings }).click();
+    const form = dashboard.page.locator('form', { has: dashboard.page.getByLabel(pt.paceLeast) });
+    await form.getByLabel(pt.paceLeast).fill('9');
+    await form.getByLabel(pt.paceMost).fill('3');
+    await form.getByRole('button', { name: pt.save }).click();
+    await form.getByText(`“${pt.paceLeast}” não pode ser maior que “${pt.paceMost}”`).waitFor();
+    await form.getByLabel(pt.paceLeast).fill('0');
+    await form.getByLabel(pt.paceMost).fill('0');
+    await form.getByRole('button', { name: pt.save }).click();
+    await dashboard.page.getByText(pt.saved).waitFor();
     await dashboard.goto('/admin');
     await dashboard.page.getByRole('link', { name: 'loja' }).waitFor();
     assert.equal((await objectionsTo(dashboard, 'lista')).join('\n'), '');

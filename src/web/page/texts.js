@@ -3,6 +3,7 @@ import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';
 import { pt } from './texts/pt.js';
+import { refusals } from './texts/pt-refusals.js';
 import { phrases } from './texts/pt-said.js';
 import { translator } from './texts/said.js';
 
@@ -14,7 +15,7 @@ import { translator } from './texts/said.js';
  */
 export const languages = {
   en: { name: 'English', tag: 'en', table: en, said: stateWords },
-  pt: { name: 'Português', tag: 'pt-BR', table: pt, said: phrases },
+  pt: { name: 'Português', tag: 'pt-BR', table: pt, said: [...phrases, ...refusals] },
 };
 
 const known = /** @type {readonly Language[]} */ (Object.keys(languages));

@@ -1,5 +1,5 @@
 /** Requests to the server. The browser adds the session's cookie; with `instance` a request counts as with that instance's token. */
-import { t } from '../texts.js';
+import { said, t } from '../texts.js';
 import { withLabels } from '../texts/field-labels.js';
 import { hasAnswered, isSilent, ofProxies } from './contact.js';
 
@@ -124,8 +124,8 @@ export const isUnanswered = (failure) => failure instanceof ApiError && (failure
 /** Returns true for a failure that ends by itself: the server does not answer, or is not ready. @param {unknown} failure */
 export const isPassing = (failure) => isUnanswered(failure) || (failure instanceof ApiError && failure.status === 503);
 
-/** Returns the text of a failure, which may be any thrown value. Fields have their labels of the page. @param {unknown} failure */
-export const textOfFailure = (failure) => withLabels(failure instanceof Error ? failure.message : String(failure), t);
+/** Returns the text of a failure, which may be any thrown value, in the language of the page. Fields have their labels of the page. @param {unknown} failure */
+export const textOfFailure = (failure) => withLabels(said(failure instanceof Error ? failure.message : String(failure)), t);
 
 /** Returns the fields of an object; none for another value. @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
 export const fieldsOf = (value) => (typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {});

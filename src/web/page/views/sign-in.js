@@ -1,7 +1,7 @@
 /** Asks for the admin token, or for a name and its password, once; a cookie stands for them afterwards. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ApiError } from '../core/api.js';
+import { ApiError, textOfFailure } from '../core/api.js';
 import { expired, session, signIn, signInAs } from '../core/session.js';
 import { t } from '../texts.js';
 import { Button, Field } from '../ui/parts.js';
@@ -35,7 +35,7 @@ const keepWay = (way) => {
 const sentenceOf = (error, way) => {
   if (!(error instanceof ApiError)) return String(error);
   if (error.status === 429) return t(way === 'token' ? 'signInTooMany' : 'signInTooManyGuesses', { n: error.retryAfter ?? 60 });
-  return way === 'token' && (error.status === 401 || error.status === 403) ? t('signInWrong') : error.message;
+  return way === 'token' && (error.status === 401 || error.status === 403) ? t('signInWrong') : textOfFailure(error);
 };
 
 /** @param {{ error: string }} props */
@@ -49,7 +49,7 @@ const TokenFields = ({ error }) => html`
     required
     autofocus
     autocomplete="current-password"
-    spellcheck="false"
+    spellcheck=${false}
   />
 `;
 
@@ -64,7 +64,7 @@ const NameFields = ({ error }) => html`
     maxlength="64"
     autocomplete="username"
     autocapitalize="none"
-    spellcheck="false"
+    spellcheck=${false}
   />
   <${Field} label=${t('signInPassword')} error=${error} name="password" type="password" required autocomplete="current-password" />
   <${Field}
