@@ -16,14 +16,15 @@ const faults = `(() => {
   };
   const nameOf = (node) => node.tagName.toLowerCase() + ' "' + (node.textContent ?? '').trim().slice(0, 40) + '"';
   const selector = 'a, button, h1, h2, h3, .badge, .live, .note, th, td, p, dt, dd, input, select, textarea, legend, label';
-  const pieces = [...document.querySelectorAll('#app :is(' + selector + ')')].filter(isShown);
-  for (const [index, one] of pieces.entries())
-    for (const other of pieces.slice(index + 1)) {
-      if (one.contains(other) || other.contains(one) || [one, other].some((node) => node.closest('${sideways}') !== null)) continue;
-      const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
-      const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (width > 2 && height > 2) found.push(nameOf(one) + ' covers ' + nameOf(other));
+  const pieces = [...document.querySelectorAll('#app :is(' + selector + ')')]
+    .filter((node) => isShown(node) && node.closest('${sideways}') === null)
+    .map((node) => ({ node, box: node.getBoundingClientRect() }));
+  // Each pair is compared, so that a box is measured once, and the document is asked about the few that touch.
+  for (const [index, { node: one, box: a }] of pieces.entries())
+    for (let next = index + 1; next < pieces.length; next += 1) {
+      const { node: other, box: b } = pieces[next];
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) <= 2 || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) <= 2) continue;
+      if (!one.contains(other) && !other.contains(one)) found.push(nameOf(one) + ' covers ' + nameOf(other));
     }
   for (const node of document.querySelectorAll('#app *')) {
     if (node.scrollWidth <= node.clientWidth + 1 || !isShown(node) || node.closest('${sideways}') !== null) continue;
