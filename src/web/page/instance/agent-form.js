@@ -170,7 +170,7 @@ const Service = ({ agent }) => html`
     <${Field} as="select" label=${t('agentProvider')} name="provider">
       ${providers.map((one) => html`<option key=${one} value=${one} selected=${one === agent.provider}>${t(`provider_${one}`)}</option>`)}
     <//>
-    <${Field} label=${t('agentModel')} name="model" required maxlength="200" spellcheck="false" defaultValue=${agent.model} />
+    <${Field} label=${t('agentModel')} name="model" required maxlength="200" spellcheck=${false} defaultValue=${agent.model} />
   </div>
   <${Field} label=${t('agentBase')} hint=${t('agentBaseHint')} name="baseUrl" type="url" maxlength="2000" defaultValue=${agent.baseUrl} />
   <${KeyField} label=${t('agentKey')} hint=${t('agentKeyHint')} name="apikey" hasKey=${agent.apikey !== ''} />

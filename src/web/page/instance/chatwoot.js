@@ -66,7 +66,7 @@ const Fields = ({ settings }) => {
       required=${!hasToken}
       maxlength="500"
       autocomplete="new-password"
-      spellcheck="false"
+      spellcheck=${false}
     />
     <div class="pair">
       <${Field}

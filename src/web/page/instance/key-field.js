@@ -14,7 +14,7 @@ export const KeyField = ({ label, hint, name, hasKey, error }) => html`
     type="password"
     maxlength="500"
     autocomplete="new-password"
-    spellcheck="false"
+    spellcheck=${false}
   />
   ${hasKey && html`<${Check} name=${`${name}-remove`} label=${t('keyRemove')} checked=${false} />`}
 `;

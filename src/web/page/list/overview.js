@@ -74,7 +74,7 @@ const Search = ({ rows }) => {
         placeholder=${t('searchLabel')}
         value=${rows.search.value}
         autocomplete="off"
-        spellcheck="false"
+        spellcheck=${false}
         onInput=${(/** @type {InputEvent} */ event) => search(/** @type {HTMLInputElement} */ (event.target).value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
           if (event.key === 'Escape') search('');

@@ -139,7 +139,7 @@ const ByHand = ({ id }) => {
         </li>
         <li>
           <form class="message-form" onSubmit=${onSubmit}>
-            <${Field} as="textarea" rows="4" label=${t('passkeyPaste')} error=${error} name="assertion" required spellcheck="false" />
+            <${Field} as="textarea" rows="4" label=${t('passkeyPaste')} error=${error} name="assertion" required spellcheck=${false} />
             <${Button} type="submit" busy=${busy}>${t('passkeyHandIn')}<//>
           </form>
         </li>

@@ -88,7 +88,7 @@ const SecretField = ({ name, isSet }) => {
 
 /** @param {{ email: Settings['email'] }} props */
 const EmailFields = ({ email }) => html`
-  <${Field} label=${t('alertHost')} name="host" class="input" defaultValue=${email.host} autocomplete="off" spellcheck="false" />
+  <${Field} label=${t('alertHost')} name="host" class="input" defaultValue=${email.host} autocomplete="off" spellcheck=${false} />
   <${Field} label=${t('alertPort')} name="port" type="number" min="1" max="65535" required class="input" defaultValue=${email.port} />
   <${Field} as="select" label=${t('alertSecurity')} name="security" class="input">
     ${securities.map((one) => html`<option key=${one} value=${one} selected=${email.security === one}>${t(`alertSecurity_${one}`)}</option>`)}
@@ -100,7 +100,7 @@ const EmailFields = ({ email }) => html`
     class="input"
     defaultValue=${email.user}
     autocomplete="off"
-    spellcheck="false"
+    spellcheck=${false}
   />
   <${Field} label=${t('alertFrom')} name="from" type="email" class="input" defaultValue=${email.from} autocomplete="off" />
   <${Field} label=${t('alertTo')} hint=${t('alertToHint')} name="to" class="input" defaultValue=${email.to.join(', ')} autocomplete="off" />

@@ -69,8 +69,8 @@ const Filter = ({ onFilter }) => {
   };
   return html`
     <form class="audit-filter" data-unguarded onSubmit=${onSubmit}>
-      <${Field} label=${t('auditWho')} hint=${t('auditWhoHint')} name="who" autocomplete="off" spellcheck="false" />
-      <${Field} label=${t('auditInstance')} name="instance" autocomplete="off" spellcheck="false" />
+      <${Field} label=${t('auditWho')} hint=${t('auditWhoHint')} name="who" autocomplete="off" spellcheck=${false} />
+      <${Field} label=${t('auditInstance')} name="instance" autocomplete="off" spellcheck=${false} />
       <${Field} label=${t('auditFrom')} name="from" type="datetime-local" />
       <${Field} label=${t('auditTo')} name="to" type="datetime-local" />
       <${Button} kind="main" type="submit">${t('auditShow')}<//>

@@ -111,7 +111,7 @@ const AddForm = ({ onAdded }) => {
         name="name"
         required
         autocomplete="off"
-        spellcheck="false"
+        spellcheck=${false}
       />
       <${Field} as="select" label=${t('userRole')} hint=${t('roleHint')} name="role">
         ${roles.map((one) => html`<option key=${one} value=${one}>${t(`role_${one}`)}</option>`)}

@@ -51,7 +51,7 @@ const Custom = ({ row: { proxy }, error }) => html`
     required
     maxlength="2000"
     autocomplete="off"
-    spellcheck="false"
+    spellcheck=${false}
     defaultValue=${proxy.proxy_url}
   />
   <${Check} name="fallback" label=${t('proxyUseFallback')} checked=${proxy.proxy_fallback !== ''} />

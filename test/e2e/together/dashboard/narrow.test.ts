@@ -42,7 +42,9 @@ const faultsOf = async (dashboard: Dashboard, language: string, pages: readonly 
     await dashboard.goto(where);
     await page.locator(`html[lang^="${language}"] main :is(h1, .grid)`).first().waitFor();
     await page.locator('main .turning').first().waitFor({ state: 'detached' });
-    found.push(...(await layoutFaults(dashboard)).map((fault) => `${language} ${where}: ${fault}`));
+    const spelled = await page.locator('[spellcheck="true"]').count();
+    const faults = [...(await layoutFaults(dashboard)), ...(spelled === 0 ? [] : [`the browser looks up the words of ${spelled} fields`])];
+    found.push(...faults.map((fault) => `${language} ${where}: ${fault}`));
   }
   return [...found, ...dashboard.complaints];
 };
