@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { invalidInput } from '#src/http/invalid-text.ts';
+import { invalidInput } from '#src/http/body.ts';
 import { tooLargeText } from '#src/http/errors.ts';
 import { roleText } from '#src/http/route.ts';
 import { refusals } from '#src/web/page/texts/pt-refusals.js';
@@ -15,16 +15,17 @@ const said = translator([...phrases, ...refusals]);
 
 /** The sources of the operations that pages of the dashboard call. */
 const sources = [
-  'actors/commands/{campaigns,chatbot,chatwoot,connection,instances,passkeys,proxies,sends,settling,users,webhooks}.ts',
-  'actors/chatbot/{desk,trial}.ts',
-  'actors/cluster/{cluster,commands}.ts',
-  'actors/delivery/webhook-config.ts',
-  'actors/inspection/alert-desk.ts',
-  'actors/model/{result,user}.ts',
-  'actors/session/recipients.ts',
-  'actors/supervisor/{files,waking}.ts',
-  'src/http/routes/{alerts,chatbot,chatwoot,instance,moving,proxy,session,users}.ts',
-  'src/http/routes/sender/*.ts',
+  ...['campaigns', 'chatbot', 'chatwoot', 'connection', 'instances', 'passkeys', 'proxies', 'sends', 'users', 'webhooks'].map(
+    (name) => `actors/commands/${name}.ts`,
+  ),
+  ...['chatbot/desk', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alert-desk'].map(
+    (name) => `actors/${name}.ts`,
+  ),
+  ...['commands/host', 'model/operator', 'model/result', 'session/perform', 'supervisor/files', 'supervisor/waking'].map(
+    (name) => `actors/${name}.ts`,
+  ),
+  ...['chatbot', 'chatwoot', 'instance', 'moving', 'proxy', 'server', 'session', 'users'].map((name) => `src/http/routes/${name}.ts`),
+  ...globSync('src/http/routes/sender/*.ts', { cwd: root }),
   'src/moving/sources.ts',
   'src/platform/wire/outcomes.ts',
 ];
@@ -57,8 +58,6 @@ const literalsOf = (files: readonly string[], before: string): readonly string[]
   return files.flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, text = '']) => formOf(text)));
 };
 
-const filesOf = (globs: readonly string[]): readonly string[] => globs.flatMap((glob) => globSync(glob, { cwd: root }));
-
 const withoutNumbers = (phrase: string): string => phrase.replaceAll(/\{\d\}/g, '{}');
 const known = new Set([...phrases, ...refusals].map(([phrase]) => withoutNumbers(phrase)));
 /** Sentences that begin with a field have one text for all fields. */
@@ -66,7 +65,7 @@ const aboutFields = refusals.filter(([phrase]) => phrase.startsWith('{1} ')).map
 const isAboutField = (form: string): boolean => /^[\w.]+ /.test(form) && aboutFields.includes(form.replace(/^[\w.]+ /, ''));
 
 test('refusals: each refusal that a page can provoke has a text', () => {
-  const found = [...new Set(literalsOf(filesOf(sources), String.raw`refuse\(\s*'\w+',\s*`))];
+  const found = [...new Set(literalsOf(sources, String.raw`refuse\(\s*'\w+',\s*`))];
   assert.ok(found.length > 80, `${found.length} refusals`);
   assert.deepEqual(
     found.filter((form) => !known.has(form) && !isAboutField(form) && !english.has(form)),
@@ -91,7 +90,9 @@ const composed: Readonly<Record<string, string>> = {
 };
 
 test('refusals: each text belongs to a sentence of the server or of the page', () => {
-  const files = filesOf(['actors/**/*.ts', 'src/**/*.ts', 'src/web/page/core/api.js']).filter((file) => !file.startsWith('src/sandbox/'));
+  const files = globSync(['actors/**/*.ts', 'src/**/*.ts', 'src/web/page/core/api.js'], { cwd: root }).filter(
+    (file) => !file.startsWith('src/sandbox/'),
+  );
   const all = new Set(literalsOf(files, ''));
   const text = files.map((file) => readFileSync(join(root, file), 'utf8')).join('');
   const isThere = (form: string): boolean =>
