@@ -144,16 +144,46 @@ const quickList = 20_000;
 /** A longer list is read when nothing was typed for so long. In milliseconds. */
 const restMs = 300;
 
+/** The field of a typed list. `onList` gets the list, or the sentence that says why there is none. @param {{ error: string, onList: (read: Sheet | string) => void }} props */
+const TypedField = ({ error, onList }) => {
+  const resting = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  useEffect(() => () => clearTimeout(resting.current), []);
+  /** @param {Event} event */
+  const onType = ({ target }) => {
+    const field = /** @type {HTMLTextAreaElement} */ (target);
+    const read = () => onList(typedSheetOf(field.value));
+    clearTimeout(resting.current);
+    if (field.textLength <= quickList) read();
+    else resting.current = setTimeout(read, restMs);
+  };
+  const refused = useSignal('');
+  /** Refuses a text before the browser puts it into the field, which would stand still for seconds. @param {InputEvent} event */
+  const onPaste = (event) => {
+    const isLong = isTypedLong(event.data ?? '');
+    if (isLong) event.preventDefault();
+    refused.value = isLong ? t('campaignTypedLong', { most: count(mostTyped) }) : '';
+  };
+  return html`<${Field}
+    as="textarea"
+    rows="5"
+    label=${t('campaignNumbers')}
+    hint=${t('campaignNumbersHint', { most: count(mostTyped) })}
+    error=${refused.value || error}
+    name="numbers"
+    inputmode="tel"
+    spellcheck=${false}
+    onBeforeInput=${onPaste}
+    onInput=${onType}
+  />`;
+};
+
 /** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
   const failure = useSignal('');
   /** The number of the last file that was chosen. A file that is read later than its successor is ignored. */
   const reading = useRef(0);
-  const resting = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
-  useEffect(() => () => clearTimeout(resting.current), []);
   /** Takes a list, or the sentence that says why there is none. @param {Sheet | string} read */
   const take = (read) => {
-    clearTimeout(resting.current);
     failure.value = typeof read === 'string' ? read : '';
     sheet.value = typeof read === 'string' ? noSheet : read;
     column.value = numberColumn(sheet.value);
@@ -172,39 +202,13 @@ const Recipients = ({ typed, sheet, column }) => {
     // Another file may have been chosen, or the list may be typed now.
     if (own === reading.current) take(read);
   };
-  /** @param {Event} event */
-  const onType = ({ target }) => {
-    const field = /** @type {HTMLTextAreaElement} */ (target);
-    const read = () => take(typedSheetOf(field.value));
-    clearTimeout(resting.current);
-    if (field.textLength <= quickList) read();
-    else resting.current = setTimeout(read, restMs);
-  };
-  /** Refuses a text before the browser puts it into the field, which would stand still for seconds. @param {InputEvent} event */
-  const onPaste = (event) => {
-    if (!isTypedLong(event.data ?? '')) return;
-    event.preventDefault();
-    failure.value = t('campaignTypedLong', { most: count(mostTyped) });
-  };
   return html`
     <fieldset class="part">
       <legend>${t('campaignTo')}</legend>
       <${OneOf} label=${t('campaignSource')} options=${sources} chosen=${typed.value} onChoose=${turn} />
       ${
         typed.value
-          ? html`<${Field}
-              key="typed"
-              as="textarea"
-              rows="5"
-              label=${t('campaignNumbers')}
-              hint=${t('campaignNumbersHint', { most: count(mostTyped) })}
-              error=${failure.value}
-              name="numbers"
-              inputmode="tel"
-              spellcheck=${false}
-              onBeforeInput=${onPaste}
-              onInput=${onType}
-            />`
+          ? html`<${TypedField} key="typed" error=${failure.value} onList=${take} />`
           : html`<${Field}
               key="file"
               label=${t('campaignCsv')}
