@@ -107,7 +107,7 @@ export class CampaignRunner {
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#until - time.monotonic();
-    return left > 0 ? time.now() + left : null;
+    return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
   /** Returns null while no campaign is under way. */

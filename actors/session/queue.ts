@@ -138,7 +138,7 @@ export class SendQueue {
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#nextAt - time.monotonic();
-    return this.#pending > 0 && left > 0 ? time.now() + left : null;
+    return this.#pending > 0 && left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
   get processing(): boolean {

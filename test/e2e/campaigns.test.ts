@@ -187,6 +187,7 @@ test('campaigns: one that is scheduled waits, can be stopped, goes on and be del
     const { body } = await account.call('GET', '/sender/stats');
     return Number((body['pace'] as Json)['nextAt']) > Date.now() + 2_000_000 && body;
   }, 'the pace is kept');
+  assert.ok(Number.isInteger((stats['pace'] as Json)['nextAt']), 'the interface gives whole milliseconds');
   assert.deepEqual([(stats['folders'] as Json)['sending'], (stats['folders'] as Json)['paused']], [1, 1]);
   for (const deleted of [id, slow]) assert.deepEqual((await edit(deleted, 'delete')).body['status'], 'deleting');
   assert.deepEqual(

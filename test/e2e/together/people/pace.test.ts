@@ -42,6 +42,7 @@ test('updateDelaySettings: the asynchronous queue keeps the pace, says when the 
   }, 'the second one waits');
   assert.equal(waits['pending'], 1);
   assert.ok(Number(waits['nextAt']) > Date.now() + 500_000);
+  assert.ok(Number.isInteger(waits['nextAt']), String(waits['nextAt']));
   await scene.gateway.end('SIGKILL');
   await scene.gateway.start();
   await account.reaches('connected');
