@@ -39,6 +39,8 @@ export interface GatewayOptions {
   readonly nodeArgs?: readonly string[];
   /** It makes the folder of its database by itself, which takes a second. */
   readonly fresh?: boolean;
+  /** The folder of another version with its own Node; absent: this one. */
+  readonly program?: string;
 }
 
 /** Arguments of Node with which modules are found as in the processes before. */
@@ -78,22 +80,22 @@ export class GatewayProcess {
   }
 
   get address(): string {
-    return /API: +(http:\/\/[^\s/]+)/.exec(this.#printed)?.[1] ?? '';
+    return /(?:API:|listens on) +(http:\/\/[^\s/]+)/.exec(this.#printed)?.[1] ?? '';
   }
 
   /** Starts the process and waits for nothing. */
   launch(env: Readonly<Record<string, string>> = {}): void {
-    const { platformUrl, env: own = {}, nodeArgs = [], fresh = false } = this.#options;
+    const { platformUrl, env: own = {}, nodeArgs = [], fresh = false, program } = this.#options;
     const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
     if (embedded && !fresh && !existsSync(join(this.dataDir, 'postgres'))) copyPreparedDatabase(this.dataDir);
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
     const child = spawn(
-      process.execPath,
+      program === undefined ? process.execPath : join(program, 'node_modules/.bin/node'),
       [
-        ...quickly,
+        ...(program === undefined ? quickly : []),
         ...nodeArgs,
-        ...argsFor({ ...own, ...env }),
-        join(root, 'src/main.ts'),
+        ...argsFor({ ...own, ...env }, program),
+        join(program ?? root, 'src/main.ts'),
         ...(platformUrl === undefined ? ['--sandbox'] : []),
       ],
       {

@@ -13,10 +13,10 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
-/** `tap`: called with every stanza, encoded. */
-export const openPlatform = async (tap?: SandboxOptions['tap']): Promise<TestPlatform> => {
+/** `tap`: called with every stanza, encoded. `kept`: the folder of what the platform knows already; the caller removes it. */
+export const openPlatform = async (tap?: SandboxOptions['tap'], kept?: string): Promise<TestPlatform> => {
   silenceSignal();
-  const dataDir = temporaryFolder();
+  const dataDir = kept ?? temporaryFolder();
   const { port, sandbox, stop } = await startSandbox({ port: 0, dataDir, tap });
   return {
     url: `ws://127.0.0.1:${port}/ws/chat`,
@@ -28,7 +28,7 @@ export const openPlatform = async (tap?: SandboxOptions['tap']): Promise<TestPla
     },
     async close() {
       await stop();
-      await removeFolder(dataDir);
+      if (kept === undefined) await removeFolder(dataDir);
     },
   };
 };
