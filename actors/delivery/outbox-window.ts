@@ -47,13 +47,12 @@ export class OutboxWindow {
   readonly #leftMeanwhile = new Set<number>();
   /** True if due rows are missing in memory. */
   #isBehind = true;
-  #isReading = false;
   /** True if the next page includes rows that are parked for later. The first page does, because the state of the receiver is unknown. */
   #isEarly = true;
   /** Ended rows that the outbox still has as parked for later. These rows hold their lanes until they are removed. */
   readonly #gone = new Set<number>();
-  /** True if rows were committed while a page was read. Such rows may be missing both in the page and in memory. */
-  #isPageOld = false;
+  /** The page that is read now. It is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
+  #page: 'none' | 'current' | 'old' = 'none';
   #isStopped = false;
   /** Time at which rows that are parked for too long are tried. */
   #earlyFrom = Infinity;
@@ -93,7 +92,7 @@ export class OutboxWindow {
   /** Takes committed rows. An empty list means that rows may wait in the outbox. */
   add(rows: readonly Delivery[]): void {
     if (rows.length === 0) this.#isBehind = true;
-    if (this.#isReading) this.#isPageOld = true;
+    if (this.#page !== 'none') this.#page = 'old';
     else for (const row of rows) this.#addCommitted(row);
     this.#host.changed();
   }
@@ -101,7 +100,7 @@ export class OutboxWindow {
   /** Forgets all rows except those under way, and reads the outbox again. */
   readAgain(): void {
     this.#lanes.clear();
-    this.#isPageOld = true;
+    if (this.#page !== 'none') this.#page = 'old';
     this.readMore();
   }
 
@@ -122,9 +121,8 @@ export class OutboxWindow {
   fill(): void {
     const { policy } = this.#host;
     const isHalfFull = this.#lanes.size > policy.inMemory / 2 || this.#lanes.bytes > policy.inMemoryBytes / 2;
-    if (!this.#isBehind || this.#isReading || this.#isStopped || isHalfFull || this.#gone.size > 0) return;
-    this.#isReading = true;
-    this.#isPageOld = false;
+    if (!this.#isBehind || this.#page !== 'none' || this.#isStopped || isHalfFull || this.#gone.size > 0) return;
+    this.#page = 'current';
     this.#held.beginRead();
     this.#host.run(
       () => this.#readPage(),
@@ -199,14 +197,14 @@ export class OutboxWindow {
   }
 
   #noteLeft(seq: number): void {
-    if (this.#isReading) this.#leftMeanwhile.add(seq);
+    if (this.#page !== 'none') this.#leftMeanwhile.add(seq);
   }
 
   async #readPage(): Promise<void> {
     const { outbox, policy, webhookId, instanceId } = this.#host;
     const [isEarly, now] = [this.#isEarly, this.#now()];
     this.#isEarly = false;
-    let [added, isRead] = [0, false];
+    let [added, isRead, isOld] = [0, false, false];
     try {
       const most = { rows: policy.inMemory, bytes: policy.inMemoryBytes };
       const { rows, held, more } = await outbox.due(webhookId, instanceId, isEarly ? anyTime : now, most);
@@ -215,17 +213,18 @@ export class OutboxWindow {
       const lanes = next === null ? [] : await outbox.heldLanes(webhookId, instanceId, now, mostHeld);
       for (const row of rows) if (this.#addRead(row)) added += 1;
       this.#held.endRead(lanes);
-      this.#isBehind = more || this.#isPageOld || lanes.length === mostHeld;
+      isOld = this.#page === 'old';
+      this.#isBehind = more || isOld || lanes.length === mostHeld;
       isRead = true;
       // A parked row that is due is on this page and under way. Until this row is removed, it hides the parked rows after it.
       if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
-      this.#isReading = false;
+      this.#page = 'none';
       this.#leftMeanwhile.clear();
     }
     // A full page of rows that are all leaving the outbox adds nothing. The next page is read when these rows are removed.
-    if (added > 0 || this.#isPageOld) this.#host.changed();
+    if (added > 0 || isOld) this.#host.changed();
   }
 
   /** Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn soon. */
@@ -233,7 +232,7 @@ export class OutboxWindow {
     const rows = held.filter(({ lane }) => !this.#lanes.has(lane));
     if (rows.length === 0) return;
     await this.#host.outbox.hold(rows.map((row) => ({ ...row, ...this.#host.claim() })));
-    this.#isPageOld = true;
+    this.#page = 'old';
   }
 
   #addRead(row: Delivery): boolean {
