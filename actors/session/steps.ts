@@ -2,8 +2,8 @@
  * The last steps of one instance through its charts, for the inspector. Ten thousand instances keep their steps, so a step takes 16 bytes of a
  * growing buffer. Names are made when steps are read. The cell owns the buffer, which survives the actors.
  *
- * A step begins with the time in whole milliseconds (6 bytes) and the detail of the cause (2). The old state, the new state, the event and a free
- * byte follow (1 each). The close code and the delay in tenths of a second are last (2 each).
+ * A step begins with the time in whole milliseconds (6 bytes) and the detail of the cause (2). The old state, the new state, the event and the
+ * reaction to a close follow (1 each). The close code and the delay in tenths of a second are last (2 each).
  */
 import { origins, type Origin, type Step, type StepCause } from '../views/inspector.ts';
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
@@ -52,11 +52,13 @@ interface Carried {
 
 interface Detail {
   readonly detail: number;
+  /** Index of the reaction to a close. */
+  readonly reaction: number;
   readonly code: number;
   readonly delayMs: number;
 }
 
-const none: Detail = { detail: 0, code: 0, delayMs: 0 };
+const none: Detail = { detail: 0, reaction: 0, code: 0, delayMs: 0 };
 
 const closeDetail = (code: number | null, context: object): Detail => {
   const { verdict, retryInMs } = context as { readonly verdict?: Verdict | null; readonly retryInMs?: number };
@@ -65,7 +67,7 @@ const closeDetail = (code: number | null, context: object): Detail => {
   const said = code === null ? sentence : sentence.slice(sentence.indexOf(': ') + 2);
   const text = texts.findIndex((known) => said === known || said.startsWith(`${known}: `));
   const delayMs = delayed.has(reaction) ? (retryInMs ?? 0) : 0;
-  return { detail: (Math.max(0, text) << 3) | reactions.indexOf(reaction), code: code ?? 0, delayMs };
+  return { detail: Math.max(0, text), reaction: reactions.indexOf(reaction), code: code ?? 0, delayMs };
 };
 
 const crashDetail = (error: unknown): Detail => {
@@ -149,7 +151,7 @@ export class Steps {
     return 0;
   }
 
-  #push(from: number, to: number, name: string, { detail, code, delayMs }: Detail): void {
+  #push(from: number, to: number, name: string, { detail, reaction, code, delayMs }: Detail): void {
     const at = this.#offset((this.#count += 1));
     const bytes = this.#bytes;
     const now = Math.floor(this.#now());
@@ -159,6 +161,7 @@ export class Steps {
     bytes.setUint8(at + 8, from);
     bytes.setUint8(at + 9, to);
     bytes.setUint8(at + 10, eventOf.get(name) ?? 0);
+    bytes.setUint8(at + 11, reaction);
     bytes.setUint16(at + 12, code);
     bytes.setUint16(at + 14, Math.min(65_535, Math.round(delayMs / 100)));
   }
@@ -195,7 +198,7 @@ export class Steps {
   #cause(n: number, event: string): StepCause {
     const detail = this.#bytes.getUint16(this.#offset(n) + 6);
     const ms = this.#bytes.getUint16(this.#offset(n) + 14) * 100;
-    if (event === 'platform.closed') return closeCause(detail, this.#bytes.getUint16(this.#offset(n) + 12), ms);
+    if (event === 'platform.closed') return closeCause(detail, this.#byte(n, 11), this.#bytes.getUint16(this.#offset(n) + 12), ms);
     if (event === 'start') return { kind: 'start' };
     if (isCrash(event)) return { kind: 'crash', error: errorNames[detail] ?? 'Error' };
     const [word = '', name = ''] = event.split('.');
@@ -205,14 +208,14 @@ export class Steps {
   }
 }
 
-function closeCause(detail: number, code: number, retryInMs: number): StepCause {
-  const text = texts[detail >> 3] ?? '';
+function closeCause(detail: number, reaction: number, code: number, retryInMs: number): StepCause {
+  const text = texts[detail] ?? '';
   const known = code === 0 ? null : code;
   return {
     kind: 'close',
     code: known,
     cause: closeTexts.get(text) ?? 'unknownError',
-    reaction: reactions[detail & 7] ?? 'backOff',
+    reaction: reactions[reaction] ?? 'backOff',
     sentence: sentenceOf(known, text),
     retryInMs,
   };
