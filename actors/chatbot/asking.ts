@@ -3,8 +3,8 @@
  * conversation.
  */
 import { Circuit } from '../delivery/receiver-health.ts';
-import { type AiMetadata, type ChatbotAgent, type Claim, cutText, type InstanceId, type Message, wordsOf } from '../model.ts';
-import { backOff, createSlots, type Slots } from '../policy/pacing.ts';
+import type { Claim, InstanceId } from '../model.ts';
+import { backOff, Slots } from '../policy/pacing.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuestion, Ports, Time } from '../ports.ts';
 
@@ -54,7 +54,7 @@ export class Asking {
     this.#policy = policy;
     // A retry after this time would come too late for the conversation.
     this.#delivery = { ...delivery, circuit: policy.circuit, retryAfterMax: Math.min(delivery.retryAfterMax, policy.fresh) };
-    this.#slots = createSlots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
+    this.#slots = new Slots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
   }
 
   /** Closes the circuits of an instance whose agents were changed. Earlier failures say nothing about the new settings. */

@@ -54,13 +54,6 @@ export interface SlotLimits {
   readonly perHost: number;
 }
 
-export interface Slots {
-  /** Takes a slot. Returns null if a slot was free, else a promise of one. The caller must free every slot. */
-  take(host: string): Promise<void> | null;
-  free(host: string): void;
-  readonly busy: number;
-}
-
 /** Callers that wait for a slot of one host. Taking the first does not move the others, because there may be hundreds. */
 interface HostQueue {
   waiting: (() => void)[];
@@ -79,51 +72,61 @@ const takeFirst = (line: HostQueue): (() => void) | undefined => {
   return first;
 };
 
-export function createSlots({ total, perHost }: SlotLimits): Slots {
-  const taken = new Map<string, number>();
+export class Slots {
+  readonly #limits: SlotLimits;
+  readonly #taken = new Map<string, number>();
   /** Queues in the order of the turns of their hosts. No queue is empty. */
-  const lines = new Map<string, HostQueue>();
-  let busy = 0;
+  readonly #lines = new Map<string, HostQueue>();
+  #busy = 0;
 
-  const hasRoom = (host: string): boolean => busy < total && (taken.get(host) ?? 0) < perHost;
-  const occupy = (host: string): void => {
-    busy += 1;
-    taken.set(host, (taken.get(host) ?? 0) + 1);
-  };
-  const next = (): void => {
-    for (const [host, line] of lines) {
-      if (!hasRoom(host)) continue;
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
+  }
+
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** Takes a slot. Returns null if a slot was free, else a promise of one. The caller must free every slot. */
+  take(host: string): Promise<void> | null {
+    if (this.#hasRoom(host)) {
+      this.#occupy(host);
+      return null;
+    }
+    return new Promise((resolve) => {
+      const line = this.#lines.get(host);
+      if (line) line.waiting.push(resolve);
+      else this.#lines.set(host, { waiting: [resolve], next: 0 });
+    });
+  }
+
+  free(host: string): void {
+    this.#busy -= 1;
+    const left = (this.#taken.get(host) ?? 1) - 1;
+    if (left > 0) this.#taken.set(host, left);
+    else this.#taken.delete(host);
+    this.#next();
+  }
+
+  #hasRoom(host: string): boolean {
+    return this.#busy < this.#limits.total && (this.#taken.get(host) ?? 0) < this.#limits.perHost;
+  }
+
+  #occupy(host: string): void {
+    this.#busy += 1;
+    this.#taken.set(host, (this.#taken.get(host) ?? 0) + 1);
+  }
+
+  #next(): void {
+    for (const [host, line] of this.#lines) {
+      if (!this.#hasRoom(host)) continue;
       const go = takeFirst(line);
-      lines.delete(host);
-      if (line.next < line.waiting.length) lines.set(host, line);
-      occupy(host);
+      this.#lines.delete(host);
+      if (line.next < line.waiting.length) this.#lines.set(host, line);
+      this.#occupy(host);
       return go?.();
     }
-  };
-
-  return {
-    take(host) {
-      if (hasRoom(host)) {
-        occupy(host);
-        return null;
-      }
-      return new Promise((resolve) => {
-        const line = lines.get(host);
-        if (line) line.waiting.push(resolve);
-        else lines.set(host, { waiting: [resolve], next: 0 });
-      });
-    },
-    free(host) {
-      busy -= 1;
-      const left = (taken.get(host) ?? 1) - 1;
-      if (left > 0) taken.set(host, left);
-      else taken.delete(host);
-      next();
-    },
-    get busy() {
-      return busy;
-    },
-  };
+  }
 }
 
 // Limits guesses by name with one token bucket a name. A try is taken before the guess is checked, so that a burst gets no more tries than

@@ -8,7 +8,7 @@ import { Circuit, ReceiverHealth } from '../delivery/receiver-health.ts';
 import type { CourierHost, EventConnector } from '../delivery/courier-host.ts';
 import { History } from '../delivery/finished-deliveries.ts';
 import { WebhookRegistry } from '../delivery/webhook-config.ts';
-import { createSlots } from '../policy/pacing.ts';
+import { Slots } from '../policy/pacing.ts';
 import { Sweeper } from '../delivery/sweeper.ts';
 import { finalUrl } from '../delivery/webhook-request.ts';
 
@@ -196,7 +196,7 @@ export class Dispatcher {
       time,
       log,
       meter,
-      slots: createSlots(policy.delivery.atOnce),
+      slots: new Slots(policy.delivery.atOnce),
       policy: policy.delivery,
       random: () => chance.random(),
       owns: (id) => this.#input.owns(id),

@@ -129,8 +129,8 @@ const mcpRows = async (
   shared: SharedSchemas,
 ): Promise<readonly Route[]> => {
   if (options.mcpTools.length === 0) return [];
-  const [{ mcpRoutes }, { createMcpSessions }] = await Promise.all([import('./mcp/rows.ts'), import('./mcp/sessions.ts')]);
-  const sessions = createMcpSessions();
+  const [{ mcpRoutes }, { McpSessions }] = await Promise.all([import('./mcp/rows.ts'), import('./mcp/sessions.ts')]);
+  const sessions = new McpSessions();
   app.addHook('preClose', (next) => {
     sessions.close();
     next();

@@ -19,8 +19,9 @@ import type { Deadlines } from './link/session-options.ts';
 import type { Previews } from './outbound/live-connection.ts';
 import { checkSignatures, type SignatureRules } from './wire/signatures.ts';
 import { PlatformClock } from './link/platform-clock.ts';
-import { createTrust } from './wire/trust.ts';
-import { createPicturePace, type PictureDelays, pictureDelays, SmallPictures } from './link/pictures.ts';
+import { Trust } from './wire/trust.ts';
+import { SmallPictures } from './link/small-pictures.ts';
+import { createPicturePace, type PictureDelays, pictureDelays } from './events/own-picture.ts';
 import { type SharedTurns, Turns } from './wire/frames.ts';
 import type { Downloads } from './outbound/media-stream.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
@@ -114,7 +115,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const uploads = { ...parts.uploads, dispatcher };
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
-  const trust = createTrust(options.url, options.deadlines.open);
+  const trust = new Trust(options.url, options.deadlines.open);
   const turns = makeTurns();
   const pictures = createPicturePace(delays, options.now);
   const small = new SmallPictures(options.smallPictureBytes ?? 1e7);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Circuit } from '#actors/delivery/receiver-health.ts';
 import { Courier } from '#actors/delivery/courier.ts';
 import type { CourierHost } from '#actors/delivery/courier-host.ts';
-import { createSlots, type Slots } from '#actors/policy/pacing.ts';
+import { Slots } from '#actors/policy/pacing.ts';
 import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import type { Attempt } from '#actors/ports.ts';
@@ -32,7 +32,7 @@ export class CourierDesk {
   circuit: Circuit;
   #seq = 0;
 
-  constructor(change: Partial<DeliveryPolicy> = {}, slots: Slots = createSlots(testPolicy.delivery.atOnce)) {
+  constructor(change: Partial<DeliveryPolicy> = {}, slots: Slots = new Slots(testPolicy.delivery.atOnce)) {
     const { ports, time, receiver, log } = this.world;
     const policy = { ...testPolicy.delivery, ...change };
     this.circuit = new Circuit(policy);

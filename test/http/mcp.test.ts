@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAdminSessions } from '#src/http/dashboard.ts';
 import { noTools, toolKinds } from '#src/http/mcp/kinds.ts';
-import { createMcpSessions } from '#src/http/mcp/sessions.ts';
+import { McpSessions } from '#src/http/mcp/sessions.ts';
 import { createMcpServer } from '#src/http/mcp/server.ts';
 import { toolsOf } from '#src/http/mcp/tools.ts';
 import { defaultStreamLimits, type HttpOptions, type McpGroup } from '#src/http/options.ts';
@@ -212,7 +212,7 @@ test('mcp: an instance has 20 sessions at most, of which the one unused for long
 
 test('mcp: a session that nobody uses ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const sessions = createMcpSessions(1_000);
+  const sessions = new McpSessions(1_000);
   const transport = await sessions.open('i1', createMcpServer('0', new Map()));
   const request = new Request('http://localhost/mcp', { method: 'POST', headers: { ...accept, 'content-type': 'application/json' } });
   const answer = await transport.handleRequest(request, { parsedBody: beginning({}) });

@@ -17,55 +17,57 @@ interface Session {
   readonly timer: NodeJS.Timeout;
 }
 
-export interface McpSessions {
-  /** Connects a server with a new session. The first request of the transport gives the session its name. */
-  open(instance: InstanceId, server: Server): Promise<WebStandardStreamableHTTPServerTransport>;
-  /** Returns null if the instance has no session of this name. */
-  find(instance: InstanceId, name: string): WebStandardStreamableHTTPServerTransport | null;
-  /** Ends all sessions and their open answers. */
-  close(): void;
-}
-
-/** `idle`: milliseconds that an unused session lasts. */
-export const createMcpSessions = (idle = idleMs): McpSessions => {
+export class McpSessions {
+  readonly #idle: number;
   /** The sessions by their name, the least recently used first. */
-  const sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, Session>();
 
-  const end = (name: string): void => {
-    const session = sessions.get(name);
+  /** `idle`: milliseconds that an unused session lasts. */
+  constructor(idle = idleMs) {
+    this.#idle = idle;
+  }
+
+  /** Connects a server with a new session. The first request of the transport gives the session its name. */
+  async open(instance: InstanceId, server: Server): Promise<WebStandardStreamableHTTPServerTransport> {
+    const end = (name: string): void => this.#end(name);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (name) => {
+        this.#makeRoom(instance);
+        this.#sessions.set(name, { instance, transport, timer: setTimeout(end, this.#idle, name).unref() });
+      },
+      onsessionclosed: end,
+    });
+    await server.connect(transport);
+    return transport;
+  }
+
+  /** Returns null if the instance has no session of this name. */
+  find(instance: InstanceId, name: string): WebStandardStreamableHTTPServerTransport | null {
+    const session = this.#sessions.get(name);
+    if (session?.instance !== instance) return null;
+    this.#sessions.delete(name);
+    this.#sessions.set(name, session);
+    session.timer.refresh();
+    return session.transport;
+  }
+
+  /** Ends all sessions and their open answers. */
+  close(): void {
+    for (const name of this.#sessions.keys()) this.#end(name);
+  }
+
+  #end(name: string): void {
+    const session = this.#sessions.get(name);
     if (session === undefined) return;
-    sessions.delete(name);
+    this.#sessions.delete(name);
     clearTimeout(session.timer);
     void session.transport.close();
-  };
+  }
 
-  const makeRoom = (instance: InstanceId): void => {
-    const own = [...sessions].filter(([, session]) => session.instance === instance);
-    const oldest = own.length >= perInstance ? own[0]?.[0] : sessions.size >= inAll ? sessions.keys().next().value : undefined;
-    if (oldest !== undefined) end(oldest);
-  };
-
-  return {
-    async open(instance, server) {
-      const transport = new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized(name) {
-          makeRoom(instance);
-          sessions.set(name, { instance, transport, timer: setTimeout(() => end(name), idle).unref() });
-        },
-        onsessionclosed: end,
-      });
-      await server.connect(transport);
-      return transport;
-    },
-    find(instance, name) {
-      const session = sessions.get(name);
-      if (session?.instance !== instance) return null;
-      sessions.delete(name);
-      sessions.set(name, session);
-      session.timer.refresh();
-      return session.transport;
-    },
-    close: () => [...sessions.keys()].forEach(end),
-  };
-};
+  #makeRoom(instance: InstanceId): void {
+    const own = [...this.#sessions].filter(([, session]) => session.instance === instance);
+    const oldest = own.length >= perInstance ? own[0]?.[0] : this.#sessions.size >= inAll ? this.#sessions.keys().next().value : undefined;
+    if (oldest !== undefined) this.#end(oldest);
+  }
+}

@@ -5,11 +5,8 @@ import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { InstanceStream } from './instance-stream.ts';
-import { comment, createSink, createSubscriber, plainFrame, type Sink, type Subscription } from './subscriber.ts';
-
-// Streams of the inspector: steps of single instances, and changes of the list. A reader that does not keep up is cut, as on every stream.
-
-const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
+import { comment, Subscriber, type Subscription } from './subscriber.ts';
+import { type HubParts, InspectorHub } from './inspector-hub.ts';
 
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
@@ -149,7 +146,7 @@ export class Hub {
 
   /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
   open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void {
-    const subscriber = createSubscriber(response, subscription, this.#parts.limits, this.#parts.meter);
+    const subscriber = new Subscriber(response, subscription, this.#parts.limits, this.#parts.meter);
     if (this.#closed) return subscriber.end();
     const stream = this.#streamOf(id);
     if (stream.ended) return subscriber.end();

@@ -17,71 +17,75 @@ interface FramedPast {
   readonly framed: readonly Framed[];
 }
 
-interface Ring {
-  push(framed: Framed): void;
-  /** Puts what was before in front; what is here already is left out. There must be no gap between the two. */
-  precede(past: FramedPast): void;
-  /** Returns all events after the event with this id; null if the ring no longer has it. */
-  after(id: string): readonly Framed[] | null;
-  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
-  since(pushed: number): readonly Framed[];
-  readonly pushed: number;
-  clear(): void;
-}
-
-const createRing = (most: { readonly ringEvents: number; readonly ringBytes: number }): Ring => {
-  let held: Framed[] = [];
-  let bytes = 0;
-  let pushed = 0;
+class Ring {
+  readonly #most: { readonly ringEvents: number; readonly ringBytes: number };
+  #held: Framed[] = [];
+  #bytes = 0;
+  #pushed = 0;
   /** Id of the event before the first one here. */
-  let before: string | null = null;
+  #before: string | null = null;
 
-  const trim = (): void => {
-    while (held.length > most.ringEvents || (bytes > most.ringBytes && held.length > 1)) {
-      const out = held.shift();
-      bytes -= out?.frame.length ?? 0;
-      before = out?.event.id ?? null;
+  constructor(most: { readonly ringEvents: number; readonly ringBytes: number }) {
+    this.#most = most;
+  }
+
+  get pushed(): number {
+    return this.#pushed;
+  }
+
+  push(framed: Framed): void {
+    this.#held.push(framed);
+    this.#bytes += framed.frame.length;
+    this.#pushed += 1;
+    this.#trim();
+  }
+
+  /** Puts what was before in front; what is here already is left out. There must be no gap between the two. */
+  precede({ anchor, framed }: FramedPast): void {
+    const first = this.#held[0]?.event.id;
+    // The ring reaches further back.
+    if (this.#isHere(anchor) || this.#isHere(framed[0]?.event.id)) {
+      if (framed[0]?.event.id === first) this.#before = anchor;
+      return;
     }
-  };
-  const isHere = (id: string | null | undefined): boolean => held.some(({ event }) => event.id === id);
+    const at = framed.findIndex(({ event }) => event.id === first);
+    const earlier = at === -1 ? framed : framed.slice(0, at);
+    this.#held = [...earlier, ...this.#held];
+    this.#bytes += earlier.reduce((sum, { frame }) => sum + frame.length, 0);
+    this.#before = anchor;
+    this.#trim();
+  }
 
-  return {
-    push(framed) {
-      held.push(framed);
-      bytes += framed.frame.length;
-      pushed += 1;
-      trim();
-    },
-    precede({ anchor, framed }) {
-      // The ring reaches further back.
-      if (isHere(anchor) || isHere(framed[0]?.event.id)) {
-        if (framed[0]?.event.id === held[0]?.event.id) before = anchor;
-        return;
-      }
-      const first = held[0]?.event.id;
-      const at = framed.findIndex(({ event }) => event.id === first);
-      const earlier = at === -1 ? framed : framed.slice(0, at);
-      held = [...earlier, ...held];
-      bytes += earlier.reduce((sum, { frame }) => sum + frame.length, 0);
-      before = anchor;
-      trim();
-    },
-    after(id) {
-      if (id === before) return [...held];
-      const index = held.findLastIndex(({ event }) => event.id === id);
-      return index === -1 ? null : held.slice(index + 1);
-    },
-    since: (count) => held.slice(Math.max(0, held.length - (pushed - count))),
-    get pushed() {
-      return pushed;
-    },
-    clear() {
-      held = [];
-      bytes = 0;
-      before = null;
-    },
-  };
-};
+  /** Returns all events after the event with this id; null if the ring no longer has it. */
+  after(id: string): readonly Framed[] | null {
+    if (id === this.#before) return [...this.#held];
+    const index = this.#held.findLastIndex(({ event }) => event.id === id);
+    return index === -1 ? null : this.#held.slice(index + 1);
+  }
+
+  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
+  since(pushed: number): readonly Framed[] {
+    return this.#held.slice(Math.max(0, this.#held.length - (this.#pushed - pushed)));
+  }
+
+  clear(): void {
+    this.#held = [];
+    this.#bytes = 0;
+    this.#before = null;
+  }
+
+  #isHere(id: string | null | undefined): boolean {
+    return this.#held.some(({ event }) => event.id === id);
+  }
+
+  #trim(): void {
+    while (this.#held.length > this.#most.ringEvents || (this.#bytes > this.#most.ringBytes && this.#held.length > 1)) {
+      const out = this.#held.shift();
+      this.#bytes -= out?.frame.length ?? 0;
+      this.#before = out?.event.id ?? null;
+    }
+  }
+}
 
 const gap = comment('gap: the events after the given Last-Event-ID are not kept any more');
 const lost = comment('gap: some events were lost on their way from the node that has the instance');
@@ -110,7 +114,7 @@ export class InstanceStream {
     this.#id = id;
     this.#limits = limits;
     this.#onEnd = onEnd;
-    this.#ring = createRing(limits);
+    this.#ring = new Ring(limits);
     const stop = gateway.subscribe(
       id,
       (event) => this.#take(event),

@@ -48,19 +48,6 @@ export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEve
   return kinds.size === 0 || !isExcludedKind(kinds, event);
 };
 
-export interface Sink {
-  /** Writes a frame; a reader that is too far behind loses its connection instead. */
-  push(frame: Buffer): void;
-  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
-  ping(frame: Buffer): void;
-  /** Ends the stream, by force when the reader does not take what is left in time. */
-  end(): void;
-}
-
-export interface Subscriber extends Sink {
-  readonly subscription: Subscription;
-}
-
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -71,59 +58,72 @@ const headers = {
 /** The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen. */
 const forAnyPage = { 'access-control-allow-origin': '*' };
 
-export const createSubscriber = (
-  response: ServerResponse,
-  subscription: Subscription,
-  limits: StreamLimits,
-  meter?: StreamMeter,
-): Subscriber => ({
-  subscription,
-  ...createSink(response, limits, meter, forAnyPage),
-});
+export class Sink {
+  readonly #response: ServerResponse;
+  readonly #limits: StreamLimits;
+  readonly #meter: StreamMeter | undefined;
+  #behind = 0;
+  #judging = false;
 
-export const createSink = (
-  response: ServerResponse,
-  limits: StreamLimits,
-  meter?: StreamMeter,
-  more: Readonly<Record<string, string>> = {},
-): Sink => {
-  meter?.stream('opened');
-  response.once('close', () => meter?.stream('closed'));
-  let behind = 0;
-  let judging = false;
-  const written = (): void => void (behind -= 1);
-  const gone = (): boolean => response.destroyed || response.writableEnded;
-  const lost = (): boolean => behind > limits.backlogEvents || response.writableLength > limits.backlogBytes;
-  // Consumers wait for the headers before they do anything that makes events.
-  response.writeHead(200, { ...headers, ...more }).flushHeaders();
+  constructor(response: ServerResponse, limits: StreamLimits, meter?: StreamMeter, more: Readonly<Record<string, string>> = {}) {
+    this.#response = response;
+    this.#limits = limits;
+    this.#meter = meter;
+    meter?.stream('opened');
+    response.once('close', () => meter?.stream('closed'));
+    // Consumers wait for the headers before they do anything that makes events.
+    response.writeHead(200, { ...headers, ...more }).flushHeaders();
+  }
 
-  const judge = (): void => {
-    judging = false;
-    if (gone() || !lost()) return;
-    meter?.stream('cut');
-    response.destroy();
-  };
+  /** Writes a frame; a reader that is too far behind loses its connection instead. */
+  push(frame: Buffer): void {
+    if (this.#isGone) return;
+    this.#behind += 1;
+    this.#response.write(frame, this.#written);
+    if (this.#judging || !this.#isLost) return;
+    // A burst needs a moment to pass through the socket of a client that does read; only what is left then counts.
+    this.#judging = true;
+    setTimeout(() => this.#judge(), this.#limits.graceMs).unref();
+  }
 
-  return {
-    push(frame) {
-      if (gone()) return;
-      behind += 1;
-      response.write(frame, written);
-      if (judging || !lost()) return;
-      // A burst needs a moment to pass through the socket of a client that does read; only what is left then counts.
-      judging = true;
-      setTimeout(judge, limits.graceMs).unref();
-    },
-    ping(frame) {
-      if (behind === 0 && !gone()) response.write(frame);
-    },
-    end() {
-      response.end();
-      const force = setTimeout(() => response.destroy(), limits.endMs).unref();
-      response.once('close', () => clearTimeout(force));
-    },
-  };
-};
+  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
+  ping(frame: Buffer): void {
+    if (this.#behind === 0 && !this.#isGone) this.#response.write(frame);
+  }
+
+  /** Ends the stream, by force when the reader does not take what is left in time. */
+  end(): void {
+    this.#response.end();
+    const force = setTimeout(() => this.#response.destroy(), this.#limits.endMs).unref();
+    this.#response.once('close', () => clearTimeout(force));
+  }
+
+  readonly #written = (): void => void (this.#behind -= 1);
+
+  get #isGone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  get #isLost(): boolean {
+    return this.#behind > this.#limits.backlogEvents || this.#response.writableLength > this.#limits.backlogBytes;
+  }
+
+  #judge(): void {
+    this.#judging = false;
+    if (this.#isGone || !this.#isLost) return;
+    this.#meter?.stream('cut');
+    this.#response.destroy();
+  }
+}
+
+export class Subscriber extends Sink {
+  readonly subscription: Subscription;
+
+  constructor(response: ServerResponse, subscription: Subscription, limits: StreamLimits, meter?: StreamMeter) {
+    super(response, limits, meter, forAnyPage);
+    this.subscription = subscription;
+  }
+}
 
 // One event as it goes over the wire, made once and shared by all subscribers.
 

@@ -148,68 +148,82 @@ const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise
 const nothing = (): undefined => undefined;
 
 /**
- * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with
+ * Steps that run one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with
  * two locks and an asynchronous context for every read of a key. That is too slow for the path of every message.
  */
-const makeSteps = (host: RatchetHost, identityReplaced: (address: string) => void) => {
-  let last: Promise<unknown> = Promise.resolve();
-  let changes: Record<string, Record<string, unknown>> | null = null;
+class RatchetSteps {
+  readonly #host: RatchetHost;
+  readonly #identityReplaced: (address: string) => void;
+  #last: Promise<unknown> = Promise.resolve();
+  #changes: Record<string, Record<string, unknown>> | null = null;
   /** Addresses whose known identity key was replaced in this step. */
-  let replaced: string[] = [];
+  #replaced: string[] = [];
   /** While true, sessions that are set are merged with those that are there. */
-  let joining = false;
-  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
-    const changed = changes?.[type];
-    if (changed === undefined) return host.get(type, ids);
-    const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
-    const others = ids.filter((id) => !(id in changed));
-    return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
-  };
-  const set = (type: string, values: Record<string, unknown>): void => {
-    if (changes === null || outsideSteps.has(type)) host.set({ [type]: values } as SignalDataSet);
-    else changes[type] = { ...changes[type], ...values };
-  };
-  const joined = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    const there = await get('session', Object.keys(values));
-    const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
-    return Object.fromEntries(entries);
-  };
-  const keys: SignalKeyStoreWithTransaction = {
-    // The library types the result by the type's name; the names go through unchanged.
-    get: get as SignalKeyStoreWithTransaction['get'],
-    async set(data) {
-      if (data['identity-key']) replaced.push(...(await replacedIn(data, get)));
-      for (const [type, values = {}] of Object.entries(data)) set(type, joining && type === 'session' ? await joined(values) : values);
-    },
-    transaction: (work) => work(),
-    isInTransaction: () => changes !== null,
-  };
-  const run = <T>(step: Step, work: () => Promise<T>): Promise<T> => {
-    const result = last.then(async () => {
-      const mine = (changes = {});
-      replaced = [];
+  #joining = false;
+  readonly keys: SignalKeyStoreWithTransaction;
+
+  constructor(host: RatchetHost, identityReplaced: (address: string) => void) {
+    this.#host = host;
+    this.#identityReplaced = identityReplaced;
+    const get: RatchetHost['get'] = (type, ids) => this.#get(type, ids);
+    this.keys = {
+      // The library types the result by the type's name; the names go through unchanged.
+      get: get as SignalKeyStoreWithTransaction['get'],
+      set: async (data) => {
+        if (data['identity-key']) this.#replaced.push(...(await replacedIn(data, get)));
+        for (const [type, values = {}] of Object.entries(data))
+          this.#set(type, this.#joining && type === 'session' ? await this.#joined(values) : values);
+      },
+      transaction: (work) => work(),
+      isInTransaction: () => this.#changes !== null,
+    };
+  }
+
+  run<T>(step: Step, work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(async () => {
+      const mine = (this.#changes = {});
+      this.#replaced = [];
       try {
         const value = await work();
-        host.set(mine, step);
-        for (const address of replaced) identityReplaced(address);
+        this.#host.set(mine, step);
+        for (const address of this.#replaced) this.#identityReplaced(address);
         return value;
       } finally {
-        changes = null;
+        this.#changes = null;
       }
     });
-    last = result.then(nothing, nothing);
+    this.#last = result.then(nothing, nothing);
     return result;
-  };
-  const join = async <T>(work: () => Promise<T>): Promise<T> => {
-    joining = true;
+  }
+
+  async join<T>(work: () => Promise<T>): Promise<T> {
+    this.#joining = true;
     try {
       return await work();
     } finally {
-      joining = false;
+      this.#joining = false;
     }
-  };
-  return { keys, run, join };
-};
+  }
+
+  async #get(type: string, ids: readonly string[]): Promise<Record<string, unknown>> {
+    const changed = this.#changes?.[type];
+    if (changed === undefined) return this.#host.get(type, ids);
+    const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
+    const others = ids.filter((id) => !(id in changed));
+    return { ...(others.length === 0 ? {} : await this.#host.get(type, others)), ...Object.fromEntries(found) };
+  }
+
+  #set(type: string, values: Record<string, unknown>): void {
+    if (this.#changes === null || outsideSteps.has(type)) this.#host.set({ [type]: values } as SignalDataSet);
+    else this.#changes[type] = { ...this.#changes[type], ...values };
+  }
+
+  async #joined(values: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const there = await this.#get('session', Object.keys(values));
+    const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
+    return Object.fromEntries(entries);
+  }
+}
 
 type Make = SocketConfig['makeSignalRepository'];
 
@@ -217,10 +231,11 @@ type Make = SocketConfig['makeSignalRepository'];
 export const ratchetsOf =
   (host: RatchetHost, judge: KeyJudge, identityReplaced: (address: string) => void): Make =>
   (auth, logger, pnToLid) => {
-    const { keys, run: take, join } = makeSteps(host, identityReplaced);
+    const steps = new RatchetSteps(host, identityReplaced);
+    const { keys } = steps;
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);
     rememberLids(inner.lidMapping);
-    const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => take({ fresh, touched: [] }, work);
+    const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => steps.run({ fresh, touched: [] }, work);
 
     /** The plaintext is stored in the transaction of the ratchet that read it: after a kill neither is of use without the other. */
     const opened = async (ciphertext: Uint8Array, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array> => {
@@ -237,7 +252,7 @@ export const ratchetsOf =
 
     const sealed = async <T>(encrypt: () => Promise<T>): Promise<T> => {
       const step: Step = { fresh: false, touched: [] };
-      const result = await take(step, encrypt);
+      const result = await steps.run(step, encrypt);
       await host.mayLeave(step);
       return result;
     };
@@ -262,7 +277,7 @@ export const ratchetsOf =
       getSenderKeyDistributionMessage: (options) => sealed(() => inner.getSenderKeyDistributionMessage(options)),
       processSenderKeyDistributionMessage: (options) => alone(false, () => inner.processSenderKeyDistributionMessage(options)),
       injectE2ESession: withKeys,
-      migrateSession: (from, to) => alone(false, () => join(() => inner.migrateSession(from, to))),
+      migrateSession: (from, to) => alone(false, () => steps.join(() => inner.migrateSession(from, to))),
       deleteSession: (jids) => alone(false, () => inner.deleteSession(jids)),
     };
   };

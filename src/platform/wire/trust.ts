@@ -17,13 +17,7 @@ export type MediaTrust = {
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-export interface Trust {
-  /** Before every open. Rejects when the simulated platform cannot be asked. */
-  establish(): Promise<MediaTrust>;
-  /** The certificates were refused: they are asked for again at the next open. */
-  forget(): void;
-  close(): Promise<void>;
-}
+const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** `ws://127.0.0.1:port/…` → the address of its `/trust`; null for everything that is not this machine. */
 export const trustAddress = (platformUrl: string): string | null => {
@@ -71,27 +65,38 @@ const inject = (roots: Roots, address: string): NonNullable<MediaTrust> => {
   return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads, ca, place };
 };
 
-export const createTrust = (platformUrl: string | null, timeoutMs: number): Trust => {
-  const address = platformUrl === null ? null : trustAddress(platformUrl);
-  let known: Promise<NonNullable<MediaTrust>> | null = null;
-  const drop = async (): Promise<void> => {
-    const media = await known?.catch(() => null);
-    known = null;
+export class Trust {
+  readonly #address: string | null;
+  readonly #timeoutMs: number;
+  #known: Promise<NonNullable<MediaTrust>> | null = null;
+
+  constructor(platformUrl: string | null, timeoutMs: number) {
+    this.#address = platformUrl === null ? null : trustAddress(platformUrl);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Before every open. Rejects when the simulated platform cannot be asked. */
+  async establish(): Promise<MediaTrust> {
+    const address = this.#address;
+    if (address === null) return null;
+    this.#known ??= fetchRoots(address, this.#timeoutMs).then((roots) => inject(roots, address));
+    try {
+      return await this.#known;
+    } catch (error) {
+      this.#known = null;
+      throw error;
+    }
+  }
+
+  /** The certificates were refused: they are asked for again at the next open. */
+  forget(): void {
+    void this.close();
+  }
+
+  async close(): Promise<void> {
+    const media = await this.#known?.catch(() => null);
+    this.#known = null;
     media?.uploads.destroy();
     await media?.downloads.close();
-  };
-  return {
-    async establish() {
-      if (address === null) return null;
-      known ??= fetchRoots(address, timeoutMs).then((roots) => inject(roots, address));
-      try {
-        return await known;
-      } catch (error) {
-        known = null;
-        throw error;
-      }
-    },
-    forget: () => void drop(),
-    close: drop,
-  };
-};
+  }
+}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
-import { createSlots } from '#actors/policy/pacing.ts';
+import { Slots } from '#actors/policy/pacing.ts';
 import { signer } from '#src/webhooks/receiver.ts';
 import { webhook as sample } from '#test/fakes/records.ts';
 import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
@@ -83,7 +83,7 @@ test('courier: a 410 is in the error history', async () => {
 });
 
 test('courier: waits for a place, and sends nothing when the webhook went meanwhile', async () => {
-  const slots = createSlots({ total: 1, perHost: 1 });
+  const slots = new Slots({ total: 1, perHost: 1 });
   slots.take('another.test');
   const [one, gone] = [new Desk({}, slots), new Desk({}, slots)];
   await one.commit(1);
@@ -97,7 +97,7 @@ test('courier: waits for a place, and sends nothing when the webhook went meanwh
 
 test('courier: a probe that is not made, or ends in a surprise, leaves its place to others', async () => {
   const failing = { circuit: { failures: 1, min: 1000, max: 1000 } };
-  const slots = createSlots({ total: 1, perHost: 1 });
+  const slots = new Slots({ total: 1, perHost: 1 });
   const desk = new Desk(failing, slots);
   desk.circuit.judge(0, no(500), desk.world.time.now());
   await slots.take('other');
@@ -118,7 +118,7 @@ test('courier: a probe that is not made, or ends in a surprise, leaves its place
 });
 
 test('courier: a receiver that never answers holds fewer places with each failure, and others are not delayed', async () => {
-  const slots = createSlots({ total: 5, perHost: 100 });
+  const slots = new Slots({ total: 5, perHost: 100 });
   const [dead, healthy] = [new Desk({ concurrency: 4 }, slots), new Desk({ concurrency: 4 }, slots)];
   dead.world.receiver.answer = () => new Promise((resolve) => void dead.world.time.setTimeout(() => resolve(no(504)), 10_000));
   for (const lane of 'abcdefgh') await dead.commit(1, lane);

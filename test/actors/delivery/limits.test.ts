@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { Circuit } from '#actors/delivery/receiver-health.ts';
-import { createSlots } from '#actors/policy/pacing.ts';
+import { Slots } from '#actors/policy/pacing.ts';
 import { Sweeper } from '#actors/delivery/sweeper.ts';
 import type { EventType } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
@@ -12,7 +12,7 @@ import { delivery, webhook } from '#test/fakes/records.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
 test('slots: one host takes no more than its share, all together no more than there are', async () => {
-  const slots = createSlots({ total: 3, perHost: 2 });
+  const slots = new Slots({ total: 3, perHost: 2 });
   const taken: string[] = [];
   const take = (host: string): void => {
     const turn = slots.take(host);
@@ -32,7 +32,7 @@ test('slots: one host takes no more than its share, all together no more than th
 });
 
 test('slots: hosts that wait take turns', async () => {
-  const slots = createSlots({ total: 1, perHost: 1 });
+  const slots = new Slots({ total: 1, perHost: 1 });
   slots.take('x');
   const order: string[] = [];
   for (const host of ['a', 'a', 'a', 'b']) void slots.take(host)?.then(() => order.push(host));
@@ -47,7 +47,7 @@ test('slots: whatever comes and goes, the limits hold and everybody gets a place
   const hosts = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(hosts, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 3 }), async (wanted, total, perHost) => {
-      const slots = createSlots({ total, perHost });
+      const slots = new Slots({ total, perHost });
       const busy = new Map<string, number>();
       let [now, done] = [0, 0];
       const work = async (host: string): Promise<void> => {
