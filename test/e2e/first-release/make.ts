@@ -24,7 +24,7 @@ import { answersOf, fixture, waitingOf, type FirstRelease } from './contents.ts'
 
 const [program = ''] = process.argv.slice(2);
 const [shop, business, one, two] = ['5511900000001', '5511900000002', '5511988880001', '5511988880002'] as const;
-/** Nobody listens there. */
+/** An address without a listener. */
 const away = 'http://127.0.0.1:9/hook';
 const keysKept = 20;
 const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
