@@ -1,31 +1,47 @@
 /** Labels, tags of leads and quick replies as the interface spells them. */
+import { Type } from 'typebox';
+import { quickReplyTypes } from '#actors/gateway.ts';
 import type { Chat, Kept, Label } from '#actors/model.ts';
+import { fieldsOf } from './fields.ts';
+import { Flag, OneOf } from './shapes.ts';
 import { timeText } from './formats.ts';
 
-// Tags of leads and quick replies as the interface spells them.
+/** A record with the number of the account that owns it. */
+type Owned<T> = T & { readonly owner: string };
 
-export const leadTagView = ({ id, name, kanban, kanbanOrder, created, updated }: Kept<'leadTag'>, owner: string) => ({
-  id,
-  name,
-  kanban,
-  kanbanOrder,
-  owner,
-  created: timeText(created),
-  updated: timeText(updated),
+const text = Type.String();
+
+const timeRows = {
+  created: [text, ({ created }: { readonly created: number }) => timeText(created)],
+  updated: [text, ({ updated }: { readonly updated: number }) => timeText(updated)],
+} as const;
+
+const leadTag = fieldsOf<Owned<Kept<'leadTag'>>>()({
+  id: [text, ({ id }) => id],
+  name: [text, ({ name }) => name],
+  kanban: [Flag('A column of the board'), ({ kanban }) => kanban],
+  kanbanOrder: [Type.Integer({ description: 'Place among the columns' }), ({ kanbanOrder }) => kanbanOrder],
+  owner: [text, ({ owner }) => owner],
+  ...timeRows,
 });
 
-export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => ({
-  id: reply.id,
-  onWhatsApp: reply.onPhone,
-  shortCut: reply.shortcut,
-  type: reply.type,
-  text: reply.text,
-  file: reply.file,
-  docName: reply.docName,
-  owner,
-  created: timeText(reply.created),
-  updated: timeText(reply.updated),
+export const leadTagFields = leadTag.schemas;
+export const leadTagView = (tag: Kept<'leadTag'>, owner: string) => leadTag.view({ ...tag, owner });
+
+const quickReply = fieldsOf<Owned<Kept<'quickReply'>>>()({
+  id: [text, ({ id }) => id],
+  onWhatsApp: [Flag('It is kept on the phone'), ({ onPhone }) => onPhone],
+  shortCut: [text, ({ shortcut }) => shortcut],
+  type: [OneOf(quickReplyTypes), ({ type }) => type],
+  text: [text, (reply) => reply.text],
+  file: [text, ({ file }) => file],
+  docName: [text, ({ docName }) => docName],
+  owner: [text, ({ owner }) => owner],
+  ...timeRows,
 });
+
+export const quickReplyFields = quickReply.schemas;
+export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => quickReply.view({ ...reply, owner });
 
 /** Returns the lead fields that change if a tag gets another name; null if the lead does not carry the tag. A lead with both names keeps one. */
 export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: string): Chat['extra'] | null => {
@@ -72,17 +88,19 @@ export const givenLabelId = (text: string, owner: string): string | null => {
   return /^\d{1,9}$/.test(id) ? id : null;
 };
 
-export const labelView = ({ id, name, color }: Label, owner: string) => ({
-  id: fullLabelId(owner, id),
-  labelid: id,
-  name,
-  color,
-  colorHex: labelColors[color % labelColors.length] ?? labelColors[0],
-  owner,
+const label = fieldsOf<Owned<Label>>()({
+  id: [text, ({ owner, id }) => fullLabelId(owner, id)],
+  labelid: [text, ({ id }) => id],
+  name: [text, ({ name }) => name],
+  color: [Type.Integer({ description: 'Index of the colour' }), ({ color }) => color],
+  colorHex: [OneOf(labelColors), ({ color }) => labelColors[color % labelColors.length] ?? labelColors[0]],
+  owner: [text, ({ owner }) => owner],
 });
 
-export const keptLabelView = ({ created, updated, ...label }: Kept<'label'>, owner: string) => ({
-  ...labelView(label, owner),
-  created: timeText(created),
-  updated: timeText(updated),
-});
+/** The view in events, without times. */
+export const labelView = (one: Label, owner: string) => label.view({ ...one, owner });
+
+const keptLabel = fieldsOf<Owned<Kept<'label'>>>()({ ...label.rows, ...timeRows });
+
+export const labelFields = keptLabel.schemas;
+export const keptLabelView = (one: Kept<'label'>, owner: string) => keptLabel.view({ ...one, owner });

@@ -61,8 +61,11 @@ export {
 } from './chat.ts';
 export {
   chatwootView,
+  deliveryDetailsFields,
   deliveryDetailsView,
+  deliveryErrorFields,
   deliveryErrorView,
+  deliveryFields,
   deliveryPageView,
   savedWebhooksView,
   webhookFields,
@@ -75,8 +78,11 @@ export {
   givenLabelId,
   keptLabelView,
   labelColors,
+  labelFields,
   labelView,
+  leadTagFields,
   leadTagView,
+  quickReplyFields,
   quickReplyView,
   retagged,
 } from './definitions.ts';

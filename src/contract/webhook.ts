@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
 import { fieldsOf } from './fields.ts';
-import { optional } from './shapes.ts';
+import { OneOf, optional } from './shapes.ts';
 import { isoTime } from './formats.ts';
 
 interface ShownWebhook extends Webhook {
@@ -49,57 +49,80 @@ export const webhookView = (record: Webhook) => webhook.view({ ...record, reveal
 export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
   webhooks.map((record) => webhook.view({ ...record, revealed: record.id === revealed }));
 
-/** `status_code` appears only when the receiver gave one. */
-export const deliveryErrorView = (failure: DeliveryError) => ({
-  created: isoTime(failure.created),
-  url: failure.url,
-  type: failure.type,
-  event: failure.event,
-  message_type: failure.messageType,
-  ...(failure.statusCode === null ? {} : { status_code: failure.statusCode }),
-  attempts: failure.attempts,
-  error: failure.error,
-  payload: failure.payload,
+const whole = Type.Integer();
+const maybeText = optional(text);
+const code = optional(Type.Integer({ description: 'Only when the receiver gave one', examples: [502] }));
+const posted = (description: string) => Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description });
+
+/** Returns undefined in place of a value that says that there is none. */
+const unless = <T>(value: T, none: T): T | undefined => (value === none ? undefined : value);
+const timeUnless0 = (time: number): string | undefined => (time === 0 ? undefined : isoTime(time));
+
+const deliveryError = fieldsOf<DeliveryError>()({
+  created: [text, ({ created }) => isoTime(created)],
+  url: [text, ({ url }) => url],
+  type: [OneOf(['local', 'global']), ({ type }) => type],
+  event: [text, ({ event }) => event],
+  message_type: [text, ({ messageType }) => messageType],
+  status_code: [code, ({ statusCode }) => statusCode ?? undefined],
+  attempts: [whole, ({ attempts }) => attempts],
+  error: [text, ({ error }) => error],
+  payload: [posted('The body that was posted'), ({ payload }) => payload],
 });
+
+export const { schemas: deliveryErrorFields, view: deliveryErrorView } = deliveryError;
 
 /** `id` is the header `webhook-id`. What is unknown or does not apply is left out. */
-const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
-  id: delivery.eventId,
-  webhook: delivery.webhookId,
-  ...(withInstance ? { instance: delivery.instanceId } : {}),
-  state: delivery.state,
-  event: delivery.type,
-  message_type: delivery.messageType,
-  attempts: delivery.attempts,
-  created: isoTime(delivery.at),
-  ...(delivery.nextAttempt === 0 ? {} : { next_attempt: isoTime(delivery.nextAttempt) }),
-  ...(delivery.endedAt === 0 ? {} : { ended: isoTime(delivery.endedAt) }),
-  ...(delivery.status === 0 ? {} : { status_code: delivery.status }),
-  ...(delivery.reason === '' ? {} : { reason: delivery.reason }),
+const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
+  id: [text, ({ eventId }) => eventId],
+  webhook: [text, ({ webhookId }) => webhookId],
+  instance: [
+    optional(Type.String({ description: 'Of the global webhook only' })),
+    ({ instanceId, withInstance }) => (withInstance ? instanceId : undefined),
+  ],
+  state: [text, ({ state }) => state],
+  event: [text, ({ type }) => type],
+  message_type: [text, ({ messageType }) => messageType],
+  attempts: [whole, ({ attempts }) => attempts],
+  created: [text, ({ at }) => isoTime(at)],
+  next_attempt: [maybeText, ({ nextAttempt }) => timeUnless0(nextAttempt)],
+  ended: [maybeText, ({ endedAt }) => timeUnless0(endedAt)],
+  status_code: [optional(whole), ({ status }) => unless(status, 0)],
+  reason: [maybeText, ({ reason }) => unless(reason, '')],
 });
 
-const tryView = ({ at, ms, status, error, answer }: Try, withAnswer: boolean) => ({
-  started: isoTime(at),
-  ms,
-  ...(status === 0 ? {} : { status_code: status }),
-  ...(error === '' ? {} : { error }),
-  ...(answer === undefined || !withAnswer ? {} : { answer }),
-});
+export const deliveryFields = delivery.schemas;
 
 /** The answer of a receiver may come from inside the operator's network, so the holder of an instance token, who chooses the address, gets none. */
-export const deliveryDetailsView = (
-  delivery: DeliveryDetails,
-  { withInstance, withAnswer }: Record<'withInstance' | 'withAnswer', boolean>,
-) => ({
-  ...deliveryView(delivery, withInstance),
-  url: delivery.url,
-  headers: delivery.headers,
-  payload: delivery.payload,
-  tries: (delivery.tries ?? []).map((one) => tryView(one, withAnswer)),
+const attempt = fieldsOf<Try & { readonly withAnswer: boolean }>()({
+  started: [text, ({ at }) => isoTime(at)],
+  ms: [Type.Integer({ description: 'Milliseconds until the answer' }), ({ ms }) => ms],
+  status_code: [code, ({ status }) => unless(status, 0)],
+  error: [maybeText, ({ error }) => unless(error, '')],
+  answer: [
+    optional(Type.String({ description: 'The first 1000 bytes of the last refusal. The token of an instance does not get it' })),
+    ({ answer, withAnswer }) => (withAnswer ? answer : undefined),
+  ],
 });
 
+const details = fieldsOf<DeliveryDetails & Record<'withInstance' | 'withAnswer', boolean>>()({
+  ...delivery.rows,
+  url: [text, ({ url }) => url],
+  headers: [Type.Record(text, text, { description: 'By the present settings; `***` stands for secret values' }), ({ headers }) => headers],
+  payload: [posted('The body, with `***` for the token'), ({ payload }) => payload],
+  tries: [
+    Type.Array(Type.Object(attempt.schemas), { description: 'The last 12 attempts, also those before a replay' }),
+    ({ tries, withAnswer }) => (tries ?? []).map((one) => attempt.view({ ...one, withAnswer })),
+  ],
+});
+
+export const deliveryDetailsFields = details.schemas;
+
+export const deliveryDetailsView = (found: DeliveryDetails, shown: Record<'withInstance' | 'withAnswer', boolean>) =>
+  details.view({ ...found, ...shown });
+
 export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, withInstance: boolean) => ({
-  deliveries: deliveries.map((delivery) => deliveryView(delivery, withInstance)),
+  deliveries: deliveries.map((one) => delivery.view({ ...one, withInstance })),
   hasMore: more,
   queues: queues.map(({ webhookId, ...queue }) => ({ webhook: webhookId, ...queue })),
 });

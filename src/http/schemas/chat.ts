@@ -7,6 +7,7 @@ import {
   compactFields,
   type FieldType,
   leadFields,
+  leadTagFields,
   type LeadWish,
 } from '#src/contract/views.ts';
 import { Count, fields, Flag, like, LooseText, numberExample, NumberText, OneOf, optional, ref, Text } from './common.ts';
@@ -215,27 +216,20 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
 export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
 
-export const LeadTag = Type.Object(
-  {
-    ...fields('id name owner created updated', Type.String()),
-    kanban: Type.Boolean({ description: 'A column of the board' }),
-    kanbanOrder: Type.Integer({ description: 'Place among the columns' }),
-  },
-  {
-    $id: 'LeadTag',
-    examples: [
-      {
-        id: 'r1a2b3c4d5e6f70',
-        name: 'negotiation',
-        owner: '5511988887777',
-        created: '2026-08-19 17:36:34.345Z',
-        updated: '2026-08-19 17:36:34.345Z',
-        kanban: true,
-        kanbanOrder: 2,
-      },
-    ],
-  },
-);
+export const LeadTag = Type.Object(leadTagFields, {
+  $id: 'LeadTag',
+  examples: [
+    {
+      id: 'r1a2b3c4d5e6f70',
+      name: 'negotiation',
+      owner: '5511988887777',
+      created: '2026-08-19 17:36:34.345Z',
+      updated: '2026-08-19 17:36:34.345Z',
+      kanban: true,
+      kanbanOrder: 2,
+    },
+  ],
+});
 
 export const LeadTagsAnswer = Type.Array(ref(LeadTag));
 

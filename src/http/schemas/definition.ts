@@ -1,22 +1,15 @@
 /** Shapes of labels and quick replies. */
 import { Type } from 'typebox';
 import { quickReplyTypes } from '#actors/gateway.ts';
-import { labelColors } from '#src/contract/views.ts';
+import { labelColors, labelFields, quickReplyFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
 const times = { created: '2026-08-19 17:36:34.345Z', updated: '2026-08-19 17:36:34.345Z' };
 
-export const Label = Type.Object(
-  {
-    ...fields('id labelid name owner created updated', Type.String()),
-    color: Type.Integer({ description: 'Index of the colour' }),
-    colorHex: OneOf(labelColors),
-  },
-  {
-    $id: 'Label',
-    examples: [{ id: '5511988887777:7', labelid: '7', name: 'VIP', owner: '5511988887777', ...times, color: 2, colorHex: labelColors[2] }],
-  },
-);
+export const Label = Type.Object(labelFields, {
+  $id: 'Label',
+  examples: [{ id: '5511988887777:7', labelid: '7', name: 'VIP', owner: '5511988887777', ...times, color: 2, colorHex: labelColors[2] }],
+});
 
 export const LabelsAnswer = Type.Array(ref(Label));
 
@@ -61,29 +54,22 @@ export const LabelChatAnswer = Type.Object({
   editions: Type.Array(Type.String(), { description: 'A sentence for each label that was put on the chat or taken off' }),
 });
 
-export const QuickReply = Type.Object(
-  {
-    ...fields('id shortCut text file docName owner created updated', Type.String()),
-    onWhatsApp: Type.Boolean({ description: 'It is kept on the phone' }),
-    type: OneOf(quickReplyTypes),
-  },
-  {
-    $id: 'QuickReply',
-    examples: [
-      {
-        id: 'rb9da9c03637452',
-        shortCut: 'catalogue',
-        text: 'All that we have',
-        file: 'https://example.com/catalogue.pdf',
-        docName: 'catalogue.pdf',
-        owner: '5511988887777',
-        ...times,
-        onWhatsApp: false,
-        type: 'document',
-      },
-    ],
-  },
-);
+export const QuickReply = Type.Object(quickReplyFields, {
+  $id: 'QuickReply',
+  examples: [
+    {
+      id: 'rb9da9c03637452',
+      shortCut: 'catalogue',
+      text: 'All that we have',
+      file: 'https://example.com/catalogue.pdf',
+      docName: 'catalogue.pdf',
+      owner: '5511988887777',
+      ...times,
+      onWhatsApp: false,
+      type: 'document',
+    },
+  ],
+});
 
 export const QuickRepliesAnswer = Type.Array(ref(QuickReply));
 

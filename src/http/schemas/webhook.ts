@@ -1,7 +1,7 @@
 /** Shapes of webhooks and of their error history. */
 import { Type } from 'typebox';
 import { deliveryStates, eventNames, eventTypes, messageFilters } from '#actors/gateway.ts';
-import { webhookFields } from '#src/contract/views.ts';
+import { deliveryDetailsFields, deliveryErrorFields, deliveryFields, webhookFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, FreeObject, OneOf, optional, ref, Text } from './common.ts';
 
 const names = (known: readonly string[], description: string) =>
@@ -90,15 +90,7 @@ export const GlobalWebhookBody = Type.Object({
   ...privacy,
 });
 
-export const ErrorsAnswer = Type.Array(
-  Type.Object({
-    ...fields('created url event message_type error', Type.String()),
-    type: OneOf(['local', 'global']),
-    status_code: optional(Type.Integer({ description: 'Only when the receiver gave one', examples: [502] })),
-    attempts: Type.Integer(),
-    payload: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description: 'The body that was posted' }),
-  }),
-);
+export const ErrorsAnswer = Type.Array(Type.Object(deliveryErrorFields));
 
 // Shapes of deliveries: what is asked about them, and what is answered.
 
@@ -166,14 +158,6 @@ const Queue = Type.Object({
   dropped: Type.Record(Type.String(), Type.Integer(), { description: 'By event type, since the start: too much waited' }),
 });
 
-const deliveryFields = {
-  ...fields('id webhook state event message_type created', Type.String()),
-  attempts: Type.Integer(),
-  instance: optional(Type.String({ description: 'Of the global webhook only' })),
-  ...fields('next_attempt ended reason', optional(Type.String())),
-  status_code: optional(Type.Integer()),
-};
-
 export const Delivery = Type.Object(deliveryFields, {
   $id: 'Delivery',
   examples: [
@@ -205,21 +189,7 @@ export const OneDeliveryQuery = Type.Object({
   webhook: optional(Text(64, 'Id of a webhook; the newest delivery of the event when absent')),
 });
 
-const Try = Type.Object({
-  started: Type.String(),
-  ms: Type.Integer({ description: 'Milliseconds until the answer' }),
-  status_code: optional(Type.Integer({ description: 'Only when the receiver gave one' })),
-  error: optional(Type.String()),
-  answer: optional(Type.String({ description: 'The first 1000 bytes of the last refusal. The token of an instance does not get it' })),
-});
-
-export const OneDeliveryAnswer = Type.Object({
-  ...deliveryFields,
-  url: Type.String(),
-  headers: Type.Record(Type.String(), Type.String(), { description: 'By the present settings; `***` stands for secret values' }),
-  payload: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description: 'The body, with `***` for the token' }),
-  tries: Type.Array(Try, { description: 'The last 12 attempts, also those before a replay' }),
-});
+export const OneDeliveryAnswer = Type.Object(deliveryDetailsFields);
 
 export const ReplayAnswer = Type.Object({ replayed: Type.Integer() });
 
