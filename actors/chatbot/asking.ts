@@ -3,7 +3,7 @@
  * conversation.
  */
 import { Circuit } from '../delivery/receiver-health.ts';
-import type { Claim, InstanceId } from '../model.ts';
+import { type AiMetadata, type ChatbotAgent, type Claim, cutText, type InstanceId, type Message, wordsOf } from '../model.ts';
 import { backOff, Slots } from '../policy/pacing.ts';
 import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
 import type { Chance, ChatbotStore, Meter, ModelAnswer, ModelMessage, ModelQuestion, Ports, Time } from '../ports.ts';

@@ -43,10 +43,10 @@ const makeDatabase = async (dataDir: string): Promise<void> => {
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
   await database.transaction(async (runner) => {
     const run = (text: string) => runner.rows({ name: '', text }, []);
-    // Triggers and foreign keys rest: the rows are as the release left them.
+    // Without triggers and foreign keys the rows stay as the release left them.
     await run('set local session_replication_role = replica');
     await insertRows(runner, first.tables);
-    // What waits is as young as it was, because it would expire.
+    // Waiting rows would expire, so they get the age that they had.
     await run(`update outbox set at = at + ${age}`);
     await run(`update message set timestamp = timestamp + ${age} where status = 'Queued'`);
     for (const [name, last] of Object.entries(first.sequences)) await run(`select setval('${name}', ${last})`);

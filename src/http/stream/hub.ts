@@ -5,8 +5,11 @@ import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../route.ts';
 import { InstanceStream } from './instance-stream.ts';
-import { comment, Subscriber, type Subscription } from './subscriber.ts';
-import { type HubParts, InspectorHub } from './inspector-hub.ts';
+import { comment, plainFrame, Sink, Subscriber, type Subscription } from './subscriber.ts';
+
+// Streams of the inspector: steps of single instances, and changes of the list. A reader that does not keep up is cut, as on every stream.
+
+const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
 
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
@@ -102,7 +105,7 @@ export class InspectorHub {
   }
 
   #open(caller: string, response: ServerResponse): Sink {
-    const sink = createSink(response, this.#parts.limits, this.#parts.meter);
+    const sink = new Sink(response, this.#parts.limits, this.#parts.meter);
     sink.push(hello);
     this.#sinks.set(sink, caller);
     this.#parts.log.debug({ streams: this.#sinks.size }, 'inspector.streamOpened');

@@ -17,8 +17,6 @@ export type MediaTrust = {
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
 /** `ws://127.0.0.1:port/…` → the address of its `/trust`; null for everything that is not this machine. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
