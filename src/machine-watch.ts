@@ -65,7 +65,7 @@ export const followDatabaseTime = async ({ time, ask }: DatabaseTimeInput): Prom
 
 // Watches the room on the disk of the data folder, and warns before it is full.
 
-/** In milliseconds. A disk of 100 GB that takes 100 MB/s needs longer for a tenth of it. */
+/** Milliseconds between two checks. Writing a tenth of a 100 GB disk at 100 MB/s takes longer. */
 const diskCheckMs = 60_000;
 
 export interface DiskWatchInput {

@@ -70,7 +70,7 @@ const pidFileIn = (dataDir: string) => {
 const surviveSurprises = (log: Log): void => {
   // Output beside the log may get lost on a full disk.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
+  // An unexpected error of one session must not end the others. The session handles its own error.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 };
 

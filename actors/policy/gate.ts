@@ -77,7 +77,7 @@ class NodeGate implements Gate {
   }
 
   release(id: string): void {
-    // A canary that neither passed nor failed (it was stopped, or waits for a person) makes room for another.
+    // A canary that neither passed nor failed makes room for another one. Its session was stopped, or waits for a person.
     const wasCanary = this.#barrier?.canary === id;
     if (this.#barrier && wasCanary) this.#barrier = { ...this.#barrier, canary: null };
     if (this.#inside.delete(id) || wasCanary) this.#advance();

@@ -106,7 +106,7 @@ export class Registry {
     if (token !== '') this.#tokens.set(token, id);
   }
 
-  /** Sleeping instances without a cell that were last active at this time or before. */
+  /** Returns the sleeping instances without a cell whose last activity was at this time or earlier. */
   resting(before: number): readonly InstanceId[] {
     const due: InstanceId[] = [];
     for (const [id, record] of this.#records)

@@ -82,7 +82,7 @@ export class GuessLimit {
     return null;
   }
 
-  /** The guess was right, or could not be looked up. */
+  /** Refunds one try of the network. The caller does this if the guess was right, or if the look-up failed. */
   giveBack(network: string): void {
     const tries = this.#networks.get(network);
     if (tries !== undefined && tries.taken > 0) tries.taken -= 1;

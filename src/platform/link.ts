@@ -102,10 +102,10 @@ const offline: Directory = {
 export class BaileysLink implements PlatformLink {
   readonly #parts: LinkParts;
   readonly #host: LinkHost;
-  /** Grows with every `open` and `close`: what older ones still report is dropped. */
+  /** The generation, which each `open` and `close` increments. Reports of an older generation are dropped. */
   #generation = 0;
   #session: Session | null = null;
-  /** Kept between the two connections of a pairing, and for as long as something of it is not stored. */
+  /** Kept between the two connections of a pairing, and until all of its changes are stored. */
   #auth: AuthState | null = null;
   /** The connection that is open or being opened. */
   #options: OpenOptions = {};
@@ -115,7 +115,7 @@ export class BaileysLink implements PlatformLink {
   #timeLock: TimeLock | null = null;
   /** The version that the last connection named. */
   #version: WAVersion | null = null;
-  /** Outlives connections: the platform keeps what was uploaded. */
+  /** Outlives connections, because the platform keeps uploaded files. */
   readonly #uploaded: UploadMemory;
   /** The last connection of this process did not crash. */
   #orderly = false;
@@ -277,7 +277,7 @@ export class BaileysLink implements PlatformLink {
     return { auth, timers: timed, version };
   }
 
-  /** Credentials of another account than before are used when the instance may begin anew, and was emptied. */
+  /** Credentials of another account are used only if the instance may change its account and its data was removed. */
   async #isAccepted(auth: AuthState): Promise<boolean> {
     const identity = identityOf(auth, offline);
     const answer = identity.owner === '' ? 'same' : this.#host.accountOf(identity.owner);
@@ -296,7 +296,7 @@ export class BaileysLink implements PlatformLink {
     return proxyRoute({ timeoutMs: proxies.timeoutMs, guard, url: route.url, secure: platformAddress(url).protocol === 'https:', media });
   }
 
-  /** Keys of this link cannot be stored any more: the connection ends, because no later one could continue its ratchets. */
+  /** The keys of this link can no longer be stored. The connection ends, because no later connection could continue its ratchets. */
   #onLost(error: unknown): void {
     this.#auth = null;
     if (!(error instanceof EpochLost)) this.#surprise(error);

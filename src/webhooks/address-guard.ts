@@ -60,7 +60,7 @@ export interface AddressGuard {
   checkUrl(url: string): string | null;
   /** The same for a host by itself, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
   checkHost(host: string): string | null;
-  /** For a connector: resolves a name and fails with `AddressRefused` when any of its addresses is not allowed. */
+  /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
   readonly lookup: LookupFunction;
 }
 

@@ -123,7 +123,7 @@ export const createQuestions = (): Questions => {
   };
 };
 
-/** The call of a tool that asks. */
+/** The tool call for which the user is asked. */
 interface AskingCall {
   readonly tool: Tool;
   readonly input: Readonly<Record<string, unknown>>;

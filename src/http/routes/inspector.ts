@@ -32,7 +32,7 @@ const layoutsOf = (machine: string): Layouts => {
   );
 };
 
-/** Answered also while the server is overloaded: that is when somebody has to look. */
+/** The options of all rows of the inspector. These rows answer during an overload too, because operators then need them most. */
 const common = { credential: 'admin', tag: 'inspector', relieves: true } as const;
 
 const rows = { usual: 200, most: 1000 };

@@ -32,7 +32,7 @@ export interface Mutation {
   readonly collection: WAPatchName;
   readonly version: number;
   readonly operation: proto.SyncdMutation.SyncdOperation;
-  /** The name of the action, and what it is about. */
+  /** The name of the action, followed by the ids of its subject. */
   readonly index: readonly [ActionName, ...string[]];
   readonly value: proto.ISyncActionValue;
 }
@@ -47,11 +47,14 @@ const mutation = (
   return { collection, version, operation, index: [name, ...about], value };
 };
 
-/** Writes a record; one with the same index is replaced. `about`: the index without the action's name. The time of the change is added when it is sent. */
+/**
+ * Adds a record, or replaces the record with the same index. `about`: the index without the action's name. The time of the change is added
+ * when the patch is sent.
+ */
 export const setAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(SET, name, about, value);
 
-/** Takes a record away. Phones do this with contacts alone: everything else that goes is written with a mark that it is deleted. */
+/** Removes a record. Phones remove only contacts. Other records stay and get a mark that they are deleted. */
 export const removeAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(REMOVE, name, about, value);
 
@@ -74,7 +77,7 @@ interface About {
   readonly now: number;
 }
 
-/** Up to which message a change reaches; a phone ignores one without it. */
+/** The range of messages to which a change applies. A phone ignores a change without this range. */
 const rangeOf = ({ jid, last, now }: About): proto.SyncActionValue.ISyncActionMessageRange => {
   if (last === null) return { lastMessageTimestamp: Math.floor(now / 1000) };
   const participant = isGroup(jid) && !last.fromMe ? { participant: last.sender } : {};
@@ -119,8 +122,8 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
 export const mutationsOf = (change: ChatChange, about: About): Mutations =>
   (writers[change.kind] as (change: ChatChange, about: About) => Mutations)(change, about);
 
-// The cryptography of a patch. It does what the library's `encodeSyncdPatch` does, for several mutations at once and without its fault: the
-// library keeps the index of a removed record, so that the hash of every later patch is wrong.
+// The cryptography of a patch. It does the same as the library's `encodeSyncdPatch`, but for several mutations at once and without a fault.
+// The library keeps the index of a removed record, so that the hash of every later patch is wrong.
 
 /** A key that the phone shared with its devices. `id`: as it stands in patches. */
 export interface SharedKey {

@@ -13,7 +13,7 @@ export interface BaileysLogger {
   error(fields: unknown, message?: string): void;
 }
 
-/** Closes are reported by the session, with what they mean. */
+/** The session reports closes itself, together with their meaning. */
 const reportedElsewhere: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
@@ -22,11 +22,11 @@ const ignore = (): void => undefined;
 const isHeld = (fields: unknown): boolean =>
   typeof fields === 'object' && fields !== null && 'ackErr' in fields && fields.ackErr === ackHeld;
 
-/** Numbers in a sentence are people; the rest of it is constant. */
+/** The numbers in a sentence identify people. The rest of the sentence is constant. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
 interface LoggerHooks {
-  /** The connection has ended, and whatever was under way on it fails. */
+  /** Errors of requests that fail only because the connection has ended. */
   over?(): boolean;
   /** A record of the shared state that the library has no event for. Its log is the only place where it hands them out. */
   unread?(action: SharedAction): void;

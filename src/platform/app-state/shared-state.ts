@@ -1,7 +1,7 @@
 /**
- * Changes of what the account's devices share: chats, labels, contacts, quick replies. In place of the library's `appPatch`, which takes a
- * refusal for a success and knows one mutation a patch. The state of a collection is the library's own, in its key store and its form; its
- * synchronisations and these patches exclude each other by its own locks.
+ * Changes of the state that the account's devices share: chats, labels, contacts, quick replies. This file replaces the library's
+ * `appPatch`, which takes a refusal for a success and has one mutation per patch. The library keeps the state of a collection in its key
+ * store. The library's locks keep its synchronisations and these patches apart.
  */
 import {
   ALL_WA_PATCH_NAMES,
@@ -78,11 +78,11 @@ export interface SharedState {
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
   /** The session is live: collections whose last patch has no known outcome are brought up to date in the background. */
   opened(): void;
-  /** Brings collections up to date. What was missed is reported. Throws what a query of the library throws. */
+  /** Synchronises collections. Missed changes are reported. Throws the errors of the library's query. */
   refresh(collections: readonly WAPatchName[]): Promise<void>;
-  /** Reads whole collections anew, from the platform's snapshots. What they say is reported like changes. Throws what a query of the library throws. */
+  /** Reads whole collections from the platform's snapshots. Their records are reported as changes. Throws the errors of the library's query. */
   reload(collections: readonly WAPatchName[]): Promise<void>;
-  /** A key of the shared state is missing: the phone is asked for it. */
+  /** Asks the phone for a missing key of the shared state. */
   keyMissing(id: string): void;
   /** The credentials changed. Collections are fetched when the phone shared keys with which the library fetches nothing. */
   credentialsChanged(update: Partial<AuthenticationCreds>): void;
@@ -93,14 +93,14 @@ type Socket = Pick<WASocket, 'ws' | 'query' | 'relayMessage' | 'resyncAppState' 
 interface SharedStateParts {
   readonly sock: Socket;
   readonly directory: Directory;
-  /** Hands entries to the recorder, behind what the library has reported so far: of two changes of one chat the later one counts. Never rejects. */
+  /** Gives entries to the recorder, after all events that the library has reported. The later of two changes of one chat must win. Never rejects. */
   record(entries: readonly Entry[]): Promise<void>;
   /** Reads the other addresses of people into memory, so that `directory` knows them: records name people by LID. */
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Resolves when what was given to `record` before is stored. Never rejects. */
+  /** Resolves when all entries given to `record` before are stored. Never rejects. */
   recorded(): Promise<unknown>;
   readonly patches: PatchNotes;
-  /** Work that nobody waits for failed. */
+  /** Reports that work in the background failed. */
   stumbled(error: unknown): void;
 }
 
@@ -183,8 +183,8 @@ class LiveSharedState implements SharedState {
   }
 
   /**
-   * Until `accountSyncCounter` is set the library waits for the history, up to 20 s, and fetches all collections with it. After that it fetches only what
-   * it set aside for a missing key on this connection.
+   * Until `accountSyncCounter` is set, the library waits up to 20 s for the history and then fetches all collections. Later it fetches only
+   * the collections that lacked a key on this connection.
    */
   credentialsChanged(update: Partial<AuthenticationCreds>): void {
     const { myAppStateKeyId, accountSyncCounter } = this.#sock.authState.creds;
@@ -212,10 +212,10 @@ class LiveSharedState implements SharedState {
       if (verdict.taken) return answered(null);
       const isConflict = verdict.code === 409;
       if (round === rounds || (!isConflict && isReread)) return refusedAs(verdict.code, verdict.text);
-      // The lock of the keys is free here: what the library reports must not happen within a transaction of its keys.
+      // The lock of the keys is released at this point. Events of the library must not be handled within a transaction of its keys.
       if (isConflict) await this.#sock.resyncAppState([collection], false);
       else await this.#readAnew([collection]);
-      // A refusal may mean that the stored state is wrong: the library goes on after a patch that it could not check.
+      // A refusal may mean that the stored state is wrong, because the library continues after a patch that it could not verify.
       isReread ||= !isConflict;
     }
   }
@@ -228,7 +228,7 @@ class LiveSharedState implements SharedState {
       const { patch, state } = encodePatch(collection, mutations, before, key);
       const verdict = verdictOf(await this.#sock.query(patchQuery(collection, before.version, patch)));
       if (verdict.taken) {
-        // Before the state, which is stored only after what was recorded: a kill in between leaves an old state, and the platform tells the change again.
+        // The changes are recorded before the state is stored. A kill in between leaves an old state, and the platform repeats the changes.
         await this.#parts.loadMappings(mutations.flatMap(({ index }) => index.slice(1)));
         await this.#parts.record(entriesOfMutations(mutations, this.#directory));
         await this.#keys.set({ [stateType]: { [collection]: state } });
@@ -262,7 +262,7 @@ class LiveSharedState implements SharedState {
     return this.#sock.authState.keys as SignalKeyStoreWithTransaction;
   }
 
-  /** Runs under the lock under which the library synchronises; what is set is written when `work` has ended well. */
+  /** Runs `work` under the lock of the library's synchronisation. Its changes are written when it has succeeded. */
   #locked<T>(work: () => Promise<T>): Promise<T> {
     return this.#keys.transaction(work, this.#sock.authState.creds.me?.id ?? 'app-patch');
   }

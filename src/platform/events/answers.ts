@@ -1,4 +1,4 @@
-/** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, edits. */
+/** Messages with a second layer of encryption under the secret of a stored message: votes, answers to events, and edits. */
 import { createHash } from 'node:crypto';
 import { decryptEventResponse, decryptPollVote, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
@@ -25,7 +25,7 @@ const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMess
 
 /** The content that was read from such a message. */
 export interface Reading {
-  /** Names of chosen options joined by a bar; of an answer to an event `GOING`, `NOT_GOING` or `MAYBE`. */
+  /** Names of the chosen options, joined by a bar. For an answer to an event: `GOING`, `NOT_GOING` or `MAYBE`. */
   readonly vote?: string;
   /** In place of the encrypted content. */
   readonly content?: unknown;
@@ -83,7 +83,7 @@ const kinds: readonly Kind[] = [
 
 const kindOf = (content: proto.IMessage): Kind | undefined => kinds.find(({ target }) => target(content));
 
-/** Id of the message whose secret opens this one; '' when nothing is encrypted once more. */
+/** Id of the message whose secret decrypts this message; '' for a message without a second layer. */
 export const secretHolder = (source: WAMessage): string => {
   const content = unwrapped(source.message) ?? {};
   return kindOf(content)?.target(content)?.id ?? '';
@@ -101,7 +101,7 @@ const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, dire
   );
 };
 
-/** Null when it cannot be read. */
+/** Null if the message cannot be decrypted. */
 export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
   const content = unwrapped(source.message) ?? {};
   const kind = kindOf(content);
@@ -114,7 +114,7 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
       const reading = kind.open(content, about, context);
       if (reading !== null) return reading;
     } catch {
-      // The wrong pair of addresses: the next one is tried.
+      // The pair of addresses is wrong. The next pair is tried.
       continue;
     }
   }
@@ -127,7 +127,7 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
 const targetOf = ({ edited, raw }: Message): string =>
   edited === '' || raw === null ? '' : (unwrapped(proto.Message.decode(raw))?.protocolMessage?.key?.id ?? '');
 
-/** The stored message with this id; for the id of an edit the message that it edits, as far as that is stored. */
+/** Returns the stored message with this id. For the id of an edit, returns the edited message if it is stored. */
 export const originalOf = async (stored: (id: string) => Promise<Message | null>, id: string): Promise<Message | null> => {
   const found = await stored(id);
   const target = found === null ? '' : targetOf(found);

@@ -34,7 +34,7 @@ export const ask = (sock: Pick<WASocket, 'query' | 'generateMessageTag'>, name: 
 /** The platform's name for the key of a channel, in capitals. */
 const keys = { id: 'jid', invite: 'invite' } as const;
 
-/** One channel with everything that the platform tells of it. `view_role` is what the reader wants to see it as; it answers with the role that it has. */
+/** Queries one channel with all its metadata. `view_role`: the role with which the reader asks. The answer has the reader's own role. */
 export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
   input: { key, type: keys[by].toUpperCase(), view_role: 'SUBSCRIBER' },
   fetch_viewer_metadata: true,
@@ -65,11 +65,11 @@ export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Pro
   accepted.set(sock, done.add(id));
 };
 
-// Channels in the JSON of the platform: numbers are texts, times Unix seconds, those of texts microseconds.
+// Channels in the JSON of the platform. Numbers are texts. Times are in Unix seconds, but times of channel texts are in microseconds.
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Null for what is no number. */
+/** Null if the value is not a number. */
 const countOf = (value: unknown): number | null => {
   const count = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof count === 'number' && Number.isFinite(count) ? count : null;
@@ -107,7 +107,7 @@ const mutedIn = ({ settings, mute }: Json): boolean | null => {
 
 type Facts = Omit<ChannelPatch, 'id'>;
 
-/** One line for each part of the metadata; what is not there did not change. */
+/** Each line reads one part of the metadata. An absent part did not change. */
 const readers: Readonly<Record<string, (value: unknown) => Facts>> = {
   name: (value) => ({ name: namedText(value) }),
   description: (value) => ({ description: namedText(value) }),

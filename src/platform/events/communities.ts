@@ -4,7 +4,7 @@ import type { KnownGroups } from '#actors/ports.ts';
 
 interface Membership {
   readonly parent: string;
-  /** The group is that of the community's announcements. */
+  /** True for the announcement group of the community. */
   readonly isDefault: boolean;
 }
 
@@ -37,7 +37,7 @@ export class Communities {
     return made;
   }
 
-  /** Called with everything that is stored of groups, after their names are known. Returns what the chats of subgroups have to be told. */
+  /** Takes all stored groups, after their names are known. Returns entries for the chats of subgroups. */
   apply(entries: readonly Entry[]): readonly Entry[] {
     return this.#patches(entries.flatMap((entry) => this.#concerned(entry)));
   }

@@ -1,4 +1,4 @@
-/** The way from an event of the library to entries: in order, one after the other, with what has to be looked up first. */
+/** The way of events from the library to entries. Events keep their order, and needed look-ups come first. */
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Group, Message } from '#actors/model.ts';
 import { StorageFailure, type Log } from '#actors/ports.ts';
@@ -19,7 +19,7 @@ interface EventPipelineOptions {
   readonly auth: AuthState;
   readonly directory: Directory;
   readonly log: Log;
-  /** False: what the owner deletes on the phone stays stored. */
+  /** If false, messages that the owner deletes on the phone stay stored. */
   readonly followsDeletions: boolean;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
@@ -27,15 +27,18 @@ interface EventPipelineOptions {
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair: MemberNumbersOptions['pair'];
-  /** Resolves when what was given to `record` before is stored. */
+  /** Resolves when all entries given to `record` before are stored. */
   recorded(): Promise<unknown>;
   /** Resolves in a later turn of the event loop, when it is the turn of this session. */
   turn(): Promise<void>;
-  /** Resolves when no past is being fetched that came before: it says who is who in what comes after it. At once, mostly. */
+  /**
+   * Resolves when no earlier part of the history is being fetched. Such a part has the addresses of people in later events. Usually
+   * resolves at once.
+   */
   fetched(): Promise<void>;
-  /** Null when the names of groups are known, which is the rule; else a promise of that, which rejects with `StorageFailure`. */
+  /** Returns null if the names of groups are known, which is usual. Otherwise returns a promise of the read, which rejects with `StorageFailure`. */
   unread(): Promise<void> | null;
-  /** `record` threw: the pipeline is closed. */
+  /** Reports that `record` threw, and that the pipeline is closed. */
   surprise(error: unknown): void;
 }
 
@@ -61,14 +64,14 @@ const isEcho = (event: BaileysEvent): boolean => event.name === 'chats.update' &
 
 export interface EventPipeline {
   push(event: BaileysEvent): void;
-  /** Resolves when everything pushed so far is recorded; false when something was not. Never rejects. */
+  /** Resolves with true when all events pushed so far are recorded, and with false if one was not. Never rejects. */
   drain(): Promise<boolean>;
   /** The connection ended: events that still wait for the storage are dropped. */
   close(): void;
 }
 
 const noReadings: ReadonlyMap<string, Reading> = new Map();
-/** While so many events wait, presence is dropped: nothing else that waits here comes without an acknowledgement that is held. */
+/** The number of waiting events from which presence is dropped. Acknowledgements limit all other kinds of waiting events. */
 const presenceLimit = 1_000;
 /** Contacts whose last name is remembered. */
 const namesKept = 500;
@@ -146,7 +149,7 @@ const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
   };
 };
 
-/** A group that cannot be read gives nobody a right. */
+/** If a group cannot be read, its members have no rights. */
 const permissionsOf = async (
   { group, directory }: EventPipelineOptions,
   messages: readonly WAMessage[],
@@ -177,7 +180,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
 
   const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null => {
     if (error instanceof StorageFailure) return null;
-    // The event goes on with what is known: an answer that cannot be read is better than none.
+    // The event continues with the known facts. An answer that cannot be decrypted is better than none.
     log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
     return noReadings;
   };
@@ -212,7 +215,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
   return { lookUp, giveUp: () => storageRetry.giveUp() };
 };
 
-/** Contacts repeat their name with every message; only a new one is an entry. */
+/** Contacts repeat their name with every message. Only a new name becomes an entry. */
 const createNames = () => {
   const last = createLruMap<string>(namesKept);
   return (entry: Entry): boolean => {
@@ -233,7 +236,7 @@ const createConversion = ({ directory, log, instance, turn, followsDeletions }: 
     return event.name === 'contacts.update' || event.name === 'contacts.upsert' ? entries.filter(isNewName) : entries;
   };
 
-  /** Never throws. What cannot be converted is logged and left out: it must not take other messages with it, nor the connection. */
+  /** Never throws. An event that cannot be converted is logged and left out, so that other messages and the connection continue. */
   const convert = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
     try {
       const all = entriesOf(event, readings);
@@ -290,7 +293,7 @@ class OrderedPipeline implements EventPipeline {
   }
 
   push(event: BaileysEvent): void {
-    // The library counts its synchronisations when they are done. What is changed while the first one waits comes behind it.
+    // The library counts a synchronisation when it has ended. Changes that arrive during the first one are recorded after it.
     const isFirst = !this.#options.auth.state.creds.accountSyncCounter || this.#first.length > 0;
     if (!isFirst || !shared.has(event.name) || isEcho(event)) return this.#add(event);
     if (this.#first.push(event) === 1) void this.#options.fetched().then(() => this.#addFirst());

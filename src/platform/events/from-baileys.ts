@@ -1,4 +1,4 @@
-/** One switch over everything that Baileys reports: what becomes an entry, and what is left out, on purpose. */
+/** One switch over all events of Baileys. It lists the events that become entries and the events that are ignored on purpose. */
 import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import { type BaileysEvent, fromAddressPairs } from './library-values.ts';
@@ -57,7 +57,7 @@ const fromRead = (source: WAMessage, directory: Directory, reading: Reading = {}
   return fromMessage(source, directory, vote, content === undefined ? {} : { content }, permitted);
 };
 
-/** `readings`: what stands encrypted once more in messages, by their id; it is read before, since a conversion waits for nothing. */
+/** `readings`: the decrypted second layers of messages, by message id. They are read before, because a conversion is synchronous. */
 export const fromBaileys = (event: BaileysEvent, directory: Directory, readings: ReadonlyMap<string, Reading>): Entry[] => {
   switch (event.name) {
     case 'messages.upsert':
@@ -106,7 +106,7 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
   }
 };
 
-/** Events that are kept from the library's buffer. Nothing in it listens to them, and the buffer merges and delays what it holds. */
+/** Events that do not enter the library's buffer. The buffer merges and delays events, and its readers do not use these. */
 export const keptFromBuffer: ReadonlySet<keyof BaileysEventMap> = new Set([
   'messages.upsert',
   'messages.update',

@@ -5,7 +5,7 @@ import { chatOf, type Directory, isGroup, personOf } from '../wire/jid.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** Steps of a call that people care about. The others are how devices find each other, and the library's word for what it does not know. */
+/** Steps of a call that people notice. The other steps set up the connection between devices, or are unknown to the library. */
 const reported: ReadonlySet<WACallEvent['status']> = new Set(['offer', 'accept', 'reject', 'timeout', 'terminate']);
 
 export const fromCall = (call: WACallEvent, directory: Directory): Entry[] => {
@@ -27,7 +27,7 @@ export const fromCall = (call: WACallEvent, directory: Directory): Entry[] => {
 
 const { StubType } = proto.WebMessageInfo;
 
-/** Calls that nobody took stand among the messages of a chat as notices; the flag tells whether there was a picture. */
+/** Missed calls appear as notices among the messages of a chat. The flag is true for video calls. */
 const missed: ReadonlyMap<number, boolean> = new Map([
   [StubType.CALL_MISSED_VOICE, false],
   [StubType.CALL_MISSED_VIDEO, true],
@@ -67,7 +67,7 @@ interface RingingCall {
   readonly event: WACallEvent;
 }
 
-/** Calls that are remembered, more than ever ring at once; the oldest are forgotten first. */
+/** The number of remembered calls, far more than ring at once. The oldest call is forgotten first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
 /** Milliseconds after which a call counts as ended when the platform reported no end: phones ring for a minute. */

@@ -1,4 +1,4 @@
-/** Channels on their way to the storage: whole ones, changes of them, and what the platform notifies the account of. */
+/** Translates channels into entries: whole channels, changes of channels, and the platform's notifications about them. */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { type Channel, channelOf, type ChannelPatch, type ChannelPicture, type ChatPatch, type Entry } from '#actors/model.ts';
 import type { DefinitionStore } from '#actors/ports.ts';
@@ -23,7 +23,7 @@ const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPat
   ...(muted === undefined || muted === null ? {} : { muteEndTime: muted ? forever : 0 }),
 });
 
-/** A channel that the account follows, as an answer of the platform has it. `tell`: it is new, and its chat has an event. */
+/** Translates a followed channel from an answer of the platform. `tell`: true for a new channel, whose chat gets an event. */
 export const followedEntries = (channel: ChannelPatch, tell: boolean): readonly Entry[] => [
   { kind: 'channel', channel, create: true },
   { kind: 'chat', chat: chatPatch(channel), create: true, ...(tell ? { tell: 'chats' } : {}) },
@@ -117,7 +117,7 @@ interface Listed {
   readonly entries: readonly Entry[];
 }
 
-/** The next login asks for a list: the account may be another one. */
+/** Forgets the list, so that the next login queries it. The next login may be of another account. */
 export const unlisted: Entry = { kind: 'definitionGone', definition: { of: 'channelListing', value: { id: 'all', at: 0 } } };
 
 export class ChannelList {
@@ -127,12 +127,12 @@ export class ChannelList {
     this.#parts = parts;
   }
 
-  /** The session is live: a list that was never made, or long ago, is asked for in the background. */
+  /** Starts with the live session. Queries the list in the background if it was never queried, or is too old. */
   opened(): void {
     this.#refreshOld().catch((error: unknown) => this.#parts.stumbled('channels', error));
   }
 
-  /** Asks the platform for all channels, in one request; those in `known` that it leaves out are gone. Null when it answers with none of it. */
+  /** Queries all channels from the platform, in one request. Channels in `known` that the answer lacks are gone. Null if the answer has no list. */
   async list(known: readonly string[]): Promise<Listed | null> {
     const answer = await ask(this.#parts.sock(), 'subscribed', { fetch_wamo_sub: false, fetch_status_metadata: false });
     if (!Array.isArray(answer)) return null;

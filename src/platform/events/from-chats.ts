@@ -9,10 +9,10 @@ import { numberOf, type SharedAction } from './library-values.ts';
 
 // Chats and the people in them: names, marks and counters, as the phone shares them with its devices.
 
-/** The name that the contact's id is not: the address book gives number and LID, of which one is the id. */
+/** The second address of the contact. The address book gives number and LID, and one of them is the id. */
 const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);
 
-/** `name` is the address book's, `notify` what the contact calls itself. */
+/** `name` comes from the address book. `notify` is the name that the contact chose. */
 export const contactPatch = (contact: Partial<Contact>, directory: Directory): ChatPatch | null => {
   const { id, pn, lid } = chatOf(directory, contact.id, otherName(contact));
   if (id === '' || isGroup(id) || isMe(directory, id)) return null;
@@ -25,7 +25,7 @@ export const contactPatch = (contact: Partial<Contact>, directory: Directory): C
   return patch.chatLid || patch.name || patch.pushName ? patch : null;
 };
 
-/** A chat with its counters and marks, as history and synchronisation tell it; only what is named. */
+/** Translates a chat with its counters and marks, from history or synchronisation. Absent fields stay unchanged. */
 const day = 86_400;
 /** Seconds after which messages may disappear, as the apps offer them; 0: never. Either side of a chat can send any other number. */
 const timers: ReadonlySet<number | null | undefined> = new Set([0, day, 7 * day, 90 * day]);
@@ -55,7 +55,7 @@ const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate
 };
 
 export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
-  // With messages it is the library's echo of a message, counters included: the message itself is recorded. It may bring a chat back from the archive.
+  // An update with messages is the library's echo of a message that is recorded itself. The echo may bring a chat back from the archive.
   const echo = update.messages !== undefined;
   if (echo && typeof update.archived !== 'boolean') return [];
   const chat = conversationPatch(update, directory);
@@ -92,14 +92,14 @@ export const fromBlocklist = ({ blocklist, type }: BaileysEventMap['blocklist.up
     tell: 'chats',
   }));
 
-/** Told for people who have a chat. */
+/** Only people with a chat get an entry. */
 export const fromChangedIdentity = ({ jid, at }: { readonly jid: string; readonly at: number }, directory: Directory): Entry[] => {
   const { id } = chatOf(directory, jid);
   if (id === '' || isMe(directory, id)) return [];
   return [{ kind: 'chat', chat: { chatId: id, extra: { [identityChangedAt]: at || directory.now() } }, create: false, tell: 'chats' }];
 };
 
-// Labels: what they are called, and which chats have them.
+// Labels with their names, and the chats that have them.
 
 export const labelOf = ({ id, name, color, deleted }: Partial<BaileysEventMap['labels.edit']>): Label => ({
   id: id ?? '',
@@ -170,7 +170,7 @@ export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatEras
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 
 const readers: Readonly<Record<string, Reader>> = {
-  // With a value that says nothing it was removed.
+  // An empty value means that the record was removed.
   contact: ({ index: [, id = ''] }, directory) => fromAddressBook({ id }, directory),
   clearChat: fromCleared,
   deleteChat: fromDeleted,

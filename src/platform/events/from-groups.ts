@@ -55,7 +55,7 @@ const topicOf = (node: BinaryNode, directory: Directory): NonNullable<GroupFacts
   return { text, id, by: personOf(directory, participant, pn), at: timeOf(t, directory.now()) };
 };
 
-/** True unless the state says otherwise: a community may have the element with the state `off`. */
+/** True unless the element has the state `off`, as some communities have. */
 const approvalIn = (node: BinaryNode | undefined): boolean =>
   node !== undefined && getBinaryNodeChild(node, 'group_join')?.attrs['state'] !== 'off';
 
@@ -93,7 +93,7 @@ const factsOf = (node: BinaryNode, directory: Directory): GroupFacts => {
   };
 };
 
-/** A whole group out of its element. An answer also lists people whom the platform refused; they are no members. */
+/** Reads a whole group from its element. An answer also lists people whom the platform refused. They are not members. */
 export const groupOfNode = (node: BinaryNode, directory: Directory): Group => ({
   ...factsOf(node, directory),
   id: groupJid(node.attrs['id']),
@@ -111,7 +111,7 @@ const contentOf = (content: BinaryNode['content']): RawChange['content'] => {
 /** The element with its content, unchanged. */
 const rawOf = ({ tag, attrs, content }: BinaryNode): RawChange => ({ tag, attrs: { ...attrs }, content: contentOf(content) });
 
-// Changes of groups, read from the platform's notifications: what a chat keeps of them, and which events follow. The library reads only the
+// Changes of groups, read from the platform's notifications: the changed fields of the chat, and the events. The library reads only the
 // first.
 
 /** A change, its author and its time. */
@@ -156,7 +156,7 @@ export const wholeEntries = (group: Group, directory: Directory): readonly Entry
   { kind: 'chat', chat: groupPatch(group, directory), create: false },
 ];
 
-/** A group that the account made: its chat is there at once. */
+/** The account made this group, so that its chat is created at once. */
 export const createdEntries = (group: Group, directory: Directory): readonly Entry[] => [
   { kind: 'group', group },
   { kind: 'chat', chat: groupPatch(group, directory), create: true },
@@ -208,7 +208,7 @@ const entered: Reader = (node, happened, directory) => {
   return [{ kind: 'chat', chat: groupPatch(group, directory), create: true }, event];
 };
 
-/** The element names the new address; the notification comes from the old one. */
+/** The element has the new address. The notification comes from the old address. */
 const renamed: Reader = (node, happened, directory) =>
   peopleIn(node, directory)
     .slice(0, 1)
@@ -272,7 +272,7 @@ const other: Reader = (node, happened) => [groupNews(happened, { kind: 'other', 
 
 const childrenOf = ({ content }: BinaryNode): readonly BinaryNode[] => (Array.isArray(content) ? content : []);
 
-/** A notification of type `w:gp2`; each of its elements is a change. */
+/** Translates a notification of type `w:gp2`. Each of its elements is a change. */
 export const fromGroupNotification = (node: BinaryNode, directory: Directory): Entry[] => {
   const { from, participant, participant_pn: pn, participant_lid: lid, notify = '', t } = node.attrs;
   const happened: Happened = {

@@ -1,4 +1,4 @@
-/** The past that a phone hands over: its chats, messages, calls and labels, as batches; each is stored as a whole and is one event. */
+/** The history that a phone hands over: chats, messages, calls and labels. Each batch is stored as a whole and becomes one event. */
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
@@ -8,10 +8,10 @@ import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './fr
 import { type Converted, convertMessage } from './from-messages.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** Items of one batch, and bytes of it with some room for what the interface adds. */
+/** The bounds of one batch: items, and bytes with room for the fields that the interface adds. */
 const mostItems = 200;
 const mostBytes = 230 * 1024;
-/** Bytes of the interface's own fields, beside those of the item. */
+/** Bytes of the interface's own fields, in addition to those of the item. */
 const viewBytes: Readonly<Record<Past['of'], number>> = {
   messages: 250,
   status: 250,
@@ -21,7 +21,7 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
   calls: 100,
 };
 
-/** Work in slices: it pauses after each, so that the event loop may turn in between. */
+/** Runs work in slices. A pause after each slice lets the event loop turn. */
 type Sliced<T> = Generator<void, T>;
 
 /** Items of one slice of work: messages to convert, or twice as many items to measure. A slice takes a few milliseconds. */
@@ -111,7 +111,7 @@ const withNames = (
 
 const { COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY: noMore } = proto.Conversation.EndOfHistoryTransferType;
 
-/** Says that everything before it was handed over at once. */
+/** Marks the end of a group of entries that are handed over at once. */
 const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventMap['messaging-history.set'], messages: number): Entry[] => {
   const requestId = peerDataRequestSessionId ?? '';
   if (requestId === '' && typeof progress !== 'number') return [];
@@ -120,7 +120,7 @@ const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventM
   return [{ kind: 'history', past: { of: 'messages', items: [] }, number: 1, total: 1, transfer }];
 };
 
-/** Chats first, each with its newest message as its last, then what was said in them. Of what was asked for only the messages count. */
+/** Returns chats first, each with its newest message, then the messages. Only the messages of a requested history are used. */
 export function* historySlices(history: BaileysEventMap['messaging-history.set'], directory: Directory): Sliced<Entry[]> {
   const past = yield* sorted(history.messages, directory);
   const patches = new Map<string, ChatPatch>();

@@ -13,7 +13,7 @@ import { addressesOf, bare, chatOf, type Directory, isGroup, isMe } from '../wir
 import { contentJson, numberOf } from './library-values.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
 
-// One message of the platform as the gateway keeps it; the same conversion for what arrives, for history and for what the API sends.
+// Converts one message of the platform into the gateway's form. Arriving messages, history and sent messages use the same conversion.
 
 /** Statuses by the number of `WebMessageInfo.Status`. */
 const statuses: readonly MessageStatus[] = ['Failed', 'Queued', 'Sent', 'Delivered', 'Read', 'Played'];
@@ -43,7 +43,7 @@ export interface Converted {
   readonly chat: ChatPatch;
   /** The same chat when this is its newest message. */
   readonly chatAsLast: ChatPatch;
-  /** A message of its own, not a reaction, vote or edit. */
+  /** True for a message of its own. Reactions, votes and edits belong to another message. */
   readonly standsAlone: boolean;
 }
 
@@ -58,7 +58,7 @@ interface Parties {
 const partiesOf = (source: WAMessage, directory: Directory): Parties => {
   const { key } = source;
   const group = isGroup(key.remoteJid ?? '');
-  // On messages of the account itself the other address may be the account's own.
+  // The other address of the account's own messages may be an address of the account.
   const alt = key.fromMe && isMe(directory, key.remoteJidAlt) && !isMe(directory, key.remoteJid) ? null : key.remoteJidAlt;
   const chat = chatOf(directory, key.remoteJid, alt);
   if (key.fromMe) {
@@ -85,10 +85,10 @@ const lastMessage = (message: Message): Partial<ChatPatch> => ({
 const chatPatch = (message: Message, source: WAMessage, directory: Directory): ChatPatch => {
   const { chatId, isGroup: group } = message;
   const name = directory.groupName(chatId);
-  // Field by field: a literal of conditions is several times as slow, and there is one for every message.
+  // Each field is set by a statement. One literal with conditions is several times slower, and this code runs for every message.
   const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId, isGroup: group };
   if (message.chatLid !== '') patch.chatLid = message.chatLid;
-  // A contact's own name only: the name in the address book comes with the contacts, and must not be overwritten.
+  // Takes only the name that the contact chose. The name from the address book arrives with the contacts, and must not be overwritten.
   if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
   if (group) patch.groupMember = true;
   if (group && name !== '') patch.name = name;
@@ -100,7 +100,7 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
 const senderName = (source: WAMessage, directory: Directory): string =>
   source.key.fromMe ? directory.me.name : source.pushName || source.verifiedBizName || '';
 
-/** Null when the message holds nothing that a person sent (keys, protocol, placeholders). */
+/** Returns null if the message has no content of a person (keys, protocol, placeholders). */
 export const convertMessage = (source: WAMessage, directory: Directory, marks: Marks = {}): Converted | null => {
   const content = unwrapped(source.message);
   const kind = content === undefined ? null : kindOf(content);
@@ -146,7 +146,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
   return { message, chat: patch, chatAsLast: standsAlone ? { ...patch, ...lastMessage(message) } : patch, standsAlone };
 };
 
-// Messages that arrive: what people write, and what they change or take back.
+// Messages that arrive: contents that people write, and changes and deletions of earlier messages.
 
 const { Type } = proto.Message.ProtocolMessage;
 
@@ -168,7 +168,7 @@ const deletion = (source: WAMessage, messageId: string, directory: Directory, pe
   };
 };
 
-/** Edits and deletions travel as protocol messages; the rest of those is talk between devices. */
+/** Edits and deletions arrive as protocol messages. Devices use the other protocol messages among themselves. */
 const fromProtocolMessage = (
   source: WAMessage,
   protocol: proto.Message.IProtocolMessage,
@@ -187,7 +187,7 @@ const fromProtocolMessage = (
 };
 
 const { Type: PinType } = proto.Message.PinInChatMessage;
-/** Seconds; for a pin that does not say for how long. */
+/** Duration of a pin without a stated duration. In seconds. */
 const usualPin = 7 * 86_400;
 
 /** Returns the change of the message that a pin names. */

@@ -28,7 +28,7 @@ export const postContent = (node: BinaryNode): proto.IMessage | null => {
   }
 };
 
-/** Two counts may stand beside each other; that of kind `views` is the one that apps show. */
+/** A post may have two counts. Apps show the count of kind `views`. */
 const viewsIn = (node: BinaryNode): number | null => {
   const counts = getBinaryNodeChildren(node, 'views_count');
   const count = counts.find(({ attrs }) => attrs['type'] === 'views') ?? counts[0];
@@ -56,7 +56,7 @@ const updatedPosts = (notification: BinaryNode): BinaryNode[] =>
 const countsIn = (posts: readonly BinaryNode[]): readonly PostCounts[] =>
   posts.map(countsOf).filter(({ views, reactions }) => views !== null || reactions !== null);
 
-/** The posts of an answer, newest first. `parent`: the element that has the list. */
+/** Returns the posts of an answer, newest first. `parent`: the element with the list. */
 export const listedPosts = (parent: BinaryNode | undefined): readonly (ListedPost & { readonly node: BinaryNode })[] =>
   messagesIn(getBinaryNodeChild(parent, 'messages'))
     .map((node) => {
@@ -88,7 +88,7 @@ const deletion = ({ attrs }: BinaryNode, channel: string, directory: Directory):
   at: directory.now(),
 });
 
-/** One post; reactions and votes of the account itself have no content, and lead to nothing. */
+/** Translates one post. Reactions and votes of the account itself have no content and make no entry. */
 const fromPost = (node: BinaryNode, channel: string, directory: Directory): Entry[] => {
   const { id, edit } = node.attrs;
   if (!id) return [];

@@ -1,4 +1,4 @@
-/** Delivered, read, played: what contacts and members confirm, and what the account itself read on another device. */
+/** Receipts (delivered, read, played) of contacts and members, and reads of the account on another device. */
 import {
   type BaileysEventMap,
   type MessageUserReceiptUpdate,
@@ -21,7 +21,10 @@ interface Confirmation {
   readonly seconds: number;
 }
 
-/** Confirmations of one receipt are one entry: it may name hundreds of messages. Those of others in between start a new one. */
+/**
+ * The confirmations of one receipt make one entry, because a receipt may name hundreds of messages. A confirmation of another receipt
+ * starts a new entry.
+ */
 const grouped = (confirmations: readonly Confirmation[], directory: Directory): Entry[] => {
   const entries: Entry[] = [];
   let ids: string[] = [];
@@ -98,8 +101,8 @@ export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[],
 // Presence of people: online, typing, recording.
 
 /**
- * The library says `available` both for a person who came online and for one who stopped typing. Only the first kind has a field for the time when the
- * person was last seen.
+ * The library reports `available` for a person who came online and for a person who stopped typing. Only the first report has a field for
+ * the time when the person was last seen.
  */
 const stateOf = (presence: PresenceData): { readonly state: string; readonly recording: boolean } => {
   const { lastKnownPresence: known } = presence;

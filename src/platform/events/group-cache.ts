@@ -1,6 +1,6 @@
 /**
- * The groups of one connection: names of all of them in memory, members of those in use. What is not in memory is read from storage, what is not stored is
- * asked of the platform, once. Every entry about groups passes here, so that neither sends nor names ask the platform for a group that is known.
+ * The groups of one connection: names of all groups in memory, members of the groups in use. Other groups are read from storage, and
+ * unknown groups are queried from the platform once. All entries about groups pass this cache, so that known groups are never queried.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {
@@ -21,7 +21,7 @@ import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
 
 /** The account's groups as they are stored. */
 export interface StoredGroups {
-  /** Their names, and what else is asked for with every message. */
+  /** The stored names of groups, and other fields that each message needs. */
   known(): Promise<KnownGroups>;
   /** Milliseconds after which a list of all groups is asked for again at a login. */
   readonly maxAgeMs: number;
@@ -33,16 +33,16 @@ interface GroupCacheParts extends StoredGroups {
   directory(): Directory;
   /** Hands entries to the recorder, and then to `apply`. */
   record(entries: readonly Entry[]): void;
-  /** Resolves when what was given to `record` before is stored. */
+  /** Resolves when all entries given to `record` before are stored. */
   recorded(): Promise<unknown>;
-  /** A request that nobody waits for failed. */
+  /** Reports that a request in the background failed. */
   stumbled(where: string, error: unknown): void;
   readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
-/** Groups whose members are in memory: a group of a thousand takes 200 KB. */
+/** The number of groups whose members are in memory. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
-/** After a login, in milliseconds: many sessions come back at once, and the names are needed with the first event. */
+/** Delay after a login, because many sessions return at once and the first event needs the names. In milliseconds. */
 const readNamesMs = 250;
 /** Groups that are read out of a list in one turn of the event loop. */
 const mostInTurn = 25;
@@ -53,7 +53,7 @@ interface Kept {
   metadata?: GroupMetadata;
 }
 
-/** A whole list on its way: what happened in groups since it was asked for, in order. */
+/** A list of groups that was queried, with the changes of groups since the query, in order. */
 type Meanwhile = Map<string, Entry[]>;
 
 const rankOf = ({ isAdmin, isSuperAdmin }: Group['members'][number]): 'admin' | 'superadmin' | null =>
@@ -77,7 +77,7 @@ const aboutGroup = (entry: Entry): string => {
   return entry.kind === 'groupGone' ? entry.groupId : (changeIn(entry)?.groupId ?? '');
 };
 
-/** The group after entries about it; applied again they change nothing more. */
+/** Returns the group after entries about it. Applying an entry twice changes nothing. */
 const replayed = (group: Group | null, entries: readonly Entry[]): Group | null =>
   entries.reduce<Group | null>((known, entry) => {
     if (entry.kind === 'groupGone') return null;
@@ -91,7 +91,7 @@ const replayed = (group: Group | null, entries: readonly Entry[]): Group | null 
 export class GroupCache {
   readonly #parts: GroupCacheParts;
   readonly #names = new Map<string, string>();
-  /** Null until the names are read, which is after the login: it does not wait for them, and events of groups do. */
+  /** Null until the names are read. The login does not wait for this read, but events of groups do. */
   #communities: Communities | null = null;
   #readingNames: Promise<void> | null = null;
   /** Entries that were recorded before the names were read. */
@@ -109,7 +109,7 @@ export class GroupCache {
     this.#parts = parts;
   }
 
-  /** Null when the names are read; else a promise of that, which rejects with `StorageFailure`. */
+  /** Returns null if the names are in memory. Otherwise returns a promise of the read, which rejects with `StorageFailure`. */
   unread(): Promise<void> | null {
     if (this.#communities !== null) return null;
     return (this.#readingNames ??= this.#readNames().finally(() => {
@@ -132,12 +132,15 @@ export class GroupCache {
     return this.#communities?.of(jid) ?? null;
   }
 
-  /** The picture of a group was looked up: what follows for the groups of a community. */
+  /** Takes the picture of a group. Returns the entries that follow for the groups of its community. */
   pictured(jid: string, kind: PictureKind, url: string): readonly Entry[] {
     return this.#communities?.pictured(jid, kind, url) ?? [];
   }
 
-  /** The session is live: when nobody needed the names before, they are read; groups that were never listed, or long ago, are asked for then. */
+  /**
+   * Starts with the live session. Reads the names if no event needed them before, and queries groups that were never listed or whose list
+   * is too old.
+   */
   opened(): void {
     const read = (): unknown => this.unread()?.catch((error: unknown) => this.#parts.stumbled('groups', error));
     setTimeout(read, readNamesMs).unref();

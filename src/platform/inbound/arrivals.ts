@@ -1,4 +1,4 @@
-/** Tells the durable inbox which messages the library's events have carried, and whether what they point to has come. */
+/** Tells the durable inbox which messages the library's events have carried, and whether the files that they name have arrived. */
 import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { Directory } from '../wire/jid.ts';
@@ -43,7 +43,7 @@ export const reportArrivals = (inbox: Inbox, event: BaileysEvent, { directory, f
       continue;
     }
     const history = message && getHistoryMsg(message);
-    // A file that is awaited keeps its message in the log for weeks: nobody but the own phone may cause that.
+    // A file that is awaited keeps its message in the log for weeks. Only the own phone may cause this.
     if (history && historyWanted(history) && fromOwnPhone) {
       files.expect(history);
       inbox.fetching(key.id ?? '', nameOf(history));

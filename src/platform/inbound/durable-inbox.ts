@@ -25,7 +25,7 @@ export interface InboxLimits {
   readonly handling: number;
   /** Milliseconds before each further try of a message whose file could not be fetched. Then it is left to the next connection. */
   readonly again: readonly number[];
-  /** Messages at most that wait for a file. A history comes in some dozens of files; further ones are given up. */
+  /** The largest number of messages that wait for a file. A history has some dozens of files. Further messages do not wait. */
   readonly files: number;
 }
 
@@ -37,16 +37,16 @@ interface InboxOptions {
   confirm(node: BinaryNode): Promise<void>;
   /** Tells the platform that a stanza of another kind was received. */
   acknowledge(node: BinaryNode): Promise<void>;
-  /** Resolves when it is the caller's turn to handle a stanza; sessions take turns. */
+  /** Resolves when a stanza of this session may be handled. Sessions take turns. */
   turn(): Promise<void>;
   readonly connected: () => boolean;
-  /** Resolves when everything is recorded that the handlers have led to so far; false when it never will be. Never rejects. */
+  /** Resolves with true when all entries of the handlers so far are recorded, and with false if they never will be. Never rejects. */
   stored(): Promise<boolean>;
   /** The same for keys. */
   keysStored(): Promise<boolean>;
   /** The connection has to end. */
   failed(close: Close): void;
-  /** A stanza was dropped and confirmed because nobody honest sends it. */
+  /** Reports a forged stanza, which was dropped and acknowledged. */
   forged(what: Forgery): void;
   /** The inbox itself threw, which is a crash of the session. */
   crashed(error: unknown): void;
@@ -59,11 +59,11 @@ interface Item {
   readonly node: BinaryNode;
   /** `repeated`: handled and stored before, ignored, or forged, so that it needs nothing but an acknowledgement. */
   readonly kind: StanzaKind | 'repeated';
-  /** For a message: resolves when it is in the log; null when the connection ended before. */
+  /** For a message: resolves when the message is in the log. Null if the connection ended before. */
   readonly logged: Promise<Logged | null> | null;
 }
 
-/** No event carried the message; one did; one did that names a file which is still missing, by that name. */
+/** The progress of a message: no event carried it, an event carried it, or an event carried it and its file, with this name, is missing. */
 type Reported = false | true | { readonly missing: string };
 
 interface WaitsForLog {
@@ -80,10 +80,10 @@ export const usualLimits: InboxLimits = {
 };
 /** Milliseconds for which others wait for a file that the library fetches. */
 const longestFetch = 1_000;
-/** Milliseconds after which nobody asks for the file of a message any more: the media hosts have deleted it. */
+/** Time after which the media hosts have deleted the file of a message, so that it is not awaited. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
-/** Takes the library's listeners off its socket and puts `take` in their place. Throws when they are not what they were. */
+/** Replaces the library's listeners on its socket by `take`. Throws if the listeners are not the expected ones. */
 export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode) => void): Handlers => {
   const handlers = stanzaKinds.map((kind) => {
     const event = `CB:${kind}`;
@@ -97,19 +97,19 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
   return Object.fromEntries(handlers) as Handlers;
 };
 
-/** The library queues messages that are marked as old, and tells nobody when it is done with one. The inbox keeps the order instead. */
+/** The library queues messages that are marked as old, and does not report when it has handled one. The inbox keeps the order instead. */
 const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };
 };
 
-/** A request to send a message again leads to no entry: it is acknowledged when that is sent. The other belongs to a pairing by code. */
+/** A request to send a message again makes no entry, and is acknowledged when the message is sent. The second kind belongs to a pairing by code. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
 /** The library ignores status posts: `shouldIgnoreJid` of `socket-config.ts`. */
 const isIgnored = ({ attrs }: BinaryNode): boolean => attrs['from'] === statusJid;
 
-/** Bytes of memory, measured, that a stanza and its entries take while they wait; each node in it takes the second number. */
+/** Measured bytes of memory for a waiting stanza and its entries, and for each node of the stanza. */
 const [perStanza, perNode] = [1_200, 240];
 const sizeOf = ({ content }: BinaryNode): number =>
   Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
@@ -125,7 +125,7 @@ export class DurableInbox {
   #unlogged: WaitsForLog[] = [];
   /** Bytes of messages that are not logged, and of other stanzas that are not acknowledged. */
   #waitingBytes = 0;
-  /** The limit was passed: what still arrives is left to the platform. */
+  /** True when the limit was exceeded. Later stanzas stay with the platform. */
   #full = false;
   #logging = false;
   #opened = false;
@@ -133,7 +133,7 @@ export class DurableInbox {
   #busy = false;
   #idleWaiters: (() => void)[] = [];
   #fetchWaiters: (() => void)[] = [];
-  /** Ids of messages that the library is handling, and how much of each its events have carried. */
+  /** The progress of each message that the library is handling, by id. */
   readonly #reported = new Map<string, Reported>();
   readonly #handling = new Map<string, BinaryNode>();
   /** Messages whose file could not be fetched, and the timer of the next try. */
@@ -146,7 +146,7 @@ export class DurableInbox {
     this.#stored = () => stored();
     this.#acks = new HeldAcks({
       stored: async (nodes) => (await stored()) && (!nodes.some(({ tag }) => tag === 'notification') || (await keysStored())),
-      // Receipts are too many to be remembered; the journal drops those in direct chats that it knows.
+      // Receipts are too many to be remembered. The journal drops known ones of direct chats.
       finished: (nodes) => inbound.rememberFinished(nodes.filter(({ tag }) => tag !== 'receipt')),
       released: (nodes) => nodes.forEach((node) => this.#release(weightOf(node))),
       acknowledge,
@@ -163,9 +163,9 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** The session is logged in: what an earlier connection did not finish goes first. */
+  /** Starts with the login. Stanzas that an earlier connection did not finish come first. */
   open(): void {
-    // The platform sends what it has kept without waiting for the login, so some of it may be in the log already.
+    // The platform sends stored stanzas before the login has ended, so that some of them may be in the log already.
     const arrived = new Set([...this.#queue].map(({ node }) => node));
     const earlier = this.#options.inbound.takeUnfinished().filter(({ node }) => !arrived.has(node));
     const again = earlier.map((logged): Item => ({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) }));
@@ -174,7 +174,7 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** An event of the library carried this message: it is on its way to the storage. */
+  /** Notes that an event of the library carried this message, so that it will be stored. */
   reported(messageId: string): void {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
   }
@@ -188,7 +188,10 @@ export class DurableInbox {
     return this.#handling.get(messageId);
   }
 
-  /** An event carried this message, whose content is a file that the library fetches: it is whole when `fetched` is called with the same name. */
+  /**
+   * Notes that an event carried this message, and that the library fetches its content as a file. The message is complete when `fetched` is
+   * called with the same name.
+   */
   fetching(messageId: string, file: string): void {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, { missing: file });
   }
@@ -206,8 +209,8 @@ export class DurableInbox {
   }
 
   /**
-   * Idempotent. Stanzas that the library does not have yet are dropped. Resolves when what it has is handled, and stored where its acknowledgement is
-   * held.
+   * Idempotent. Drops stanzas that the library does not have yet. Resolves when the other stanzas are handled, and stored if their
+   * acknowledgement is held.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -241,13 +244,13 @@ export class DurableInbox {
     try {
       message = this.#options.inbound.arrive(node);
     } catch (error) {
-      // It cannot be encoded, so it cannot be logged; at least the library gets it.
+      // The stanza cannot be encoded for the log. The library gets it without a log entry.
       this.#options.handlerFailed('log', error);
       void this.#call('message', node);
       return null;
     }
     if (message === 'finished') return { kind: 'repeated', node, logged: null };
-    // Null: it is in the log, and its first copy will be confirmed.
+    // Null means that the log has this message. Its first copy will be acknowledged.
     return message === null ? null : { kind: 'message', node, logged: this.#log(message) };
   }
 
@@ -356,13 +359,13 @@ export class DurableInbox {
       this.#tellFetched();
       if (typeof reported === 'object' && this.#tryAgain(logged)) return;
       this.#again.delete(logged);
-      // Neither an event nor a connection: the library could not confirm it, and gave it up. It stays in the log.
+      // The connection ended before an event. The library could not acknowledge the message, so that it stays in the log.
       if (reported || connected()) inbound.finish(logged, reported === true, this.#stored);
     });
     await within(systemTime, this.#limits.handling, handled);
   }
 
-  /** The library gives up after one try and tells nobody, and a phone hands its history over once. False when the file is too old to be there. */
+  /** The library tries once and reports no failure, and a phone sends its history only once. Returns false if the file is too old to exist. */
   #tryAgain(logged: Logged): boolean {
     const sent = Number(logged.node.attrs['t'] ?? 0) * 1000;
     const tries = this.#again.get(logged)?.tries ?? 0;

@@ -1,4 +1,4 @@
-/** Stanzas that nobody honest sends: the durable inbox drops them before the library believes them. */
+/** Forged stanzas, which no correct client sends. The durable inbox drops them before the library trusts them. */
 import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { type Directory, isChannel, isMe } from '../wire/jid.ts';
 
@@ -19,7 +19,7 @@ const phoneOnly: ReadonlySet<ProtocolType | null | undefined> = new Set([
   Type.APP_STATE_FATAL_EXCEPTION_NOTIFICATION,
 ]);
 
-/** The contents of the same messages. The library reads the first two whatever the type of the message says. */
+/** The contents of these messages. The library reads the first two for every type of message. */
 const phoneOnlyContents = [
   'historySyncNotification',
   'appStateSyncKeyShare',

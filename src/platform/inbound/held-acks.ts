@@ -29,11 +29,11 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
 };
 
 interface HeldAcksOptions {
-  /** Resolves when everything is stored that these stanzas led to; false when it never will be. Never rejects. */
+  /** Resolves with true when all entries of these stanzas are stored, and with false if they never will be. Never rejects. */
   stored(nodes: readonly BinaryNode[]): Promise<boolean>;
-  /** Called with stanzas that need nothing but an acknowledgement from now on, however often they are repeated. */
+  /** Takes stanzas whose repetitions need only an acknowledgement from now on. */
   finished(nodes: readonly BinaryNode[]): void;
-  /** Called when the acknowledgements of these were sent, or could not be. */
+  /** Called when the acknowledgements of these stanzas were sent, or could not be sent. */
   released(nodes: readonly BinaryNode[]): void;
   /** Tells the platform that a stanza was received. Rejects when the connection has ended: then the stanza is repeated. */
   acknowledge(node: BinaryNode): Promise<void>;
@@ -94,7 +94,7 @@ export class HeldAcks {
 
 // Confirms a repeated message to the platform as the library does after reading one, without giving it to the library again.
 
-/** Sends the receipt after which the platform forgets the message. Rejects when the connection has ended; then it is repeated once more. */
+/** Sends the receipt after which the platform forgets the message. Rejects if the connection has ended. The platform then repeats the message. */
 export const confirmReceived = async (sock: WASocket, me: Contact | undefined, node: BinaryNode): Promise<void> => {
   const { fullMessage, author } = decodeMessageNode(node, me?.id ?? '', me?.lid ?? '');
   const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;

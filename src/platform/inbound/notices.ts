@@ -24,7 +24,7 @@ import type { Handlers } from './durable-inbox.ts';
 
 const aboutChannels = /^NotificationNewsletter/;
 
-/** The event that a notification becomes; null for what the library reads. */
+/** Returns the event of a notification; null for a notification that the library reads. */
 const eventOf = (node: BinaryNode): 'group.notification' | 'channel.notification' | null => {
   if (node.attrs['type'] === 'w:gp2') return 'group.notification';
   const isChannel = node.attrs['type'] === 'mex' && aboutChannels.test(getBinaryNodeChild(node, 'update')?.attrs['op_name'] ?? '');
@@ -48,7 +48,7 @@ export const withOwnNotifications = (
 
 const dirty = 'CB:ib,,dirty';
 
-/** Takes the library's answer to "the groups have changed" off its socket and puts `refresh` in its place. Throws when it is not what it was. */
+/** Replaces the library's listener for changed groups on its socket by `refresh`. Throws if the listener is not the expected one. */
 export const takeOverGroupLists = (
   sock: Pick<WASocket, 'ws' | 'cleanDirtyBits'>,
   refresh: () => Promise<void>,
@@ -89,7 +89,7 @@ const formsOf = async (jid: string, { signalRepository: { lidMapping } }: Sock):
 
 const addressed = (form: string, device: string): string => (device === '0' ? form : form.replace('@', `:${device}@`));
 
-/** Deletes sessions with all devices of a person, and the identity keys; those of `except` stay. */
+/** Deletes the sessions with all devices of a person, and their identity keys. Devices in `except` keep theirs. */
 const forget = async (forms: readonly string[], { authState: { keys }, signalRepository }: Sock, except: string | null): Promise<void> => {
   const lists = await keys.get('device-list', forms.map(userOf));
   const devices = [...new Set(['0', ...Object.values(lists).flat()])].filter((device) => device !== except);
@@ -125,7 +125,7 @@ export interface IdentitiesParts {
   now(): number;
 }
 
-/** People whose identity key was replaced by a message last: a notice about it may come later. */
+/** People whose identity key a message has replaced. The notice about it may arrive later. */
 const remembered = 500;
 
 /** A notice often comes together with the first message of the new phone. Whichever is handled first, the change is told once and the new session stays. */
@@ -156,8 +156,8 @@ export class Identities {
   }
 
   /**
-   * A message began a session with another identity key than was known, so that the notice was missed or is still to come. Does what the notice leads to;
-   * the session of the message stays.
+   * Handles a session with an unknown identity key, whose notice was missed or will arrive later. Does the same as for the notice, but
+   * keeps the session of the message.
    */
   async replaced(address: string): Promise<void> {
     const sock = this.#parts.sock();
@@ -192,7 +192,7 @@ export class Identities {
       for (const user of users) this.#noticed.delete(user);
     }
     this.#parts.tell({ name: 'identity.changed', data: { jid, at } });
-    // After an absence there may be many: the next message makes the session.
+    // There may be many notices after an absence. The next message creates the session.
     if (!attrs['offline'] && !isReplacedSince(arrived)) await sock.assertSessions([jid], true).catch(() => undefined);
   }
 }
@@ -210,7 +210,10 @@ type PreKeySock = Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'upl
 const isNotice = (node: BinaryNode): boolean =>
   node.attrs['type'] === 'encrypt' && node.attrs['from'] === S_WHATSAPP_NET && getBinaryNodeChild(node, 'count') !== undefined;
 
-/** Asks how many keys are left. A notice may be old: it is repeated when its acknowledgement was lost, and others come while keys are on their way. */
+/**
+ * Queries the number of remaining keys. A notice may be outdated: it is repeated after a lost acknowledgement, and more arrive while keys
+ * are uploaded.
+ */
 const countOf = async (sock: PreKeySock): Promise<number> => {
   const answer = await sock.query({
     tag: 'iq',

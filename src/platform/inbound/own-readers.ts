@@ -20,7 +20,7 @@ import type { Handlers } from './durable-inbox.ts';
 
 interface Readers {
   readonly tell: (event: BaileysEvent) => void;
-  /** Called with the id of a message that the library does not get, when its content is known. */
+  /** Takes the id of a message that the library does not get, when its content is known. */
   readonly read: (messageId: string) => void;
 }
 
@@ -51,7 +51,7 @@ const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageA
 // does not know the node. It is acknowledged, so that the platform does not repeat it at each login, and dropped: no call of the interface
 // shows it.
 
-/** A failed acknowledgement is left alone: the connection has ended, and the platform repeats the node. */
+/** A failed acknowledgement needs no retry. The connection has ended, and the platform repeats the node. */
 const acknowledgeStatuses = ({ ws, sendMessageAck }: Pick<WASocket, 'ws' | 'sendMessageAck'>): void => {
   ws.on('CB:status', (node: BinaryNode) => void sendMessageAck(node).catch(() => undefined));
 };
@@ -84,7 +84,7 @@ const withDeviceNotices = (handlers: Handlers, sock: DeviceSock): Handlers => ({
   },
 });
 
-// Privacy tokens that come with the messages of contacts. The library stores those of notifications alone (WhiskeySockets/Baileys 2752).
+// Privacy tokens that arrive with the messages of contacts. The library stores only tokens in notifications (WhiskeySockets/Baileys 2752).
 
 type TokenSock = Pick<WASocket, 'authState' | 'signalRepository'>;
 
@@ -181,7 +181,7 @@ interface Seen {
   readonly t: string | undefined;
 }
 
-/** Confirmations are gathered by post; a single one names its reader itself. */
+/** Confirmations are grouped by post. A single confirmation names its reader. */
 const seenIn = (node: BinaryNode): readonly Seen[] => {
   const { id, participant, type, t } = node.attrs;
   const gathered = getBinaryNodeChildren(node, 'participants').flatMap((list) =>
@@ -205,7 +205,7 @@ const receiptOf = ({ messageId, jid, type, t }: Seen): Receipts['data'] => {
   return [{ key: { remoteJid: statusJid, id: messageId, fromMe: true }, receipt: { userJid: bare(jid), ...time } }];
 };
 
-/** Null when the receipt is of something else. */
+/** Null if the receipt is not about a post. */
 const statusReceipts = (node: BinaryNode): Receipts | null => {
   if (node.attrs['from'] !== statusJid) return null;
   const data = seenIn(node).flatMap(receiptOf);

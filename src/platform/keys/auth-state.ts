@@ -227,13 +227,13 @@ class SessionKeys {
     await this.writer.flush();
   }
 
-  /** With one query; null for what does not exist. */
+  /** Reads the keys with one query. The value of a key that does not exist is null. */
   async fetch(type: KeyType, ids: readonly string[], when?: 'now'): Promise<ReadonlyMap<string, unknown>> {
     const read = () => this.#vault.keys(this.#instance, type, ids);
     const found = await (when === 'now' ? read() : this.#storageRetry.wait('keys', read));
     const values = new Map<string, unknown>();
     for (const id of ids) {
-      // Set while the query was under way: what was read is old.
+      // The value was set while the query ran, so that the value from the query is outdated.
       const newer = this.peek(type, id);
       values.set(id, newer === undefined ? this.#read(type, id, found.get(id)) : newer);
     }

@@ -10,7 +10,7 @@ export const finishedType = 'inbound-finished';
 
 /** A page as it is stored. The pages form a ring: only the newest is written, so that a message costs the write of a small row. */
 export interface Page {
-  /** Counts up; the page with the largest number is the one that is being written. */
+  /** An increasing page number. Names are written to the page with the largest number. */
   readonly at: number;
   /** The time of the start, in Unix milliseconds. */
   readonly begun: number;
@@ -19,7 +19,7 @@ export interface Page {
 
 /** A finished stanza writes its page, so pages are small: 200 bytes on average. */
 const pageSize = 16;
-/** 4,096 names: what arrives in five seconds at most. A connection that loses acknowledgements for longer is ended. */
+/** 4,096 names, which arrive in five seconds at most. A connection that loses acknowledgements for longer is ended. */
 const pageCount = 256;
 /**
  * Milliseconds. A page that is older is dropped when a new one begins: names were added since, so the platform was there and would have repeated what
@@ -37,7 +37,7 @@ export class FinishedNames {
   readonly #opened = new Map<number, MemoryPage>();
   /** The names of all opened pages. A name is in one page only. */
   readonly #names = new Set<string>();
-  /** Stored pages, as sets only when the first stanza asks: a login does not wait for thousands of names. */
+  /** Stored pages. They become sets when the first stanza asks, so that a login does not wait for thousands of names. */
   #unopened: readonly Page[] = [];
   /** Numbers of pages that were changed or dropped since the last `save`. */
   readonly #changed = new Set<number>();
@@ -88,7 +88,7 @@ export class FinishedNames {
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
-    // Dropped before the new page is changed: a dropped page and the new one in its place are put in this order.
+    // The old page is dropped before the new page is changed, so that both changes are stored in this order.
     for (const [at, { begun }] of this.#opened) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
     this.#opened.set(this.#at, next);
     return next;

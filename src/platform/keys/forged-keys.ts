@@ -37,7 +37,7 @@ export class ForgedKeyNotes implements KeyJudge {
 
 // Keys of the shared state that this device lacks. The library sets such collections aside, and never asks the phone.
 
-/** Returns the store. `missing` is called with each key of the shared state that is asked for in vain. */
+/** Returns the store. `missing` is called with each key of the shared state that the store lacks. */
 export const watchSharedKeys = (keys: SignalKeyStore, missing: (id: string) => void): SignalKeyStore => ({
   ...keys,
   async get(type, ids) {

@@ -21,7 +21,7 @@ export interface GroupKeysParts {
   directory(): Directory;
   /** The account is a member of this group, as far as is known. */
   isMember(groupId: string): boolean;
-  /** Work that nobody waits for failed. */
+  /** Reports that work in the background failed. */
   stumbled(where: string, error: unknown): void;
 }
 
@@ -52,7 +52,7 @@ export class GroupKeys {
   readonly #running = new Set<Promise<void>>();
   /** True if the storage was away until the connection ended. Notifications are then acknowledged by the next connection. */
   #failed = false;
-  /** Groups whose own key waits for the lock to be made anew. */
+  /** Groups whose own key waits for the lock, under which a new key is made. */
   readonly #renewing = new Map<string, Promise<void>>();
   /** Whole groups that are compared next. */
   #compared = new Map<string, Group>();
@@ -63,7 +63,7 @@ export class GroupKeys {
     this.#parts = parts;
   }
 
-  /** Called with every entry about a group, in order with the messages of the group. */
+  /** Takes every entry about a group, in order with the messages of the group. */
   apply(groupId: string, entry: Entry): void {
     if (entry.kind === 'group') return this.#compare(entry.group);
     if (entry.kind !== 'news' || entry.news.type !== 'groups') return;
@@ -103,7 +103,7 @@ export class GroupKeys {
     return renewed.done;
   }
 
-  /** Resolves when everything is set that followed from entries so far; rejects when the storage was away until the connection ended. */
+  /** Resolves when all changes that follow from earlier entries are set. Rejects if storage was unavailable until the connection ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
     if (this.#failed) throw new Error('the keys of a group could not be changed');
@@ -150,7 +150,7 @@ export class GroupKeys {
     await this.#delete(memoryType, unlessBack([group]));
   }
 
-  /** `find`: asked before each piece. What it names is not found again. */
+  /** `find`: called before each piece. It does not find a named key again. */
   async #delete(type: string, find: () => readonly string[]): Promise<void> {
     const deleted = new Set<string>();
     for (;;) {
@@ -163,7 +163,7 @@ export class GroupKeys {
     }
   }
 
-  /** A member who left while the account was away still has the own key: its device is in the map, and it is no member. */
+  /** A member who left while the account was offline still has the own key. Its device is in the map, but it is not a member. */
   #compare(group: Group): void {
     this.#compared.set(group.id, group);
     if (this.#comparing) return;

@@ -6,7 +6,7 @@ import { decodeKey } from './key-codec.ts';
 /** The library's key type. The library sets the whole map with each send, and only adds to it. */
 export const memoryType = 'sender-key-memory';
 
-/** Devices by address, such as `123:4@lid`. The library adds to the maps that it was given, so nobody else may change one in place. */
+/** Devices by address, such as `123:4@lid`. The library adds to the maps that it received, so that no other code may change a map in place. */
 export type DeviceMap = Readonly<Record<string, boolean>>;
 
 /** The maps to read: maps of the named groups, or maps in which one of these people has a device (numbers and LIDs, without a server). */
@@ -17,7 +17,7 @@ interface MapSource {
   readonly instance: string;
   /** Returns a map from memory; undefined if only the vault has it. */
   peek(group: string): DeviceMap | null | undefined;
-  /** Resolves when the vault has everything that was set before. */
+  /** Resolves when the vault has stored all earlier changes. */
   flush(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const readNamed = async (groups: readonly string[], { vault, instance, peek }: M
   );
 };
 
-/** Reads all maps, which may be megabytes. Only those that name somebody as a text are parsed. */
+/** Reads all maps, which may be megabytes. Only maps whose text contains one of the addresses are parsed. */
 const readNaming = async (people: ReadonlySet<string>, source: MapSource): Promise<ReadonlyMap<string, DeviceMap>> => {
   // A map that was set last may be in memory alone.
   await source.flush();

@@ -18,10 +18,10 @@ interface InboundOptions {
   readonly epoch: number;
   readonly log: Log;
   readonly writer: Pick<KeyWriter, 'put' | 'finish' | 'flush'>;
-  /** The last run of this session did not end in order: a message in the log may be why. */
+  /** True if the last run of this session ended uncleanly. A message in the log may be the cause. */
   readonly suspicious: boolean;
   now(): number;
-  /** The log cannot go on: the session has to be closed. */
+  /** Reports that the log failed for good, so that the session must be closed. */
   failed(error: unknown): void;
 }
 
@@ -95,7 +95,7 @@ export class InboundLog {
   readonly #finished: FinishedNames;
   /** Unfinished messages, by the hash of their ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
-  /** The library is done with them; what they led to may not be stored yet. */
+  /** Messages that the library has handled. Their entries may not be stored yet. */
   #finishing: Finishing[] = [];
   /** Numbers of suspicious messages that were not handed over since, and whose try is not counted yet. */
   #untried: number[] = [];
@@ -122,7 +122,7 @@ export class InboundLog {
     const wanted = new Set<string>();
     let unreadable = 0;
     for (const { seq, stanza, tries } of stanzas) {
-      // One that nobody can read must not keep the session closed.
+      // A damaged row must not keep the session closed.
       const node = await decodeStanza(stanza).catch(() => null);
       if (node === null) {
         unreadable += 1;
@@ -143,7 +143,7 @@ export class InboundLog {
     return this.#plaintexts.get(hash);
   }
 
-  /** Called with the changes of the step that decrypted it, so that both are stored in one transaction. */
+  /** Takes the changes of the step that decrypted the message, so that both are stored in one transaction. */
   remember(hash: string, plain: Uint8Array): void {
     this.#plaintexts.set(hash, plain);
     this.#options.writer.put(plainType, hash, plain);
@@ -158,7 +158,7 @@ export class InboundLog {
     return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
   }
 
-  /** A message arrived. Returns null for the repetition of one that is in the log, and `finished` for that of one that was finished. */
+  /** Logs an arriving message. Returns null for a repetition of a message in the log, and `finished` for a repetition of a finished message. */
   arrive(node: BinaryNode): Unlogged | 'finished' | null {
     const name = nameOf(node);
     if (this.#names.has(name)) return null;
@@ -168,7 +168,7 @@ export class InboundLog {
     return { node, name, encoded };
   }
 
-  /** A stanza that is no message was handled, and what it led to is stored. */
+  /** Notes that a stanza without a message was handled, and that its entries are stored. */
   isFinished(node: BinaryNode): boolean {
     return this.#finished.has(nameOf(node));
   }
@@ -184,12 +184,12 @@ export class InboundLog {
     this.#names.delete(name);
   }
 
-  /** The connection ended: what waits for a storage that is away rejects. */
+  /** Ends the log with its connection. Writes that wait for storage reject. */
   giveUpWaiting(): void {
     this.#storageRetry.giveUp();
   }
 
-  /** Resolves when the messages are in the log; waits for a storage that is away. Rejects when they never will be. */
+  /** Resolves when the messages are in the log. Waits while storage is unavailable. Rejects if they will never be stored. */
   async append(messages: readonly Unlogged[]): Promise<readonly Logged[]> {
     const { vault, instance, epoch } = this.#options;
     const rows = messages.map(({ encoded }) => ({ seq: (this.#lastSeq += 1), stanza: encoded }));
@@ -223,7 +223,7 @@ export class InboundLog {
     }
     if (seqs.length > 0) await this.#storageRetry.wait('stanzas', () => vault.tried(instance, epoch, seqs));
     if (message.tries + 1 < mostTries) return;
-    // The last try: whether it succeeds or the message is set aside after it, a repetition is only confirmed, and not logged anew.
+    // The last try. Afterwards a repetition is only acknowledged and not logged, whether the try succeeds or not.
     this.rememberFinished([message.node]);
     await writer.flush();
   }

@@ -12,20 +12,20 @@ interface KeyWriterOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  /** Called when a value is written, so once for many changes of a key. */
+  /** Called when a value is written, which is once for several changes of a key. */
   encode(type: string, id: string, value: unknown): string;
   credentials(): string;
-  /** Called once. Nothing is written any more: another node owns the instance, or the write failed for a reason that trying again does not mend. */
+  /** Called once when writing has ended for good: another node owns the instance, or a retry would not help. */
   onLost(error: unknown): void;
 }
 
 export interface KeyWriter {
-  /** `null` removes the key. `fresh`: it must be stored before it is used, see `isFresh`. */
+  /** `null` removes the key. `fresh`: the key must be stored before it is used (see `isFresh`). */
   put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
   /** Numbers of messages that leave the inbound log, in the transaction of the changes put before or in a later one. */
   finish(stanzas: readonly number[]): void;
-  /** The value that waits for this key (null: it is removed), or undefined when nothing waits. */
+  /** Returns the waiting value of this key (null if the key is removed), or undefined if no change waits. */
   peek(type: string, id: string): unknown;
   /** A change of this key that was put as `fresh` is not stored yet. */
   isFresh(type: string, id: string): boolean;
@@ -34,9 +34,9 @@ export interface KeyWriter {
   readonly stored: number;
   /** True if no write waits or runs. */
   readonly idle: boolean;
-  /** Resolves when everything put before is stored. Rejects when it never will be (`onLost`). */
+  /** Resolves when all earlier changes are stored. Rejects if they will never be stored (`onLost`). */
   flush(): Promise<void>;
-  /** The session is over: what is put from now on is dropped. */
+  /** Ends the writer with its session. Later changes are dropped. */
   retire(): void;
 }
 
@@ -101,7 +101,7 @@ const createGather = () => {
 
 class VaultWriter implements KeyWriter {
   readonly #options: KeyWriterOptions;
-  /** Never given up, also after the session ended: what it did to its keys has to be stored. */
+  /** Retries without a limit, also after the end of the session, because the changes of its keys must be stored. */
   readonly #storageRetry: StorageRetry;
   readonly #waiters = createWaiters();
   readonly #gather = createGather();

@@ -7,7 +7,10 @@ import type { KeyWriter } from './key-writer.ts';
 export const patchType = 'gateway-patch';
 
 export interface PatchNotes {
-  /** Resolves when the note is stored. What it answers with takes the note away; call it after what the patch changed was given to the recorder. */
+  /**
+   * Resolves when the note is stored, with a function that removes the note. Call this function after the changes of the patch were given
+   * to the recorder.
+   */
   begin(collection: string): Promise<() => void>;
   /** Collections with a note. */
   readonly open: readonly string[];
@@ -15,7 +18,7 @@ export interface PatchNotes {
   settled(collection: string): void;
 }
 
-/** `afterStored`: runs work when everything that was given to the recorder before is stored. */
+/** `afterStored`: runs work when all entries given to the recorder before are stored. */
 export class StoredPatchNotes implements PatchNotes {
   readonly #writer: () => KeyWriter;
   readonly #afterStored: (work: () => void) => void;

@@ -73,7 +73,7 @@ interface StoredSession {
   readonly indexInfo: { readonly used: number; readonly closed: number };
 }
 
-/** The library's record for an address: its sessions, of which at most one is open. */
+/** The library's record of an address. At most one of its sessions is open. */
 interface StoredRecord {
   readonly _sessions: Readonly<Record<string, StoredSession>>;
 }
@@ -82,7 +82,7 @@ const open = -1;
 
 const isRecord = (value: unknown): value is StoredRecord => typeof value === 'object' && value !== null && '_sessions' in value;
 
-/** `moved` with the sessions of `there` behind it, which can still be read and are not written in any more; of one that both know the newer. */
+/** Returns `moved` with the sessions of `there` appended for reading only. Of a session in both, the newer state is kept. */
 const mergeRecords = (moved: unknown, there: unknown, now: number): unknown => {
   if (!isRecord(moved) || !isRecord(there)) return moved;
   const sessions: Record<string, StoredSession> = { ...moved._sessions };
@@ -99,7 +99,7 @@ const mergeRecords = (moved: unknown, there: unknown, now: number): unknown => {
 
 /** One encryption or decryption. */
 export interface Step {
-  /** It made keys with which the contact encrypts its answers: they must be stored before a frame announces them. */
+  /** True if the step made keys with which the contact encrypts its answers. They must be stored before a frame announces them. */
   readonly fresh: boolean;
   /** Keys that it changed. */
   readonly touched: [type: string, id: string][];
@@ -119,7 +119,7 @@ export interface RatchetHost {
 export const plainType = 'inbound-plain';
 export const hashOf = (content: Uint8Array | string): string => hash('sha256', content, 'base64url');
 
-/** Types that belong to no step: they are stored at once. */
+/** Types outside of all steps. Their changes are stored at once. */
 const outsideSteps: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 
 /** The fields of a session record, as libsignal stores it, that this module reads. */
@@ -157,32 +157,39 @@ class RatchetSteps {
   #last: Promise<unknown> = Promise.resolve();
   #changes: Record<string, Record<string, unknown>> | null = null;
   /** Addresses whose known identity key was replaced in this step. */
-  #replaced: string[] = [];
-  /** While true, sessions that are set are merged with those that are there. */
-  #joining = false;
-  readonly keys: SignalKeyStoreWithTransaction;
-
-  constructor(host: RatchetHost, identityReplaced: (address: string) => void) {
-    this.#host = host;
-    this.#identityReplaced = identityReplaced;
-    const get: RatchetHost['get'] = (type, ids) => this.#get(type, ids);
-    this.keys = {
-      // The library types the result by the type's name; the names go through unchanged.
-      get: get as SignalKeyStoreWithTransaction['get'],
-      set: async (data) => {
-        if (data['identity-key']) this.#replaced.push(...(await replacedIn(data, get)));
-        for (const [type, values = {}] of Object.entries(data))
-          this.#set(type, this.#joining && type === 'session' ? await this.#joined(values) : values);
-      },
-      transaction: (work) => work(),
-      isInTransaction: () => this.#changes !== null,
-    };
-  }
-
-  run<T>(step: Step, work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(async () => {
-      const mine = (this.#changes = {});
-      this.#replaced = [];
+  let replaced: string[] = [];
+  /** While this is true, new sessions are merged with the existing ones. */
+  let joining = false;
+  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
+    const changed = changes?.[type];
+    if (changed === undefined) return host.get(type, ids);
+    const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
+    const others = ids.filter((id) => !(id in changed));
+    return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
+  };
+  const set = (type: string, values: Record<string, unknown>): void => {
+    if (changes === null || outsideSteps.has(type)) host.set({ [type]: values } as SignalDataSet);
+    else changes[type] = { ...changes[type], ...values };
+  };
+  const joined = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const there = await get('session', Object.keys(values));
+    const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
+    return Object.fromEntries(entries);
+  };
+  const keys: SignalKeyStoreWithTransaction = {
+    // The library types the result by the type's name; the names go through unchanged.
+    get: get as SignalKeyStoreWithTransaction['get'],
+    async set(data) {
+      if (data['identity-key']) replaced.push(...(await replacedIn(data, get)));
+      for (const [type, values = {}] of Object.entries(data)) set(type, joining && type === 'session' ? await joined(values) : values);
+    },
+    transaction: (work) => work(),
+    isInTransaction: () => changes !== null,
+  };
+  const run = <T>(step: Step, work: () => Promise<T>): Promise<T> => {
+    const result = last.then(async () => {
+      const mine = (changes = {});
+      replaced = [];
       try {
         const value = await work();
         this.#host.set(mine, step);
@@ -257,7 +264,7 @@ export const ratchetsOf =
       return result;
     };
 
-    /** A device with forged keys gets no session and no message; the other devices of a message do. */
+    /** A device with forged keys gets no session and no message. The other devices of the message are served. */
     const withKeys: typeof inner.injectE2ESession = async (options) => {
       try {
         await alone(true, () => inner.injectE2ESession(options));

@@ -22,7 +22,7 @@ const longestMs = 30 * day;
 const markMs = day;
 /** Keys that count as being on the platform in addition to those that it says it has: one upload. */
 const margin = 50;
-/** Ids of uploads that are remembered: what the platform has after a refill, and the margin. */
+/** The number of remembered upload ids: the platform's stock after a refill, and a margin. */
 const remembered = 450;
 /** Keys that one write deletes. */
 const mostAtOnce = 500;
@@ -91,7 +91,7 @@ export class SpentKeys {
     this.#parts = parts;
   }
 
-  /** Notes what the platform has, and deletes keys that left it long ago. Waits for storage that is away. */
+  /** Notes the number of keys at the platform, and deletes keys that left it long ago. Waits while storage is unavailable. */
   async counted(count: number): Promise<void> {
     const { note, expired } = afterCount(await this.#read(), count, this.#parts.now());
     if (expired !== null) await this.#delete(expired);
@@ -103,7 +103,7 @@ export class SpentKeys {
   }
 
   async #read(): Promise<SpentNote> {
-    // The store takes any type of key; the library's types do not name this one.
+    // The store accepts any type of key, but the library's types do not name this one.
     const found = await this.#parts.auth.state.keys.get(spentType as 'tctoken', [noteId]);
     return (found[noteId] as SpentNote | undefined) ?? emptyNote;
   }

@@ -113,7 +113,7 @@ export class Runs {
     this.#put = put;
   }
 
-  /** Called before each message leaves. True when this call put the note, which must be stored before any message leaves. */
+  /** Takes each message before it leaves. Returns true if this call wrote the note, which must be stored before any message leaves. */
   begin(): boolean {
     if (this.#open) return false;
     this.#open = true;

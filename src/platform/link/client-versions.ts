@@ -10,7 +10,7 @@ import type { Log, SettingStore, Time } from '#actors/ports.ts';
 
 // Reads the version of today's web client out of the platform's own pages.
 
-/** The third part of a version; the first two have been 2 and 3000 for years. */
+/** The third part of a version. The first two parts have been 2 and 3000 for years. */
 type Revision = number;
 
 /** A browser's usual answer to "which program are you". The pages answer other programs with 400. */
@@ -32,7 +32,7 @@ const pages: readonly { readonly path: string; readonly headers: Readonly<Record
   },
 ];
 
-/** With or without escaped quotes. */
+/** The pattern of a version in the page, with or without escaped quotes. */
 const pattern = /\\?"client_revision\\?"\s*:\s*(\d{6,12})\b/;
 
 const read = async (base: URL, { path, headers }: (typeof pages)[number], dispatcher: Dispatcher, ms: number): Promise<Revision> => {
@@ -78,7 +78,7 @@ interface Memory {
 }
 
 interface ClientVersionsInput {
-  /** Set by the operator, and never changed here; null: looked up. */
+  /** The version that the operator set. It never changes. Null if versions are looked up. */
   readonly fixed: string | null;
   readonly settings: Pick<SettingStore, 'get' | 'set'>;
   /** Rejects with a sentence. */
@@ -89,7 +89,7 @@ interface ClientVersionsInput {
 }
 
 export interface ClientVersions {
-  /** Resolves with the version for a new connection; waits some seconds for the very first look-up. Never rejects. */
+  /** Resolves with the version for a new connection. Waits some seconds for the very first look-up. Never rejects. */
   next(): Promise<WAVersion>;
   /** The platform refused a connection with this version. */
   refused(version: WAVersion): void;
@@ -98,14 +98,14 @@ export interface ClientVersions {
   /** A connection with this version may be too old to be linked. */
   doubted(): void;
   view(): ClientVersionView;
-  /** Reads what is kept, then looks up in the background. */
+  /** Reads the stored version, then looks up the current one in the background. */
   start(): Promise<void>;
   close(): void;
 }
 
 const key = 'client_version';
 const nothing: Memory = { found: 0, good: 0, checkedAt: 0 };
-/** Milliseconds between two look-ups at least, whatever is refused meanwhile. */
+/** The least time between two look-ups, even if the platform refuses versions. In milliseconds. */
 const pauseMs = 10_000;
 /** Milliseconds for which the first connection of a new server waits. */
 const firstMs = 5_000;
@@ -185,7 +185,10 @@ class KeptVersions implements ClientVersions {
     this.#input.time.clearTimeout(this.#timer);
   }
 
-  /** The newest one that was not refused. If all were, the one that was looked up is tried again: a 405 is not always about the version. */
+  /**
+   * Returns the newest version that was not refused. If all were refused, the looked-up version is tried again, because a 405 may have
+   * another cause.
+   */
   #current(): WAVersion {
     const { fixed } = this.#input;
     if (fixed !== null) return fixed.split('.').map(Number) as WAVersion;
@@ -245,7 +248,7 @@ class KeptVersions implements ClientVersions {
   }
 }
 
-/** For a platform that is opened without a look-up. */
+/** Returns a fixed version, for a platform without a look-up. */
 export const builtInVersion: ClientVersions = {
   next: async () => compiled,
   refused: () => undefined,

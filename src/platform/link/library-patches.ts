@@ -15,7 +15,7 @@ const usualMost = 128 * 1024 * 1024;
 let most = usualMost;
 let isInflationBounded = false;
 
-/** The bound is put in place once per process; later calls change it. */
+/** The patch is applied once per process. Later calls change only the bound. */
 export const boundInflation = (mostBytes = usualMost): void => {
   most = mostBytes;
   if (isInflationBounded) return;
@@ -36,7 +36,7 @@ export const boundInflation = (mostBytes = usualMost): void => {
 
 let areKeysObjects = false;
 
-/** Hands keys that are bytes to Node as key objects. Once per process; later calls do nothing. */
+/** Gives keys of bytes to Node as key objects. Applied once per process. */
 export const passKeysAsObjects = (): void => {
   if (areKeysObjects) return;
   areKeysObjects = true;
@@ -63,7 +63,7 @@ export const repairStanzaWords = (): void => {
 
 let areSenderKeysRepaired = false;
 
-/** Once per process; later calls do nothing. */
+/** Applied once per process. */
 export const repairSenderKeys = (): void => {
   if (areSenderKeysRepaired) return;
   areSenderKeysRepaired = true;
@@ -99,7 +99,7 @@ const receiving = 2;
 
 let areChainsBounded = false;
 
-/** Once per process; later calls do nothing. */
+/** Applied once per process. */
 export const boundSessionChains = (): void => {
   if (areChainsBounded) return;
   areChainsBounded = true;
@@ -135,7 +135,7 @@ interface CipherLibrary {
 
 let areTrialsRepaired = false;
 
-/** Once per process; later calls do nothing. */
+/** Applied once per process. */
 export const repairSessionTrials = (): void => {
   if (areTrialsRepaired) return;
   areTrialsRepaired = true;
@@ -161,12 +161,12 @@ export const repairSessionTrials = (): void => {
   };
 };
 
-// libsignal prints session objects with private keys through the console. Its output is dropped by what it says and by what it carries;
-// everybody else's passes.
+// libsignal prints session objects with private keys through the console. Its output is recognised by text and values, and dropped. Other
+// output passes.
 
 const levels = ['log', 'info', 'warn', 'error', 'debug'] as const;
 
-/** The beginnings of everything that libsignal 6.0.0 prints. */
+/** The first words of all texts that libsignal 6.0.0 prints. */
 const sentences = [
   'V1 session storage migration error',
   'Migrating session to:',
@@ -195,7 +195,7 @@ const isLibsignal = (args: readonly unknown[]): boolean => {
 
 let quiet = false;
 
-/** Once per process; later calls do nothing. */
+/** Applied once per process. */
 export const quietConsole = (target: Record<(typeof levels)[number], (...args: unknown[]) => void> = console): void => {
   if (target === console && quiet) return;
   if (target === console) quiet = true;

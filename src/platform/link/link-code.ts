@@ -80,7 +80,7 @@ const bytesOf = (parent: BinaryNode | undefined, tag: string, length?: number): 
 const request = (jid: string, stage: string, more: BinaryNode['attrs'], content: BinaryNode[]): BinaryNode =>
   node('iq', [node('link_code_companion_reg', content, { jid, stage, ...more })], { to: platform, type: 'set', xmlns: 'md' });
 
-/** The key that the code gives, in front of what it encrypts: salt (32 bytes), initialisation vector (16), key (32). */
+/** The key from the code, in front of the bytes that it encrypts: salt (32 bytes), initialisation vector (16), key (32). */
 const wrap = async (code: string, key: Uint8Array): Promise<Buffer> => {
   const [salt, iv] = [randomBytes(32), randomBytes(16)];
   return Buffer.concat([salt, iv, aesEncryptCTR(key, await derivePairingCodeKey(code, salt), iv)]);
@@ -159,13 +159,13 @@ export class LinkCode {
 
 // Reasons why the platform makes no pairing code, or links no device with one.
 
-/** The code of an `<error>` in the answer to a request; the library keeps it as `data`. */
+/** Returns the code of an `<error>` in the answer to a request. The library keeps the element as `data`. */
 const codeOf = (error: unknown): number | null => {
   const code = (error as { readonly data?: unknown } | null)?.data;
   return typeof code === 'number' && Number.isFinite(code) ? code : null;
 };
 
-/** `device`: what the refused request said about the device; absent for the last step of a pairing. */
+/** `device`: the device facts in the refused request. Absent for the last step of a pairing. */
 export const codeRefusal = (error: unknown, device?: Companion): Close => {
   const code = codeOf(error);
   if (code === null) return closeOf(error);

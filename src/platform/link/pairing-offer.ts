@@ -17,7 +17,7 @@ import { browserOf, codeRefusal, companionOf, deviceTypeOf, LinkCode, platform, 
 import { PasskeyPairing } from './passkey.ts';
 
 interface PairingOfferInput {
-  /** With a number, a code is made for it; without one, QR texts. */
+  /** With a number, a pairing code is made for it. Without a number, QR texts are shown. */
   readonly open: OpenOptions;
   /** Milliseconds: for the platform's answer to a request, for all QR texts together, for all codes together. */
   readonly deadlines: { readonly login: number; readonly pairingQr: number; readonly pairingCode: number };
@@ -69,7 +69,7 @@ export class PairingOffer {
   /** The platform is ready to link a device. */
   #ready = false;
   #requesting = false;
-  /** A phone has used what was on offer. */
+  /** Notes that a phone has used the offer. */
   #used = false;
   /** The secret is shared with a phone, and must not change any more. */
   #finished = false;
@@ -88,7 +88,7 @@ export class PairingOffer {
     });
   }
 
-  /** The platform is ready: the references have arrived. */
+  /** Takes the references of the platform and starts the offer. */
   begin(): void {
     if (this.#ended) return;
     this.#ready = true;
@@ -96,7 +96,7 @@ export class PairingOffer {
     this.#show(0);
   }
 
-  /** Offers a code for this number from now on; asked for again, another code. */
+  /** Offers a pairing code for this number from now on. A second call offers another code. */
   change(phone: string): void {
     if (this.#ended) return;
     clearTimeout(this.#next);
@@ -132,7 +132,7 @@ export class PairingOffer {
     return this.#input.auth.state.creds;
   }
 
-  /** The library would go on by a time of its own, and end the connection after the last text whatever is offered then. */
+  /** The library would use its own interval, and would end the connection after the last text even if a code is offered. */
   #show(n: number): void {
     clearTimeout(this.#next);
     if (n >= this.#refs.length) return this.#input.fail(this.#ranOut());

@@ -25,7 +25,7 @@ interface PasskeyInput {
   fail(reason: string): void;
 }
 
-/** For so many milliseconds a proof of the hand-off counts (whatsmeow, `passkeyHandoffKey.Valid`). */
+/** Validity of the proof of the hand-off (whatsmeow, `passkeyHandoffKey.Valid`). In milliseconds. */
 const handoffMs = 5 * 60_000;
 
 /** The state between the prologue and the pairing request. */
@@ -74,7 +74,7 @@ export class PasskeyPairing {
     this.#input = input;
   }
 
-  /** The platform asks for an assertion. A repeated request begins anew, until a prologue was sent. */
+  /** Takes the platform's request for an assertion. A repeated request restarts the steps until a prologue was sent. */
   requested(stanza: BinaryNode): void {
     this.#step('the platform asked for a passkey, and did not say for which', async () => {
       if (this.#exchange !== null) return;
@@ -120,7 +120,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Asks to be linked: the owner saw the same code on the phone, or the hand-off was proven. */
+  /** Requests the link after the owner saw the same code on the phone, or after the hand-off was proven. */
   confirm(): void {
     this.#step('the platform did not link the device after the passkey', async () => {
       const exchange = this.#exchange;
@@ -188,7 +188,7 @@ const isOrigin = (origin: unknown): boolean => {
   return url?.protocol === 'https:' && url.port === '' && (url.hostname === 'whatsapp.com' || url.hostname.endsWith('.whatsapp.com'));
 };
 
-/** Returns what is wrong with an assertion, in words, or null. Nothing wrong leaves for the platform, where it may cost the account. */
+/** Returns the fault of an assertion as a sentence, or null. A faulty assertion is never sent, because the platform may punish the account. */
 export const problemOf = (assertion: PasskeyAssertion, options: PasskeyOptions): string | null => {
   const { clientDataJSON, authenticatorData } = assertion.response;
   let data: { readonly type?: unknown; readonly challenge?: unknown; readonly origin?: unknown };

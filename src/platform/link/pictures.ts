@@ -12,9 +12,9 @@ import { answerOf } from '../wire/outcomes.ts';
 
 /** Milliseconds. */
 export interface PictureDelays {
-  /** After the login, so that the backlog comes first. */
+  /** Milliseconds after the login, so that the backlog comes first. */
   readonly login: number;
-  /** Between the look-ups of two sessions. */
+  /** Milliseconds between the look-ups of two sessions. */
   readonly between: number;
 }
 
@@ -45,7 +45,7 @@ interface OwnPictureInput {
   readonly pace: PicturePace;
   /** Own addresses without device. */
   me(): { readonly pn: string; readonly lid: string };
-  /** The picture of somebody else, or of a group, changed. */
+  /** Reports that the picture of another person or of a group changed. */
   changed(id: string): void;
   /** '' when there is no picture, or none that a linked device may see. */
   found(url: string): void;
@@ -65,7 +65,7 @@ export class OwnPicture {
     this.#ask(this.#input.pace.login);
   }
 
-  /** Looks again when the platform says that the own picture was changed or removed; reports changes of other pictures. */
+  /** Looks the own picture up again when the platform reports its change or removal. Reports changes of other pictures. */
   observe(event: BaileysEvent): void {
     if (event.name !== 'contacts.update') return;
     const { pn, lid } = this.#input.me();
@@ -99,7 +99,7 @@ export class OwnPicture {
 
 // Small pictures of the accounts, for lists of sessions: each is fetched once, through the proxy of its session, and kept in memory.
 
-/** Milliseconds for a picture, and bytes of it; the platform's own are a tenth of that. */
+/** Bounds of a picture: the time in milliseconds, and the bytes. The platform's pictures have a tenth of these bytes. */
 const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 
@@ -121,7 +121,7 @@ const fetched = async (url: string, { dispatcher, silenceMs }: PictureWay['downl
   return Buffer.concat(chunks);
 };
 
-/** Signatures in the address change with each look-up; the path names the picture. */
+/** The signature in the address changes with each look-up. The path identifies the picture. */
 const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
 
 export class SmallPictures {
@@ -149,7 +149,7 @@ export class SmallPictures {
     this.#bytes -= old.jpeg.length;
   }
 
-  /** The account has this picture, or none (''). Fetches it unless it is kept; one that could not be fetched is tried again at the next login. Never rejects. */
+  /** Sets the account's picture ('' for none) and fetches it unless it is in memory. A failed fetch is retried at the next login. Never rejects. */
   async add(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
     const name = nameOf(url);
     if (name === '') return this.forget(instance);

@@ -61,8 +61,8 @@ const numberOf = (stanza: BinaryNode): string =>
   userOf(getBinaryNodeChild(getBinaryNodeChild(stanza, 'pair-success'), 'device')?.attrs['jid'] ?? '');
 
 /**
- * Answers a pairing with an account that is not allowed as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library, which would sign
- * whatever comes, sees only the others. Throws when the library does not listen as it did.
+ * Refuses a pairing with a forbidden account as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library would sign every
+ * pairing, and sees only the allowed ones. Throws if the library's listener is not the expected one.
  */
 export const refuseAccounts = (
   sock: Pick<WASocket, 'ws' | 'sendNode'>,
@@ -86,15 +86,15 @@ export const refuseAccounts = (
 };
 
 /**
- * Changes of the privacy settings on the phone or by another device: the library, which keeps the settings for read receipts, does not
- * notice them.
+ * Follows changes of the privacy settings by the phone or another device. The library uses its copy for read receipts and does not follow
+ * these changes.
  */
 export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void): void => {
   sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));
 };
 
-// The people whom the account blocks, as the platform lists them at the login. The library asks for the list and drops the answer. A new
-// device gets its chats after the login, with the history of the phone: the list is reported once more behind it.
+// Reports the blocked people from the platform's list at the login. The library queries the list and drops the answer. A new device gets
+// its chats after the login, with the phone's history, so that the list is reported again afterwards.
 
 export interface BlockedPeople {
   /** Follows changes of the list, and reports the list again behind each part of the history. */
@@ -122,8 +122,8 @@ export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEv
   };
 };
 
-// After how many seconds the messages of each chat of two people disappear: read once when a connection begins, and followed from then on.
-// Groups have theirs in the cache of groups.
+// The disappearing times of chats between two people, in seconds. They are read once when a connection begins, and then follow changes. The
+// cache of groups has the times of groups.
 
 const patchesIn = (entry: Entry): readonly ChatPatch[] => {
   if (entry.kind === 'chat' || entry.kind === 'message') return [entry.chat];
@@ -143,7 +143,7 @@ export class ChatTimers {
     this.#seconds = new Map(stored.map(({ chatId, seconds }) => [chatId, seconds]));
   }
 
-  /** Called with everything that was given to the recorder. */
+  /** Takes all entries that were given to the recorder. */
   apply(entries: readonly Entry[]): void {
     for (const entry of entries)
       for (const { chatId, ephemeralExpiration: seconds, isGroup } of patchesIn(entry)) {

@@ -41,7 +41,7 @@ export interface FollowedAcks {
   readonly directory: Pick<Directory, 'lid' | 'pn'>;
   readonly transmissions: Pick<Transmissions, 'acknowledged' | 'failed'>;
   readonly groups: Pick<GroupCache, 'metadata' | 'fetch'>;
-  /** A request that nobody waits for failed. */
+  /** Reports that a request in the background failed. */
   stumbled(error: unknown): void;
 }
 

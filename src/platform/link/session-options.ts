@@ -20,15 +20,15 @@ import type { PlatformClock } from './platform-clock.ts';
 
 /** Milliseconds. */
 export interface Deadlines {
-  /** From the first byte to the end of the handshake. */
+  /** Limit from the first byte to the end of the handshake. */
   readonly open: number;
-  /** From the handshake to the login, or to the first QR text. */
+  /** Limit from the handshake to the login, or to the first QR text. */
   readonly login: number;
-  /** For the farewell and for what has to be stored, together. */
+  /** Limit for the farewell and for all pending writes together. */
   readonly close: number;
-  /** Without any frame from the platform. */
+  /** Limit without any frame from the platform. */
   readonly silence: number;
-  /** From the hand-over of a message to its acknowledgement. */
+  /** Limit from the hand-over of a message to its acknowledgement. */
   readonly send: number;
   readonly pairingQr: number;
   readonly pairingCode: number;
@@ -61,14 +61,14 @@ export interface SessionOptions {
   readonly previews: Previews;
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;
-  /** Called with each time-lock of the account that the platform tells. */
+  /** Takes each time-lock of the account that the platform reports. */
   timeLocked(lock: TimeLock): void;
   emit(fact: PlatformFact): void;
 }
 
 /** The interface of a session for its link. */
 export interface Session {
-  /** For sends; only meaningful while logged in. */
+  /** The connection for sends. Use it only while logged in. */
   readonly connection: LiveConnection;
   readonly loggedIn: boolean;
   lastFrameAt(): number;
@@ -76,7 +76,7 @@ export interface Session {
   readonly offer: Pick<PairingOffer, 'change' | 'passkey'>;
   /** Ends the connection, for the reason given. Resolves like `closed`. */
   end(close: Close): Promise<void>;
-  /** Resolves after `platform.closed` was emitted: the socket is gone, events are recorded and keys are stored, as far as the deadline allows. */
+  /** Resolves after `platform.closed` was emitted. The socket is then closed, and events and keys are stored as far as the deadline allows. */
   readonly closed: Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export const ownPictureOf = (
     failed,
   });
 
-/** Resolves when all changes of keys so far are stored; false when they never will be. Never rejects. */
+/** Resolves with true when all changes of keys so far are stored, and with false if they never will be. Never rejects. */
 export const keysStored = async (groups: Pick<GroupKeys, 'settled'>, auth: Pick<AuthState, 'durable'>): Promise<boolean> => {
   const changed = groups.settled().then(() => auth.durable());
   return (await Promise.allSettled([changed]))[0].status === 'fulfilled';

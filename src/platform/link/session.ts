@@ -1,4 +1,7 @@
-/** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
+/**
+ * One connection: one socket of Baileys from its creation to its end. The connection has deadlines of its own, and detects by itself that
+ * it is dead.
+ */
 import { makeWASocket, type BaileysEventMap, type WASocket } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Close } from '#actors/ports.ts';
@@ -146,7 +149,7 @@ class LiveSession implements Session {
     };
   }
 
-  /** Resolves when everything that the library reported so far is stored; false when it never will be. Never rejects. */
+  /** Resolves with true when all events of the library so far are stored, and with false if they never will be. Never rejects. */
   async #stored(): Promise<boolean> {
     return (await this.#pipeline.drain()) && this.#options.host.recorded();
   }
@@ -314,9 +317,9 @@ class LiveSession implements Session {
     const identity = identityOf(auth, this.#directory);
     const account = host.accountOf(identity.owner);
     this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
-    // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
+    // The platform usually requests a new connection next. Without this request the gateway opens one after this time.
     this.#expect(deadlines.login, () => ownCloses.restartTimeout);
-    // Rejects when the keys can never be stored, which ends the session by itself.
+    // Rejects if the keys can never be stored, which ends the session too.
     this.#paired = auth.storeCredentials().then(
       // An instance that changes its account has the identity of the one before until it was emptied, which the next opening does.
       () => (account === 'same' ? emit({ type: 'platform.paired', identity }) : undefined),

@@ -17,7 +17,7 @@ import { browserOf } from './link-code.ts';
 
 // The caches of the library: small ones with a time to live, and the lists of people's devices.
 
-/** A small cache in the shape that Baileys takes, instead of its own, which keep a timer each and copy what they hold. */
+/** A small cache with the interface that Baileys expects. Baileys' own caches keep a timer each and copy their values. */
 export const createTtlCache = (ttlMs: number, limit: number, now: () => number = Date.now): PossiblyExtendedCacheStore => {
   const entries = new Map<string, { readonly value: unknown; readonly until: number }>();
   const get = <T>(key: string): T | undefined => {
@@ -81,7 +81,7 @@ export const createDeviceCache = (): PossiblyExtendedCacheStore => {
   };
 };
 
-/** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
+/** The longest delay of a timer. The library makes only the first QR text, and `PairingOffer` makes the others. */
 const never = 2 ** 31 - 1;
 
 interface SocketParts {
@@ -93,12 +93,12 @@ interface SocketParts {
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
   readonly route: LiveRoute;
-  /** Fetches what the library asks of the media host. */
+  /** Fetches files from the media host for the library. */
   readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
-  /** A message stands on another identity key than was known. `address`: that of its Signal session. */
+  /** Reports a message under an unknown identity key. `address`: the address of its Signal session. */
   identityReplaced(address: string): void;
   /** The library lacks a key of the shared state. */
   keyMissing(id: string): void;
@@ -114,13 +114,13 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys, parts.identityReplaced),
   logger: parts.logger,
   browser: browserOf(parts.open),
-  // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.
+  // No time-out: the session has deadlines of its own, and a time-out here costs a timer and two stack traces for each frame.
   connectTimeoutMs: 0,
   // Three pings are missed before a connection counts as dead, however short that time is.
   keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
   defaultQueryTimeoutMs: minute,
   qrTimeout: never,
-  // The gateway records its own messages; the library's echo costs more than the send.
+  // The gateway records its own messages. The library's echo costs more than the send.
   emitOwnEvents: false,
   // Otherwise the phone stays silent while the gateway is connected.
   markOnlineOnConnect: false,

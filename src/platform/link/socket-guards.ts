@@ -45,13 +45,13 @@ const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
 interface GuardHooks {
   /** Every event, when it happens and before the library merges it with others. */
   event(event: BaileysEvent): void;
-  /** The platform said something; it may wait for its turn. */
+  /** Notes that a frame of the platform arrived, which may wait for its turn. */
   frame(): void;
   /** The upgrade and the Noise handshake are done. */
   handshaken(): void;
-  /** The connection cannot go on; the library does not know. */
+  /** Reports that the connection cannot continue, which the library does not notice. */
   failed(close: Close): void;
-  /** A listener of the library failed; the connection can go on. */
+  /** Reports that a listener of the library failed. The connection can continue. */
   stumbled(where: string, error: unknown): void;
 }
 
@@ -90,7 +90,7 @@ const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
   sock.ev.on('error' as keyof BaileysEventMap, (error: unknown) => caught(error, 'event'));
 };
 
-/** Reports pairs of number and LID when the library has stored them, whatever named them: messages, look-ups, the history or the shared state. */
+/** Reports each pair of number and LID when the library has stored it. The pair may come from messages, look-ups, the history or the shared state. */
 const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: GuardHooks): void => {
   const store = lidMapping.storeLIDPNMappings.bind(lidMapping);
   lidMapping.storeLIDPNMappings = async (pairs) => {
@@ -124,8 +124,8 @@ const boundClose = (sock: WASocket, closeMs: number): void => {
 };
 
 /**
- * A query listens to `close` while it waits for its answer. The library removes these listeners when it ends, without calling them: its queries would
- * wait for a minute. They are called here.
+ * A waiting query listens to `close`. The library removes these listeners at its end without a call, so that its queries would wait for a
+ * minute. This code calls them.
  */
 const releaseQueries = (sock: WASocket): void => {
   const { ws } = sock;
@@ -140,7 +140,7 @@ const releaseQueries = (sock: WASocket): void => {
 
 const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   const { ws } = sock;
-  // The first frame is the server's half of the handshake; when it is refused the socket closes before the next turn.
+  // The first frame is the server's half of the handshake. If it is refused, the socket closes before the next turn.
   ws.once('frame', () => setImmediate(() => ws.isOpen && hooks.handshaken()));
   ws.on('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
     const code = response.statusCode ?? null;
@@ -150,7 +150,7 @@ const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   });
 };
 
-/** Before the session is paired a `success` is no login: the library would count it as one (tulir/whatsmeow 5f04eac6). */
+/** Before the session is paired, a `success` is not a login, but the library would treat it as one (tulir/whatsmeow 5f04eac6). */
 const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
   const event = 'CB:success';
   for (const listener of ws.listeners(event) as ((node: unknown) => unknown)[]) {

@@ -80,7 +80,7 @@ export const accountHandlers: Handlers<AccountOperations> = {
 
   'account.picture': async ({ sock, directory }, { jpeg }) => {
     await sock.query(pictureQuery(null, jpeg));
-    // The platform tells the other devices alone; with this event the record gets the new address.
+    // The platform informs only the other devices. This event brings the new address into the record.
     sock.ev.emit('contacts.update', [{ id: directory.me.pn, imgUrl: jpeg === null ? 'removed' : 'changed' }]);
     return answered(null);
   },

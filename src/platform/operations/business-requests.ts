@@ -1,4 +1,4 @@
-/** Requests about businesses: the business that is meant, and profiles, products and collections in the platform's own form. */
+/** Requests about businesses: the address of a business, and profiles, products and collections in the platform's own form. */
 import {
   type BinaryNode,
   getBinaryNodeChild,
@@ -72,7 +72,7 @@ export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>
     ]),
   ) as unknown as Table;
 
-/** `smax`: the number that the request has in the platform's list, where it has one. Rejects with the library's error when the platform refuses. */
+/** `smax`: the number of the request in the platform's list, if it has one. Rejects with the library's error if the platform refuses. */
 export const askBusiness = (
   { sock }: LiveConnection,
   type: 'get' | 'set',

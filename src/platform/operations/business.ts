@@ -24,12 +24,12 @@ import {
 import { meant, reasonOf } from './refusal-words.ts';
 import { element, type Handlers } from './requests.ts';
 
-// Operations on catalogs: products and collections, in requests of our own, since the library throws for products without pictures and
-// loses cursors.
+// Operations on catalogs: products and collections. They use requests of the gateway, because the library throws for products without
+// pictures and loses cursors.
 
 type CatalogOperations = Omit<BusinessOperations, 'business.profile' | 'business.categories' | 'business.changeProfile'>;
 
-/** Products of a page of a catalog; collections of a page, and products of each. */
+/** Page sizes: products of a catalog, collections, and products of each collection. */
 const pageSizes = { products: 100, collections: 50, items: 100 } as const;
 
 const ask = (connection: LiveConnection, type: 'get' | 'set', content: BinaryNode, smax?: string): Promise<BinaryNode> =>
@@ -51,7 +51,7 @@ const find = async (connection: LiveConnection, owner: string, id: string): Prom
 
 const urlsOf = ({ images }: Product): readonly string[] => images.map(({ original, requested }) => original || requested);
 
-/** A change replaces the whole product at the platform: what the client does not say is taken from what is there. */
+/** A change replaces the whole product at the platform. Absent fields are filled from the existing product. */
 const merged = (known: Product, wish: ProductWish, hasPicture: boolean): ProductWish => ({
   description: known.description,
   price: known.price,
@@ -90,7 +90,7 @@ const save: Handlers<CatalogOperations>['catalog.save'] = async (connection, { i
   return node ? answered(productOf(node)) : refused(null, 'the platform answered without the product');
 };
 
-/** The platform may answer with the collection, or with its id alone; without products nothing is said of them. */
+/** The platform answers with the whole collection, or with its id alone. Without products in the answer, the stored products stay. */
 const changedCollection = (answer: BinaryNode, id: string, name: string): Outcome<ReturnType<typeof collectionOf>> => {
   const node = getBinaryNodeChild(answer, 'collection');
   const { products, ...collection } = collectionOf(node ?? element('collection'));

@@ -1,4 +1,4 @@
-/** Operations on channels, by queries of our own: the library's send old ids, leave fields out, or throw when the platform did what was asked. */
+/** Operations on channels, by queries of the gateway. The library's queries send old ids, leave fields out, or throw after a success. */
 import { channelOf, done, refuse, type Channel, type ChannelPatch, type Entry, type Result } from '#actors/model.ts';
 import type { ChannelOperations, ChannelWish, Outcome } from '#actors/ports.ts';
 import { acceptTerms, ask, channelIn, metadataOf, type QueryName } from '../events/channel-queries.ts';
@@ -47,7 +47,7 @@ const look = async (connection: LiveConnection, by: 'id' | 'invite', key: string
 
 const follows = ({ role }: ChannelPatch): boolean => role !== 'guest';
 
-/** The LID of a person, the only name that the platform takes here; refused for what is no person, or has no account. */
+/** Returns the LID of a person, which is the only form that the platform accepts. Refuses an address that is not a person or has no account. */
 const personIn = async (connection: LiveConnection, written: string): Promise<Result<string>> => {
   const target = resolveTarget(written);
   if (!target.ok || (!isPerson(target.jid) && !isLid(target.jid))) return refuse('invalid', 'phone is no valid number');
@@ -112,7 +112,8 @@ export const channelHandlers: Handlers<ChannelOperations> = {
     return answered(null, found.ok && follows(found.value) ? followedEntries(found.value, true) : []);
   },
 
-  // The setting that the app's switch for a follower changes; the one about followers' activity is for admins. Source: the web client, oxidezap/whatsapp-rust.
+  // The setting behind the app's switch for followers. The setting for followers' activity is only for admins. Source: the web client,
+  // oxidezap/whatsapp-rust.
   'channel.mute': (connection, { channelId, mute }) =>
     changing(
       connection,

@@ -31,7 +31,7 @@ const blocked = async (connection: LiveConnection): Promise<{ readonly ids: read
   return { ids, entries: fromBlocklist({ blocklist: lids, type: 'add' }, directory) };
 };
 
-/** Both addresses of somebody who is to be blocked. */
+/** Returns both addresses of a person to block. */
 const addressesOf = async (connection: LiveConnection, chatId: string): Promise<{ readonly pn: string; readonly lid: string }> => {
   if (isLid(chatId)) {
     await connection.loadMappings([chatId]);
@@ -48,7 +48,7 @@ const chatSettingHandlers: Handlers<Settings> = {
     return shared.patch(mutationsOf(change, { jid: indexOfChat(directory, chatId), last, now: directory.now() }));
   },
 
-  // The platform names blocked people by their LID, and wants the number of somebody new beside it.
+  // The platform lists blocked people by LID. To block another person it also needs the number.
   'chat.block': async (connection, { chatId, block }) => {
     const { sock, directory } = connection;
     const { pn, lid } = await addressesOf(connection, chatId);

@@ -54,7 +54,7 @@ const ofJoin: Meanings = {
 /** The platform's code for joining a group that the account is in. */
 const alreadyMember = 304;
 
-/** Ids of people as clients write them; refused when one is none. */
+/** Returns the ids of people as clients write them. Refuses an address that is not a person. */
 const jidsOf = async (connection: LiveConnection, people: readonly string[]): Promise<Result<readonly string[]>> => {
   const jids: string[] = [];
   for (const [place, name] of people.entries()) {
@@ -83,7 +83,7 @@ const newcomers = async (connection: LiveConnection, jids: readonly string[], ac
   return Promise.all(people.map((node) => withToken(connection, node)));
 };
 
-/** Names somebody who was to be added by the number, as clients do, and not by the LID under which the platform was asked. */
+/** Names a person who was to be added by the number, as clients do, and not by the LID of the request. */
 const byNumber = (outcome: MemberOutcome): MemberOutcome => ({
   ...outcome,
   person: { ...outcome.person, id: outcome.person.pn || outcome.person.id },
@@ -104,7 +104,7 @@ const sendWish = async (connection: LiveConnection, groupId: string, wish: Group
 
 const mostDescribes = 5;
 
-/** With 409, for a description that somebody changed meanwhile, the group is read and the request repeated; `mostDescribes` requests at most. */
+/** A 409 means that another member changed the description. The group is then read and the request is repeated, at most `mostDescribes` times. */
 const describe = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   let outcome = await sendWish(connection, groupId, wish);
   for (let tries = 1; tries < mostDescribes && !outcome.ok && outcome.refusal.code === 409; tries += 1) {
@@ -116,7 +116,7 @@ const describe = async (connection: LiveConnection, groupId: string, wish: Group
 
 const eventOf = { add: 'join', remove: 'leave', promote: 'promote', demote: 'demote' } as const;
 
-/** The group after what was done; requests that were approved become members by the platform's own notification. */
+/** Returns the group after the change. A notification of the platform turns approved requests into members. */
 const membersAfter = (group: Group | null, action: MembersAction, outcomes: readonly MemberOutcome[], at: number): Group | null => {
   if (group === null || action === 'reject' || action === 'approve') return group;
   const people = outcomes.filter(({ error }) => error === 0).map(({ person }) => person);
@@ -197,7 +197,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
 
   'group.leave': async (connection, { groupId }) => {
     const left = await meant(connection, ask(connection, anyGroup, 'set', element('leave', {}, [element('group', { id: groupId })])), {});
-    // The answer is the same for a group that the account is not in.
+    // The answer is the same for a group of which the account is not a member.
     if (!left.ok && left.refusal.code !== 404) return left;
     return answered(null, goneEntries(groupId));
   },
@@ -249,7 +249,7 @@ const ofCommunity: Meanings = {
   404: refuse('notFound', 'Community not found'),
 };
 
-/** States what the request for a group states since 2026-08-06. People ask to join a community, so that the mode of approval is on. */
+/** Fields that the app's request for a group has since 2026-08-06. People must ask to join a community, so that the mode of approval is on. */
 const createElement = (name: string): BinaryNode =>
   element('create', { subject: name }, [
     ...firstSettings.filter(({ tag }) => tag !== 'membership_approval_mode'),
@@ -266,7 +266,7 @@ const editElement = (action: 'add' | 'remove', groupIds: readonly string[]): Bin
     : element('unlink', { unlink_type: 'sub_group' }, groups);
 };
 
-/** Groups that the platform took; what it does not name it did not take. */
+/** Returns the groups that the platform accepted. It did not accept groups that its answer lacks. */
 const takenIn = (answer: BinaryNode, action: 'add' | 'remove'): ReadonlySet<string> => {
   const list = action === 'add' ? getBinaryNodeChild(getBinaryNodeChild(answer, 'links'), 'link') : getBinaryNodeChild(answer, 'unlink');
   const rows = list === undefined ? [] : getBinaryNodeChildren(list, 'group');

@@ -72,7 +72,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
   },
 
-  // The entries are those of the patch, which stores the star as if the phone had set it.
+  // The patch records its own entries, which store the star as a change by the phone.
   'message.star': async (connection, { id, on }) => {
     const target = await targetOf(connection, id);
     if (!target.ok) return target;
@@ -88,7 +88,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
   'message.history': async ({ sock }, { chatId, before, count }) => {
     if (isChannel(chatId)) return refuse('invalid', 'the phone has no past of channels: POST /newsletter/messages reads it');
     const key = { remoteJid: chatId, id: before.messageId, fromMe: before.fromMe };
-    // Seconds, whatever the field is called.
+    // The value is in seconds, although the field has another name.
     return answered({ requestId: await sock.fetchMessageHistory(count, key, Math.floor(before.at / 1000)) });
   },
 

@@ -1,4 +1,4 @@
-/** Performs operations on a live connection: finds the handler, bounds its time, makes an outcome of whatever ends it. */
+/** Performs operations on a live connection: finds the handler, limits its time, and turns every end into an outcome. */
 import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
@@ -57,10 +57,10 @@ const silent: ReadonlySet<OperationName> = new Set([
   'channel.find',
 ]);
 
-/** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */
+/** Operations with an end of their own. The acknowledgement or the end of the connection settles a message, and a download has its own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
-/** Composing that uploads a file: uploads have a time limit of their own, which follows from what a network can carry. */
+/** Operations whose composing uploads a file. Uploads have a time limit of their own, which follows from the speed of a network. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
 
 interface Bounds {
@@ -94,7 +94,7 @@ const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, 
     });
   });
 
-/** Rejects only with what the library does not foresee, and with `StorageFailure`. */
+/** Rejects only with unexpected errors and with `StorageFailure`. */
 export const performOn = async <N extends OperationName>(
   connection: LiveConnection,
   operation: Operation<N>,
@@ -102,7 +102,7 @@ export const performOn = async <N extends OperationName>(
 ): Promise<Outcome<AnswerOf<N>>> => {
   const { name, input } = operation;
   if (control.signal.aborted || !connection.sock.ws.isOpen) return notSent;
-  // A node of a later version may ask for what this one does not have.
+  // A node of a later version may request an operation that this version does not have.
   if (!Object.hasOwn(handlers, name)) return notKnown;
   const handler = handlers[name] as unknown as (
     connection: LiveConnection,

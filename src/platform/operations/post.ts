@@ -29,7 +29,7 @@ const noPost = refuse('notFound', 'newsletter message not found in recent histor
 const meantBy = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.ok || outcome.refusal.reason !== 'refused' ? outcome : (meanings[outcome.refusal.code ?? 0] ?? outcome);
 
-/** Rejects with everything that is no refusal of the platform. */
+/** Rejects with every error that is not a refusal of the platform. */
 const ask = (connection: LiveConnection, to: string, type: 'get' | 'set', tag: string, attrs: BinaryNode['attrs']) =>
   meant<BinaryNode>(
     connection,
@@ -64,7 +64,7 @@ const found = (channel: string, { messageId, serverId, at, node }: ReturnType<ty
   content: postContent(node),
 });
 
-/** Finds a post: by its number with one query; by its platform id in the storage, and then in the pages of the newest posts. */
+/** Finds a post by its number with one query. A platform id is looked up in storage, and then in the pages of the newest posts. */
 const findPost = async (connection: LiveConnection, post: PostName, { count, pages }: PostSearch): Promise<Outcome<FoundPost>> => {
   const { channel, messageId, serverId } = post;
   const isIt = (one: { readonly messageId: string; readonly serverId: number }): boolean =>
@@ -87,7 +87,7 @@ const findPost = async (connection: LiveConnection, post: PostName, { count, pag
   return noPost;
 };
 
-/** The number that the ack tells, else that of the post: an edit keeps it. */
+/** Returns the number in the acknowledgement, or else the number of the post. An edit keeps its number. */
 const changed = ({ channel, messageId, serverId }: FoundPost, ack: { readonly serverId?: number }): ChangedPost => ({
   target: { channel, messageId, serverId },
   messageId,

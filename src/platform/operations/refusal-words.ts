@@ -7,7 +7,7 @@ import type { OperationName, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { answerOf } from '../wire/outcomes.ts';
 
-/** The wish of each operation, which completes "the platform refused to …". */
+/** The words for each operation, which complete "the platform refused to …". */
 export const wishes: Readonly<Record<OperationName, string>> = {
   'account.presence': 'change the presence of the account',
   'account.limits': 'tell the limits of the account',
@@ -136,7 +136,7 @@ export const reasonOf = (name: OperationName, code: number, detail: string): str
   return reason === undefined ? `it answered with error ${told}` : `${reason} (${told})`;
 };
 
-/** Operations that send a message about something. The reason of their refusal is that of a message, and does not name the operation. */
+/** Operations that send a message about another one. Their refusals have the words of a refused message. */
 const revisions: ReadonlySet<OperationName> = new Set([
   'chat.timer',
   'message.react',
@@ -178,7 +178,7 @@ export const notCreated: Meanings = {
   406: tooLong,
 };
 
-/** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
+/** Returns the answer, or the refusal with its meaning. Rejects with every error that is not a refusal of the platform. */
 export const meant = async <T>({ sock }: LiveConnection, work: Promise<T>, meanings: Meanings): Promise<Result<T>> => {
   const answer = await answerOf(work, () => sock.ws.isOpen);
   return answer.ok ? answer : (meanings[answer.refusal.code ?? 0] ?? answer);

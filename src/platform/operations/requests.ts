@@ -28,7 +28,7 @@ export type Handlers<Resource> = {
     : never;
 };
 
-// Requests about groups in the platform's own words, where the library drops what it answered.
+// Sends requests about groups in the platform's own form. The library drops their answers.
 
 export const anyGroup = '@g.us';
 
@@ -85,7 +85,7 @@ export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Di
     case 'name':
       return { subject: { text: wish.text, by, at: now() } };
     case 'description': {
-      // After a deletion there is no description that the next one replaces.
+      // After a deletion, the next description replaces none.
       const { id, delete: isGone } = sent.attrs;
       return { topic: { text: wish.text, by, at: now(), ...(id === undefined || isGone ? {} : { id }) } };
     }
@@ -127,14 +127,14 @@ export const membersElement = (action: MembersAction, people: BinaryNode[]): Bin
 
 // The request that sets a picture.
 
-/** `target`: a group; null for the account itself. `jpeg` null takes the picture away. */
+/** `target`: a group; null for the account itself. `jpeg`: null removes the picture. */
 export const pictureQuery = (target: string | null, jpeg: Uint8Array | null): BinaryNode => ({
   tag: 'iq',
   attrs: { to: personServer, ...(target === null ? {} : { target }), xmlns: 'w:profile:picture', type: 'set' },
   ...(jpeg === null ? {} : { content: [{ tag: 'picture', attrs: { type: 'image' }, content: jpeg }] }),
 });
 
-// Receipts for what the account read.
+// Sends receipts for messages that the account has read.
 
 /** Receipts go where the message came from, which in a direct chat may be the LID. */
 const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
@@ -143,7 +143,7 @@ const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
   return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
 };
 
-/** Messages of one chat. In channels only the other devices of the account get to know it: that a post was seen is told apart. */
+/** Reads messages of one chat. In channels only the account's other devices are informed. A separate request reports that a post was seen. */
 export const confirmRead = (
   sock: Pick<WASocket, 'readMessages' | 'sendReceipts'>,
   chatId: string,
@@ -202,7 +202,7 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   for (const user of users) {
     const contact = childOf(user, 'contact');
     const jid = bare(user.attrs['jid']);
-    // Since 2026-07 accounts are named by their LID, with the number beside it; numbers without an account by the number alone.
+    // Since 2026-07 accounts are named by LID and number. Numbers without an account are named by the number alone.
     const named = isPerson(jid) ? jid : bare(user.attrs['pn_jid']);
     const type = contact?.attrs['type'];
     if (type === undefined || childOf(contact, 'error')) continue;
@@ -216,7 +216,7 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   return answers;
 };
 
-/** Null when the platform did not answer for every form, and found nobody under the others. */
+/** Null if the platform did not answer for every form, and the answered forms have no account. */
 const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
   const found = forms.map((form) => answers.get(userOf(form)));
   const there = found.filter((answer) => answer !== undefined && answer.pn !== '') as Answer[];

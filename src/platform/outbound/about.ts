@@ -1,4 +1,4 @@
-/** Messages about a stored message: reactions, edits, deletions, pins. Each goes to the same chat as a message of its own. */
+/** Messages about a stored message: reactions, edits, deletions, pins. Each is a separate message to the same chat. */
 import { generateWAMessageFromContent, proto, type WAMessageKey } from '@whiskeysockets/baileys';
 import { done, type Entry, includesPerson, type Message, newPost, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
@@ -46,7 +46,7 @@ export const targetOf = async (connection: LiveConnection, id: string): Promise<
   return reason === undefined ? done(target) : refuse('invalid', reason);
 };
 
-/** Posts of channels are reacted to by their number; nothing else about them is a message of its own. */
+/** Reactions to channel posts name the post's number. Other changes of a post are not messages of their own. */
 const transmit = (connection: LiveConnection, target: Message, messageId: string, content: proto.IMessage): Promise<Transmission> => {
   if (!isChannel(target.chatId)) return relay(connection, { jid: target.chatId, messageId, content, audience: target.audience });
   const { serverId = 0 } = target.post ?? {};
@@ -76,7 +76,7 @@ export const sendAbout = async (
   const full = generateWAMessageFromContent(target.chatId, content, { userJid: directory.me.pn, messageId });
   const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });
   const made = entries.find((entry) => entry.kind === 'message');
-  // A receipt may come right behind the ack: the message is on record before it leaves.
+  // A receipt may follow at once after the acknowledgement, so that the message is recorded before it leaves.
   if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
   const transmitted = await transmit(connection, target, messageId, full.message ?? {});
   if (!transmitted.ok) {
@@ -87,7 +87,7 @@ export const sendAbout = async (
   return answered({ target, sent: { ...made.message, status: 'Sent' } }, [sentEntry(made.message, transmitted.value.at, made.revises)]);
 };
 
-/** The answer of an operation whose message is one of its own. */
+/** Answers an operation whose message is stored as a message of its own. */
 export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Outcome<Message> => {
   if (!outcome.ok) return outcome;
   const { sent } = outcome.value;
@@ -99,7 +99,7 @@ export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Out
 const { Type } = proto.Message.ProtocolMessage;
 const { Type: PinType } = proto.Message.PinInChatMessage;
 
-/** Milliseconds after which the platform's apps offer no edit any more; recipients drop one that comes much later. */
+/** Time after which the platform's apps offer no edit. Recipients drop an edit that arrives much later. In milliseconds. */
 const editWindow = 15 * 60_000;
 
 export const reaction = ({ key }: Target, text: string, now: number): About => ({
@@ -108,7 +108,7 @@ export const reaction = ({ key }: Target, text: string, now: number): About => (
 
 const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
 
-/** The content of a message with another text: an edit repeats everything else. Null for kinds without a text. */
+/** Returns the content of a message with another text. An edit repeats all other fields. Null for kinds without a text. */
 const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
   const content = unwrapped(message);
   if (content === undefined) return null;
@@ -208,7 +208,7 @@ export const editPost = async (
   return entry ? answered({ post: entry.message, sent: sent.value }, [entry]) : refuse('invalid', 'the message is empty');
 };
 
-/** Any admin of the channel may do it; the platform refuses everybody else. */
+/** Any admin of the channel may delete the post. The platform refuses other people. */
 export const deletePost = async (
   connection: LiveConnection,
   { channel, messageId }: Pick<FoundPost, 'channel' | 'messageId'>,

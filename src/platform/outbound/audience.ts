@@ -7,7 +7,7 @@ import { outcomeOfError, refused } from '../wire/outcomes.ts';
 
 interface Privacy {
   readonly setting: Audience['setting'];
-  /** Only these, or all but these. */
+  /** The list has the only recipients, or the contacts who are left out. */
   readonly listed: readonly string[];
   readonly isUsual: boolean;
 }
@@ -84,7 +84,7 @@ interface Sifted {
   readonly discarded: readonly { readonly input: string; readonly reason: string }[];
 }
 
-/** An account with a LID has to name everybody by LID: the platform refuses a list with numbers. */
+/** An account with a LID must name all recipients by LID. The platform refuses a list with numbers. */
 const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): Sifted => {
   const { me } = directory;
   const byLid = me.lid !== '';
@@ -109,7 +109,7 @@ const countsOf = (contacts: readonly KnownContact[]) => {
   return counts;
 };
 
-/** Refused (`invalid`) when nobody is left, and (`refused`) when the privacy setting cannot be read. */
+/** Refuses with `invalid` if no recipient is left, and with `refused` if the privacy setting cannot be read. */
 export const audienceOf = async (wish: AudienceWish, connection: LiveConnection): Promise<Result<Audience>> => {
   const { recipients, contacts, most } = wish;
   const privacy = recipients === null ? await privacyOf(connection) : done<Privacy>({ setting: 'allowlist', listed: [], isUsual: false });

@@ -1,4 +1,4 @@
-/** From what a client of the interface asked for to a message of the platform; the same for every kind of content. */
+/** Composes a message of the platform from the request of a client. All kinds of content share this path. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
@@ -90,7 +90,10 @@ export const contentOf = ({ raw }: Message): proto.IMessage | null => {
   }
 };
 
-/** A message of the library as the gateway keeps it, with status `Queued`. `shown`: what is kept instead of its content. */
+/**
+ * Converts a message of the library into the gateway's form, with status `Queued`. `shown`: the stored content, if it differs from the sent
+ * content.
+ */
 export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded | null = null): Result<Message> => {
   const content = full.message;
   const source = shown === null ? full : { ...full, message: shown.message };
@@ -115,7 +118,7 @@ const contextOf = async (jid: string, send: Send, connection: LiveConnection): P
   };
 };
 
-/** Contents that have no place for a context: what they are about keeps its own timer. */
+/** Contents without a place for a context. They keep the timer of their target message. */
 const contextless: ReadonlySet<string> = new Set([
   'pollUpdateMessage',
   'secretEncryptedMessage',
@@ -145,7 +148,7 @@ const withSecret = (message: proto.IMessage): proto.IMessage => ({
   messageContextInfo: { ...message.messageContextInfo, messageSecret: message.messageContextInfo?.messageSecret ?? randomBytes(32) },
 });
 
-/** A post has no context, no secret and no quote: everybody may read it. */
+/** A post has no context, no secret and no quote, because every follower may read it. */
 const composePost = async (channel: string, send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const made = await composerOf(send.content).post?.(send.content, connection);
   if (made === undefined) return refuse('invalid', 'channels do not take this kind of message');
@@ -212,8 +215,8 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
 };
 
 /**
- * A queued message as it leaves: one that was composed without a connection has no timer yet, and the chat may have got another one meanwhile. The same
- * message where nothing changes.
+ * Completes a queued message before it leaves. A message that was composed without a connection has no timer, and the chat may have another
+ * timer by now. Returns the same message if nothing changes.
  */
 export const timed = async (message: Message, connection: LiveConnection): Promise<Message> => {
   const content = contentOf(message);

@@ -14,7 +14,7 @@ import type { LiveConnection } from './live-connection.ts';
 
 interface Answer {
   readonly message: proto.IMessage;
-  /** Labels of what was chosen, joined by a bar. */
+  /** Labels of the chosen options, joined by a bar. */
   readonly vote: string;
 }
 
@@ -94,7 +94,7 @@ const tapOn = ({ stored, message }: Asked, choice: string): Result<Answer> | nul
   return done({ message: tapIn(content, option), vote: option.text });
 };
 
-/** Null when the text is none of this kind, or the message has nothing to choose. Refused (`invalid`) for an option that it does not have. */
+/** Null if the text is not an answer, or the message has no options. Refuses with `invalid` for an unknown option. */
 export const answerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
   if (!text.startsWith('>')) return null;
   const choice = text.slice(1).trim();
@@ -104,19 +104,19 @@ export const answerTo = (text: string, asked: Asked, directory: Directory): Resu
 // The type of a composer, which makes the platform's form of one kind of content.
 
 export interface Composer<Content> {
-  /** It uploads a file, within a time limit of its own. */
+  /** True if the composer uploads a file, within a time limit of its own. */
   readonly uploads?: true;
   /** The content for the chat `jid`, without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
-  /** In place of `content`, where the send replies to a message that is answered in a form of its own; null where it is not. */
+  /** Replaces `content` if the send replies to a message that needs an answer in its own form. Null for other replies. */
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
   /** The same without a connection, as far as that goes: it says the kind and the text of the message. */
   draft(content: Content): proto.IMessage;
-  /** The draft is complete: the content needs nothing from the network. */
+  /** True if the draft is complete, so that the content needs no request. */
   isComplete(content: Content): boolean;
   /** The same as `content`, for a channel. Kinds without it are not posted in channels. */
   post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;
-  /** The kept form of a message whose content is encrypted once more; null for the content itself. */
+  /** The stored form of a message with a second layer of encryption; null if the content itself is stored. */
   recorded?(content: Content, made: proto.IMessage): Recorded | null;
 }
 
@@ -133,12 +133,12 @@ export const plainComposer = <Content>(of: (content: Content) => proto.IMessage)
   isComplete: () => true,
 });
 
-/** A message as it is kept, where that is not what is sent. */
+/** The stored form of a message, if it differs from the sent form. */
 export interface Recorded {
   readonly message: proto.IMessage;
   /** Id of the message that this one edits. */
   readonly edited: string;
 }
 
-/** For functions of the library that want to be able to upload. */
+/** Rejects every upload. Functions of the library require an upload function. */
 export const noUpload = (): Promise<never> => Promise.reject(new Error('this kind of content uploads nothing'));

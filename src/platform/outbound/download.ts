@@ -18,11 +18,11 @@ import type { LiveConnection } from './live-connection.ts';
 
 // Asks the account's phone to put a file on the media host again.
 //
-// The library's own way waits for ever, and after a failed answer too late; here the wait has an end, and every answer is a value.
+// The library's own request may wait for ever, even after a failed answer. This wait has an end, and every answer is a value.
 
 const { ResultType } = proto.MediaRetryNotification;
 
-/** `refused`: the phone does not have it either. `silent`: it did not answer in time, it may be off. */
+/** `refused`: the phone does not have the file either. `silent`: the phone did not answer in time, and may be off. */
 type RetryAnswer = { readonly directPath: string } | 'refused' | 'silent';
 
 const readAnswer = (node: BinaryNode, mediaKey: Uint8Array, id: string): RetryAnswer => {
@@ -70,7 +70,7 @@ const askPhone = async (
 
 const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
 
-/** Hosts that the platform offers for transfers now; none when it does not answer. */
+/** Returns the hosts that the platform offers for transfers now; none if it does not answer. */
 const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<readonly string[]> =>
   sock.refreshMediaConn(false).then(
     ({ hosts }) => hosts.map(({ hostname }) => hostname),
@@ -103,7 +103,7 @@ type Failed = { readonly ok: false; readonly refusal: Refusal };
 
 interface MediaHost {
   readonly host: string;
-  /** True if the platform offers the host for transfers now. Other hosts are checked once more when their names are resolved. */
+  /** True if the platform offers the host for transfers now. The address of another host is checked again when its name is resolved. */
   readonly offered: boolean;
 }
 
@@ -128,8 +128,8 @@ const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 
 /**
- * The library takes any file whose key fits; the hash says whether it is the one that the message names. Nothing else protects a file that is not
- * encrypted, so that a missing hash is wrong there.
+ * The library accepts any file with a fitting key. Only the hash proves that it is the file of the message. A file without encryption has
+ * no other protection, so that its hash must not be absent.
  */
 const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
   if (!taken.ok) return ofPlatform(taken);
@@ -138,7 +138,7 @@ const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile
   throw new MediaForged(sha256 === null ? 'a file that is not encrypted has no hash' : 'the file has another hash');
 };
 
-/** Tries at most two hosts: the second is for what a network does to the first. */
+/** Tries at most two hosts. The second try covers network failures of the first. */
 const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: AbortSignal): Promise<Result<TakenFile>> => {
   const { downloads } = connection;
   const hosts = await hostsFor(connection, part);

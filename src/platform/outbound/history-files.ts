@@ -30,7 +30,7 @@ const sealOf = (mediaKey: Uint8Array, encryptedSha256: Uint8Array | null): Seal 
   return { iv: keys.subarray(0, 16), macKey: keys.subarray(48), encryptedSha256 };
 };
 
-/** The request is over when an answer is passed on, so that nothing of it can be paused. */
+/** The request has ended when an answer is passed on, so that the answer cannot be paused. */
 const over = ({ aborted, reason }: Dispatcher.DispatchController): Dispatcher.DispatchController => ({
   aborted,
   reason,
@@ -40,7 +40,7 @@ const over = ({ aborted, reason }: Dispatcher.DispatchController): Dispatcher.Di
   resume: () => undefined,
 });
 
-/** Passes an answer on when it is whole. What is wrong with it becomes the failure of the request. */
+/** Passes an answer on when it is complete. A fault of the answer becomes the failure of the request. */
 class HeldAnswer implements Dispatcher.DispatchHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #check: SealCheck | null;
@@ -82,7 +82,7 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
     } catch (error) {
       return this.onResponseError(controller, error as Error);
     }
-    // The bytes are those that were checked: nothing may decompress them on the way.
+    // The bytes must stay as they were checked, so that no layer may decompress them.
     const { 'content-encoding': _, ...plain } = headers;
     const ended = over(controller);
     this.#inner.onResponseStart?.(ended, status, plain, text);
@@ -97,12 +97,12 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
 }
 
 export class HistoryFiles {
-  /** For the requests of the library. */
+  /** The dispatcher for requests of the library. */
   readonly dispatcher: Dispatcher;
   /** The seals of files by address. An entry stays as long as the connection, since the library retries. A connection has some dozens. */
   readonly #seals = new Map<string, Seal>();
 
-  /** `way`: absent for the one of the process. `failed`: a file was refused, or could not be fetched. */
+  /** `way`: the route; absent for the route of the process. `failed`: called if a file was refused or could not be fetched. */
   constructor(way: Dispatcher | undefined, failed: (error: Error) => void) {
     this.dispatcher = (way ?? getGlobalDispatcher()).compose((dispatch) => (options, handler) => {
       const from = URL.parse(String(options.origin))?.origin;

@@ -1,4 +1,4 @@
-/** A live connection, as whatever is sent or asked on it needs it. */
+/** A live connection, with the parts that sends and operations need. */
 import type { proto, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Group, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
@@ -26,7 +26,7 @@ export interface LiveConnection {
   readonly sock: WASocket;
   readonly directory: Directory;
   readonly transmissions: Transmissions;
-  /** Called with every message before the library gets it. `content`: null for what is stored and can be read from there. */
+  /** Takes every message before the library gets it. `content`: null for a content that is stored. */
   leaving(message: Leaving): void;
   /** True if the last keys of this person were not signed by it, so that nothing was encrypted for it. */
   hasForgedKeys(jid: string): boolean;
@@ -37,7 +37,7 @@ export interface LiveConnection {
   readonly previews: Previews;
   readonly uploads: Pick<Uploads, 'upload' | 'plain'>;
   readonly downloads: LiveDownloads;
-  /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
+  /** Gives entries to the recorder, in order with the platform's reports. Call this before a frame leaves, so that no receipt comes first. */
   record(entries: readonly Entry[]): void;
   /** Entries that an operation returns for the recorder are in memory at once. */
   apply(entries: readonly Entry[]): void;
@@ -45,12 +45,12 @@ export interface LiveConnection {
   loadMappings(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */
   tokenIssued(jid: string): void;
-  /** Changes of what the account's devices share. */
+  /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
   readonly channels: ChannelList;
-  /** Seconds after which messages of a chat disappear, 0 for never; from memory, groups as `group` says. */
+  /** Seconds until messages of a chat disappear; 0 for never. From memory; `group` has the time of a group. */
   timer(jid: string): Promise<number>;
 }

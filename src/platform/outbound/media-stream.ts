@@ -89,7 +89,7 @@ export const mediaFacts = (message: Pick<Message, 'raw'>, quoted: boolean): Medi
 // The stream of a file from the media host, opened on the way. The library's own stream is not used: it checks neither the authentication
 // code nor any hash. An answer that breaks off is an uncaught error, which ends the process.
 
-/** The host has no such file, and will not have it again by itself. */
+/** The host does not have the file, and will not get it by itself. */
 export class MediaGone extends Error {
   override readonly name = 'MediaGone';
 }
@@ -104,7 +104,7 @@ export class MediaForged extends Error {
   override readonly name = 'MediaForged';
 }
 
-/** 403 is what the platform says of a path whose signature is too old. */
+/** The platform answers 403 if the signature of a path has expired. */
 const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 
 /** Length of the authentication code at the end of an encrypted file, in bytes. */
@@ -160,7 +160,7 @@ export class SealCheck {
     this.#expected = encryptedSha256;
   }
 
-  /** Returns the cipher text that comes next, without what may be the code. */
+  /** Returns the next bytes of the cipher text, without the bytes that may be the code. */
   take(chunk: Buffer): Buffer {
     this.#sum.update(chunk);
     const all = Buffer.concat([this.#tail, chunk]);
@@ -170,7 +170,7 @@ export class SealCheck {
     return text;
   }
 
-  /** Called once, after the last byte. Throws `MediaForged` if code or hash is another one. */
+  /** Call once, after the last byte. Throws `MediaForged` if the code or the hash differs. */
   finish(): void {
     if (!same(this.#mac.digest().subarray(0, macLength), this.#tail))
       throw new MediaForged('the file has another authentication code than its bytes');
@@ -178,7 +178,7 @@ export class SealCheck {
   }
 }
 
-/** Decrypts what comes; nothing of it counts before the end, where the authentication code and the hash are checked. */
+/** Decrypts the stream. The caller must not use any of the bytes before the end, because the authentication code and the hash are checked last. */
 async function* opened(encrypted: AsyncIterable<Buffer>, part: MediaPart & { readonly mediaKey: Uint8Array }): AsyncGenerator<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(part.mediaKey, part.keyKind);
   if (macKey === undefined) throw new MediaForged('the message has no key for its file');
@@ -200,7 +200,7 @@ const finished = (end: () => Buffer): Buffer => {
   }
 };
 
-/** The bytes of what is not encrypted. Fails with `MediaGone` or `MediaBroken`. */
+/** Reads the bytes of an unencrypted file. Fails with `MediaGone` or `MediaBroken`. */
 export const plainStream = (asked: MediaRequest): AsyncIterable<Buffer> => withoutSurprises(asked);
 
 /**

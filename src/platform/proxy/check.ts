@@ -34,7 +34,7 @@ export const proxyObjection = (text: string): string | null => {
   }
 };
 
-/** The platform's address as one that answers usual requests. */
+/** Returns the platform's address with `http:` or `https:` in place of the WebSocket scheme. The host answers ordinary requests there. */
 export const platformAddress = (url: string | null): URL => {
   const address = new URL(url ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl));
   const secure = address.protocol === 'wss:';

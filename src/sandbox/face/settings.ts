@@ -40,7 +40,7 @@ export interface ChatSettings {
   readonly locked?: boolean;
   /** Messages up to this time are gone. */
   readonly clearedUntil?: number;
-  /** Starred messages stayed when the chat was cleared. */
+  /** True if starred messages stayed when the chat was cleared. */
   readonly keptStarred?: boolean;
   /** The chat was taken away, with the messages up to this time. */
   readonly deletedUntil?: number;

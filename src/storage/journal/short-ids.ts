@@ -72,7 +72,7 @@ export class ShortIds {
     return id === undefined ? message : { ...message, id };
   }
 
-  /** The answer under the key is the message. */
+  /** Renames the message that is stored as the answer of an idempotency key. */
   #key(key: UsedSendKey): UsedSendKey {
     const { answer } = key;
     return answer?.ok && 'messageId' in answer.value ? { ...key, answer: { ok: true, value: this.#message(answer.value) } } : key;

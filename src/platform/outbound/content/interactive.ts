@@ -136,7 +136,7 @@ export const listComposer = plainComposer<ListContent>((content) =>
   interactiveMessage(interactive(content, [listFlow(content.button, content.sections)])),
 );
 
-/** Phones draw nothing to be moved aside when there is one card without a picture: it becomes the message itself. The context must be there for iPhones. */
+/** Phones show no carousel for one card without a picture, so that the card becomes the message itself. iPhones need the context. */
 const carouselMessage = ({ text, footer, cards }: CarouselContent, heads: readonly (HeadMessage | null)[]): proto.IMessage => {
   const [first] = cards;
   if (cards.length === 1 && first?.head === null)

@@ -1,4 +1,4 @@
-/** Media: the uploaded file in the form that its kind has on the platform. */
+/** Media: the uploaded file in the platform's form of its kind. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Attachment, done, isTaken, type MediaContent, type MediaKind, refuse } from '#actors/model.ts';
 import type { Composer } from '../composer.ts';
@@ -20,7 +20,7 @@ const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
   }),
 });
 
-/** Leaves out what is not known: in a message null is not the same as absent. */
+/** Leaves out unknown fields, because null in a message differs from an absent field. */
 const known = <T extends Readonly<Record<string, unknown>>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== '')) as {
     [K in keyof T]?: NonNullable<T[K]>;
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<MediaKind, Kind>> = {
   },
 };
 
-/** The wrapper says that it may be viewed once; audio has one of its own. */
+/** The wrapper of a view-once message. Audio has a wrapper of its own. */
 const forOnce = (content: Content): Content => {
   const { imageMessage, videoMessage, audioMessage } = content;
   if (imageMessage) return { viewOnceMessageV2: { message: { imageMessage: { ...imageMessage, viewOnce: true } } } };

@@ -41,7 +41,7 @@ interface Words {
 const wordsOf = async (link: string, preview: NonNullable<TextContent['preview']>, { previews }: LiveConnection): Promise<Words | null> => {
   if (preview === 'auto') return previews.page(link, false);
   const { title, description, image, large } = preview;
-  // A client that gives no words and no picture of its own wants those of the page.
+  // A client that gives neither text nor picture gets those of the page.
   if (title === '' && description === '' && image === '') return previews.page(link, large);
   return { title, description, pictures: image === '' ? null : await previews.picture(pictureSource(image), large) };
 };
@@ -207,7 +207,7 @@ const callLinks = 'https://call.whatsapp.com/video/';
 /** Milliseconds. */
 const callLinkMs = 10_000;
 
-/** The link of the event; a call without one gets it from the platform. */
+/** The link of the event. The platform adds the link of a call. */
 const linkOf = async (event: EventFacts, { sock }: LiveConnection): Promise<Result<string>> => {
   if (event.joinLink !== '' || !event.isCall || event.isCancelled) return done(event.joinLink);
   const token = await sock.createCallLink('video', { startTime: event.startsAt }, callLinkMs);
@@ -223,7 +223,7 @@ export const eventComposer: Composer<EventContent> = {
   isComplete: ({ isCall, isCancelled, joinLink }) => !isCall || isCancelled || joinLink !== '',
 };
 
-/** The secret of a stored event of the account; a sentence when it is none. */
+/** Returns the secret of a stored event of the account, or a sentence if the message is not such an event. */
 const secretOf = (stored: Message | null, jid: string, { me }: LiveConnection['directory']): Uint8Array | string => {
   const message = stored?.raw ? proto.Message.decode(stored.raw) : null;
   if (stored === null || message === null) return 'the event is unknown';
