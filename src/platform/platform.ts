@@ -47,13 +47,13 @@ const makeTurns = (): SharedTurns => ({ frames: new Turns({ least: 5, cost: 0.1 
 export interface PlatformOptions {
   /** WebSocket of the platform, null for the real one. A loopback address is taken for the simulated one, whose certificates then replace the real ones in this process. */
   readonly url: string | null;
-  /** Absent: the one that is built in. */
+  /** The built-in address if absent. */
   readonly versions?: ClientVersions;
   readonly vault: Vault;
   /** X25519 pairs made off the event loop: 64 bytes each, private before public. */
   preKeys(count: number): Promise<Uint8Array>;
   readonly deadlines: Deadlines;
-  /** Memory for what a session received and the storage has not taken yet; beyond it the session ends. */
+  /** Bytes of memory for received data that storage has not taken yet. Beyond it the session ends. */
   readonly inboundBytes?: number;
   readonly log: Log;
   /** A stored message by the platform's id. */
@@ -69,7 +69,7 @@ export interface PlatformOptions {
   readonly proxies: ProxyParts & { readonly testMs: number };
   /** The reaction to a wrong signature. Default: refuse. */
   readonly signatures?: SignatureRules['onWrong'];
-  /** False: what the owner deletes on the phone stays stored; true by default. */
+  /** If false, messages that the owner deletes on the phone stay stored. Default: true. */
   readonly followsDeletions?: boolean;
   readonly chance?: Pick<Chance, 'hex'>;
   /** Memory for small pictures of all accounts together, in bytes. */

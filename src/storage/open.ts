@@ -39,7 +39,7 @@ export interface StorageOptions {
   readonly dataDir: string;
   /** 32 bytes. */
   readonly encryptionKey: Uint8Array;
-  /** The key before that one: everything is sealed anew, in the background. */
+  /** The previous key. All values are sealed again in the background. */
   readonly formerEncryptionKey?: Uint8Array | null;
   readonly log: Log;
   /** Milliseconds. */
@@ -51,9 +51,9 @@ export interface StorageOptions {
   /** Connections of each pool. */
   readonly connections?: Partial<PoolSizes>;
   readonly limits?: Partial<PoolLimits>;
-  /** With it the database is for this process alone: opening rejects when another has it, and this is called when another took it later. */
+  /** Reserves the database for this process. Opening rejects if another process has it. This function is called if another process takes it later. */
   readonly onTaken?: () => void;
-  /** Called while the tables are brought up to date, or while another process does that. */
+  /** Called while this process or another one migrates the tables. */
   readonly onMigrating?: (progress: MigrationProgress) => void;
   /** See `EmbeddedOptions`. */
   readonly onRecovering?: () => void;
@@ -168,7 +168,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     pictures: { ...makePictureStore(journal), expire: makePictureStore(sweeps).expire },
     passkeyCodes: makePasskeyCodeStore(queries),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
-    // Sessions ask for single groups; pages of them wait behind nothing but questions.
+    // Queries of sessions for single groups do not wait behind pages of groups.
     definitions: makeDefinitionStore(queries, opener),
     chatbots: makeChatbotStore(journal, opener),
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
@@ -177,7 +177,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     stepLog: makeStepStore(sweeps),
     refused: makeRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
-    // The pacing of a campaign does not wait behind lists; making one holds a connection for a second.
+    // The pacing of a campaign does not wait behind lists. Creating a campaign holds a connection for a second.
     campaigns: campaignsOf(pools),
     optOuts: { ...makeOptOutStore(journal), list: makeOptOutStore(queries).list },
     vault,

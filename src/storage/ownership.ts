@@ -48,7 +48,7 @@ export const exists = async (runner: Runner, id: string): Promise<boolean> => {
   return row?.count !== 0;
 };
 
-/** For claims that gave no lock: throws `EpochLost` when one of the instances is there, under another epoch. */
+/** Handles claims that got no lock. Throws `EpochLost` if one of the instances exists under another epoch. */
 export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return;
   const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);
@@ -61,7 +61,7 @@ export const whileOwned = (name: string, changed: string): Statement => ({
   text: `with ${owned}, changed as (${changed}) select (select count(*)::int from owned) as owned, count(*)::int as count from changed`,
 });
 
-/** Runs one of `whileOwned`; how many rows it changed. */
+/** Runs a statement of `whileOwned`. Returns the number of changed rows. */
 export const changeOwned = async (runner: Runner, statement: Statement, values: readonly unknown[]): Promise<number> => {
   const rows = await runner.rows<Owned & { readonly count: number }>(statement, values);
   checkOwned(rows);

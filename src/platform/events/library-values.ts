@@ -59,7 +59,7 @@ export const createSeenPeople = (now: () => number) => {
 // deleted chat does not say up to which message.
 
 export interface SharedAction {
-  /** The name of the action, and what it is about. */
+  /** The name of the action, followed by the ids of its subject. */
   readonly index: readonly string[];
   readonly value: proto.ISyncActionValue;
 }

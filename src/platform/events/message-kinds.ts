@@ -4,7 +4,7 @@ import { numberOf } from './library-values.ts';
 
 // The tappable parts of a message, and the answer of a tap: native flows, and the older buttons, lists and templates.
 
-/** `id`: what a tap answers; null for what opens something on the phone. */
+/** `id`: the id that an answer names; null if the tap opens a page or an app on the phone. */
 export interface Tappable {
   readonly id: string | null;
   readonly text: string;
@@ -69,21 +69,21 @@ const listTappables = ({ sections }: proto.Message.IListMessage): readonly Tappa
     })),
   );
 
-/** In the order of the message; nothing for messages without anything to tap. */
+/** Returns the tappable parts in the order of the message; none for other messages. */
 export const tappablesOf = ({ interactiveMessage, buttonsMessage, listMessage }: proto.IMessage): readonly Tappable[] => {
   if (interactiveMessage) return interactiveTappables(interactiveMessage);
   if (listMessage) return listTappables(listMessage);
   return (buttonsMessage?.buttons ?? []).map(({ buttonId, buttonText }) => button(buttonId ?? '', buttonText?.displayText));
 };
 
-/** The labels as the interface lists options; buttons without a label of their own are left out. */
+/** Returns the labels in the form of the interface's options. Buttons without a label are left out. */
 const labelsOf = (message: proto.IMessage): string =>
   tappablesOf(message)
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .join('|');
 
-/** The name of a native flow says nothing about what was tapped: its id is among the parameters. */
+/** The name of a native flow does not identify the tapped part. Its id is among the parameters. */
 const answeredId = ({ nativeFlowResponseMessage }: proto.Message.IInteractiveResponseMessage): string => {
   const params = paramsOf(nativeFlowResponseMessage?.paramsJson);
   return textAt(params, 'id') || (nativeFlowResponseMessage?.name ?? '');
@@ -160,7 +160,7 @@ const cardText = (name: string | null | undefined, vcard: string | null | undefi
   return [name ?? '', ...phones].filter((line) => line !== '').join('\n');
 };
 
-/** Named by what the message holds, as clients of the interface know it. */
+/** Names the kind by the content of the message, in the words of the interface. */
 const interactive = (interactiveMessage: proto.Message.IInteractiveMessage): Facts => ({
   type: 'text',
   mediaType: '',
@@ -235,7 +235,7 @@ export interface Kind {
   readonly value: unknown;
 }
 
-/** Not content, though their names end like it. */
+/** Fields that are not contents, although their names end like those of contents. */
 const besides = new Set([
   'senderKeyDistributionMessage',
   'messageContextInfo',
@@ -246,7 +246,7 @@ const besides = new Set([
 /** Content inside its wrappers (view once, disappearing, with caption, edited). */
 export const unwrapped = (message: Content | null | undefined): Content | undefined => normalizeMessageContent(message ?? undefined);
 
-/** Null when there is nothing that a person sent. Kinds that the table does not know keep their name, with type `unknown`. */
+/** Null if the message has no content of a person. Kinds outside of the table keep their name, with type `unknown`. */
 export const kindOf = (message: Content): Kind | null => {
   for (const [name, value] of Object.entries(message)) {
     if (value === null || value === undefined || besides.has(name)) continue;
@@ -259,7 +259,7 @@ export const kindOf = (message: Content): Kind | null => {
   return null;
 };
 
-/** The context of a message: what it quotes, whom it mentions. */
+/** Returns the context of a message: the quoted message and the mentioned people. */
 export const contextOf = (value: unknown): proto.IContextInfo | null => {
   if (typeof value !== 'object' || value === null || !('contextInfo' in value)) return null;
   return (value.contextInfo ?? null) as proto.IContextInfo | null;

@@ -26,7 +26,7 @@ export interface AuthState {
   readonly ratchets: RatchetHost;
   /** The credentials changed (Baileys changes them in place). */
   saveCredentials(): void;
-  /** The same; resolves when they are stored, and rejects when they never will be. */
+  /** Sets values like `set`. Resolves when they are stored, and rejects if they never will be. */
   storeCredentials(): Promise<void>;
   /** Returns the value of a key from memory: null if the key does not exist, undefined if only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
@@ -44,15 +44,18 @@ export interface AuthState {
    */
   holdVersions(stored: () => Promise<boolean>): void;
   readonly patches: PatchNotes;
-  /** Resolves when everything set before is stored; rejects when it never will be. */
+  /** Resolves when all earlier changes are stored. Rejects if they never will be. */
   durable(): Promise<void>;
-  /** Resolves when everything is stored, also what finished messages led to, and the run is noted as ended. */
+  /** Resolves when all changes and all entries of finished messages are stored, and the run is noted as ended. */
   settled(): Promise<void>;
   /** True if all changes are stored. */
   readonly clean: boolean;
-  /** The keys made at pairing are uploaded: they need not stay in memory. */
+  /** Notes that the keys of the pairing are uploaded, so that they can leave the memory. */
   releaseFreshKeys(): void;
-  /** A connection ended: reads that wait for the storage fail now. Otherwise its messages would be handled beside those of the next connection. */
+  /**
+   * Fails reads that wait for storage, because the connection has ended. Otherwise its messages would be handled together with those of the
+   * next connection.
+   */
   giveUpReads(): void;
   /** The state is not used any more: late changes by listeners of a closed connection are dropped. */
   retire(): void;
@@ -99,7 +102,7 @@ class SessionKeys {
   readonly #devices = new WeakMap<object, number>();
   /** Numbers of the changes that sends made and that are not stored, oldest first. At most `unstoredSends` may have left. */
   #sends: number[] = [];
-  /** No message leaves before the changes up to this number are stored: the note that this run is open, and chains that skipped keys. */
+  /** No message leaves before the changes up to this number are stored. They are the note of the open run, and chains that skipped keys. */
   #storedFirst = 0;
   /** See `AuthState.holdVersions`. */
   #versionStored: (() => Promise<boolean>) | null = null;
@@ -138,7 +141,7 @@ class SessionKeys {
   }
 
   peek(type: KeyType, id: string): unknown {
-    // One-time keys are read once: only those of a pairing under way are kept.
+    // One-time keys are read once. Only those of a pairing under way stay in memory.
     const remembered = type === 'pre-key' ? undefined : this.#cache.get(`${type} ${id}`);
     if (remembered !== undefined) return remembered;
     const waits = this.writer.peek(type, id);
@@ -200,14 +203,14 @@ class SessionKeys {
     return this.writer.idle && this.inbound.idle && this.#holding === 0;
   }
 
-  /** Without a connection nothing is under way that would have to be stored before. */
+  /** Without a connection no entry is pending that must be stored first. */
   #afterStored(work: () => void, lost: () => void = () => undefined): void {
     const stored = this.#versionStored;
     if (stored === null) return work();
     this.#holding += 1;
     const before = this.#held;
     const run = async (): Promise<void> => {
-      // The library reports what a version brought in the turn in which it sets the version.
+      // The library reports the changes of a version in the same turn in which it sets the version.
       await new Promise(setImmediate);
       const isStored = await stored();
       await before;
@@ -254,7 +257,7 @@ class SessionKeys {
     return this.#storageRetry.wait('keys', () => this.#vault.idsWithPrefix(this.#instance, type, prefix));
   }
 
-  /** Keeps in memory what the storage holds; null when it holds nothing. */
+  /** Keeps the stored value in memory; null if there is none. */
   #read(type: KeyType, id: string, text: string | undefined): unknown {
     const { value, skipped } = text === undefined ? { value: null, skipped: false } : this.#runs.unstamp(type, decodeKey(type, text));
     if (skipped) {
@@ -302,10 +305,10 @@ class SessionKeys {
   }
 }
 
-/** The credentials name a number that never took a pairing code: they make a login that gets 401. */
+/** True if the credentials name a number whose pairing was never completed. A login with them gets 401. */
 export const isAbandoned = ({ me, account }: AuthenticationCreds): boolean => me !== undefined && account === undefined;
 
-/** Opens what is stored, or makes new credentials, also in place of abandoned ones. */
+/** Reads the stored credentials, or makes new ones, also in place of abandoned ones. */
 export const openAuthState = async (options: AuthOptions): Promise<AuthState> => {
   const { vault, instance, epoch } = options;
   const stored = await storedCredentials(vault, instance);
@@ -319,11 +322,11 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     state: {
       creds,
       keys: withTokenPages({
-        // Baileys types the result by the type's name; the names go through unchanged.
+        // Baileys types the result by the type's name. The names pass unchanged.
         get: async <T extends KeyType>(type: T, ids: string[]) => (await keys.get(type, ids)) as { [id: string]: SignalDataTypeMap[T] },
         async set(data) {
           keys.set(data);
-          // They are uploaded next: a contact may use one at any time after that, whatever becomes of this process.
+          // The keys are uploaded next. A contact may use one at any time afterwards, even if this process ends.
           if (Object.values(data['pre-key'] ?? {}).some((pair) => pair !== null)) await keys.writer.flush();
         },
       }),
@@ -367,7 +370,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
   };
 };
 
-/** Throws `CorruptCredentials` for what is stored and makes no sense. */
+/** Throws `CorruptCredentials` if the stored text is damaged. */
 export const storedCredentials = async (vault: Vault, instance: string): Promise<AuthenticationCreds | null> => {
   const text = await vault.credentials(instance);
   if (text === null) return null;

@@ -16,7 +16,8 @@ import { createLruMap } from '#src/base/lru-map.ts';
 import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
 
-// The LIDs of people, as the library's Signal sessions ask for them: several times for each message, through three caches of its own.
+// The LIDs of people for the library's Signal sessions. The library asks several times for each message, and passes three caches of its
+// own.
 
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
@@ -38,8 +39,8 @@ const makeCache = () => {
 };
 
 /**
- * Answers what was answered before; every new pair makes it forget. `getLIDsForPNs` names a number without a LID by the number itself. The library
- * asks it for the addresses whose keys it fetches. For such a number the library fetched no keys, so it could encrypt no message.
+ * Caches the answers. Every new pair clears the cache. `getLIDsForPNs` names a number without a LID by the number itself. The library
+ * passes it the addresses whose keys it fetches. For such a number the library fetched no keys, so it could encrypt no message.
  */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: makeCache() });
@@ -177,7 +178,7 @@ class RatchetSteps {
     return Object.fromEntries(entries);
   };
   const keys: SignalKeyStoreWithTransaction = {
-    // The library types the result by the type's name; the names go through unchanged.
+    // The library types the result by the type's name. The names pass unchanged.
     get: get as SignalKeyStoreWithTransaction['get'],
     async set(data) {
       if (data['identity-key']) replaced.push(...(await replacedIn(data, get)));

@@ -24,7 +24,7 @@ interface Stanza {
 const write = (connection: LiveConnection, { channel, messageId, attrs, content }: Stanza): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
-  // A change of a post has the id of the post: its ack could not be told from that of another one.
+  // A change of a post has the id of the post, so that the acknowledgements of two changes cannot be told apart.
   if (transmissions.isWaiting(messageId)) return Promise.resolve(refuse('conflict', 'another change of this post is under way'));
   const answer = transmissions.wait(messageId);
   const failure = (error: unknown): Transmission => outcomeOfError(error, sock.ws.isOpen) ?? refused(null, closeOf(error).message);
@@ -77,7 +77,7 @@ export const relayDeletion = (
     content: [{ tag: 'plaintext', attrs: {} }],
   });
 
-/** `text`: an emoji; '' takes the reaction back. `messageId`: of the reaction. */
+/** `text`: an emoji; '' removes the reaction. `messageId`: the id of the reaction. */
 export const relayReaction = (
   connection: LiveConnection,
   {

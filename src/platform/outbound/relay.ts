@@ -27,7 +27,7 @@ const failure = (error: unknown, jid: string, { sock, hasForgedKeys }: LiveConne
   const { connectionLost, code = null, message } = outcome.refusal;
   if (connectionLost) return notSent;
   if (code === 404) return refused(404, refusalText(404));
-  // For its members the library asks the platform for a group that is not known.
+  // Queries the group from the platform if its members are unknown.
   if (isGroup(jid) && (code === 401 || code === 403)) return noMember;
   if (message !== 'All encryptions failed') return outcome;
   return hasForgedKeys(jid) ? refused(null, forgedKeys) : refused(code, noDevice);
@@ -36,7 +36,7 @@ const failure = (error: unknown, jid: string, { sock, hasForgedKeys }: LiveConne
 /** People are written to by their LID where it is known: accounts that have migrated take nothing else. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
-/** The number of somebody who is written to by LID; people with usernames may have none. */
+/** Returns the number of a person whose chat has a LID. People with usernames may have none. */
 const namedNumber = ({ pn, me }: Directory, jid: string): Readonly<Record<string, string>> => {
   const number = isLid(jid) && jid !== me.lid ? pn(jid) : '';
   return number === '' ? {} : { peer_recipient_pn: number };

@@ -20,7 +20,7 @@ interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Null when neither the storage nor the platform tells. Never rejects. */
+  /** Null if neither storage nor the platform has the message. Never rejects. */
   group(jid: string): Promise<Group | null>;
 }
 
@@ -63,14 +63,14 @@ export class Resends {
   readonly #left = createLruMap<Leaving>(remembered);
   /** Requests by the id of the message. */
   readonly #asked = new Map<string, Asked>();
-  /** The library is being given a request: it must not take one about a status post for a story, which it ignores. */
+  /** True while the library gets a request. It would take a request about a status post for a story, and ignore it. */
   preparing = false;
 
   constructor(options: ResendOptions) {
     this.#options = options;
   }
 
-  /** Called with every message before it is given to the library. */
+  /** Takes every message before the library gets it. */
   note(left: Leaving): void {
     this.#left.set(left.messageId, left);
   }
@@ -93,7 +93,7 @@ export class Resends {
     };
   }
 
-  /** For the library: what polls and events need to be opened; nothing for messages to be sent again. */
+  /** Answers the library with messages whose secret decrypts votes and answers to events. It gets no message to resend. */
   readonly getMessage = async (key: WAMessageKey): Promise<proto.IMessage | undefined> => {
     const id = key.id ?? '';
     const asked = this.#asked.get(id);
@@ -119,7 +119,7 @@ export class Resends {
     }
   }
 
-  /** Members of a group may ask for its messages. Anybody else would get the text, and the key of the group with it. */
+  /** Members of a group may request its messages. Other people would get the text, and the key of the group with it. */
   async #mayAsk({ attrs: { from = '', participant = '' } }: BinaryNode): Promise<boolean> {
     if (!isGroup(from)) return true;
     const { directory, loadMappings, group } = this.#options;
@@ -128,7 +128,7 @@ export class Resends {
     return isMe(directory, participant) || (known !== null && includesPerson(known.members, personOf(directory, participant)));
   }
 
-  /** The message that the library has prepared a session for; undefined when it would not have sent it, or not once more. */
+  /** Returns the message for which the library has prepared a session. Undefined if the library would not resend it, or reached its limit. */
   async #prepared(id: string, prepare: () => unknown): Promise<WAMessageKey | undefined> {
     const asked = this.#asked.get(id) ?? { requests: 0, keys: [] };
     this.#asked.set(id, asked);
@@ -142,7 +142,7 @@ export class Resends {
     }
   }
 
-  /** The library decides what it ignores before it waits for anything. */
+  /** The library decides synchronously which requests it ignores. */
   #given(prepare: () => unknown): unknown {
     this.preparing = true;
     try {
@@ -220,7 +220,7 @@ const countOf = ({ content }: BinaryNode): string => {
   return String(Number(retry?.attrs['count']) || 1);
 };
 
-/** One device of a room, or of a chat; for an own device the message also says whose chat it is. */
+/** Addresses one device. For a device of the account, the message also names the chat. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
   // The requester is named in the form in which the group names its members (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
   if (isGroup(jid)) return { to: jid, participant: asker, addressing_mode: isLid(asker) ? 'lid' : 'pn' };

@@ -62,7 +62,7 @@ export class Standing {
   readonly #timeLocked: (lock: TimeLock) => void;
   /** The last known limits. */
   #known: Partial<Limits> = {};
-  /** Asks the platform; when it does not answer, the last known limits count. */
+  /** Queries the platform. Without an answer, the last known limits stay. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 

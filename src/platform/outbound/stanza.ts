@@ -22,7 +22,7 @@ const editOf = ({ protocolMessage }: Content): Partial<StanzaParts> => {
   return {};
 };
 
-/** Tells receivers what a poll or an event does without opening it. */
+/** Names the change that a poll or an event makes, for receivers that do not decrypt it. */
 const meta =
   (attrs: Readonly<Record<string, string>>): Rule =>
   () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
@@ -34,7 +34,7 @@ const viewOnceOf = (media: { readonly viewOnce?: boolean | null } | null | undef
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** The library takes a message that is encrypted once more for a text. */
+/** The library treats a message with a second layer of encryption as a text. */
 const secretEdit: Rule = ({ secretEncryptedMessage }) =>
   secretEncryptedMessage?.secretEncType === SecretEncType.EVENT_EDIT
     ? { attributes: { type: 'event', edit: '1' }, nodes: [{ tag: 'meta', attrs: { event_type: 'edit' } }] }
@@ -67,7 +67,7 @@ const flowNote: Rule = ({ interactiveMessage }) => ({
   nodes: [namedFlows[interactiveMessage?.nativeFlowMessage?.buttons?.[0]?.name ?? ''] ?? nativeFlow('mixed', '9')],
 });
 
-/** One row a kind of content; a kind without a row needs nothing. */
+/** Each row is for one kind of content. A kind without a row needs no attributes. */
 const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   protocolMessage: editOf,
   pollCreationMessage: newPoll,
@@ -83,11 +83,11 @@ const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   pollUpdateMessage: meta({ polltype: 'vote' }),
   interactiveMessage: flowNote,
   buttonsMessage: () => ({ nodes: [node('biz', {}, [node('buttons', {})])] }),
-  // Without it the recipients' phones keep the reaction that is taken back.
+  // Without this attribute the recipients' phones keep the removed reaction.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };
 
-/** A post says how its readers were chosen; what is said about a post does not. */
+/** A status post names the way in which its readers were chosen. A reaction to a post does not. */
 const audienceNodes = (content: Content, audience: Audience | null): readonly BinaryNode[] =>
   audience === null || content.protocolMessage || content.reactionMessage
     ? []

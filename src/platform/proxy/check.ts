@@ -17,7 +17,7 @@ const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
 /** Credentials of SOCKS5 have one byte for their length. */
 const longestCredential = 255;
 
-/** Returns why an address cannot be that of a proxy; null if it can. */
+/** Returns the fault of a proxy's address as a sentence; null for a usable address. */
 export const proxyObjection = (text: string): string | null => {
   const url = URL.parse(text);
   if (url === null || !proxySchemes.includes(url.protocol) || url.hostname === '')
@@ -48,8 +48,8 @@ const lateText = 'no answer of the platform came through it in time';
 const awayText = 'the platform cannot be reached through it';
 
 /**
- * Any answer of the platform will do: it shows that bytes go both ways, and over TLS from whom. '' when one came, else what was wrong. Ends in time,
- * whatever the proxy does.
+ * Checks the proxy by any answer of the platform, which proves a connection in both directions and, over TLS, its origin. Returns '' after
+ * an answer, else the fault. Ends in time even if the proxy hangs.
  */
 export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   const tunnel = createTunnel(parts);
@@ -57,7 +57,7 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   let failure = '';
   const agent = agentThrough(tunnel, { secure, failed: ({ message }) => (failure = message) });
   const { promise, resolve } = Promise.withResolvers<string>();
-  // Later than the tunnel's own limit, which says more exactly what is missing.
+  // This limit is later than the tunnel's own limit, whose error is more exact.
   const timer = setTimeout(() => resolve(failure || lateText), parts.timeoutMs + graceMs);
   const request = (secure ? secureRequest : plainRequest)(to, { agent });
   request.once('response', (response) => {
@@ -66,7 +66,7 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   });
   // The request asks for no other protocol. Without this listener a 101 would end the request without an event.
   request.once('upgrade', () => resolve(awayText));
-  // Also after the end, when the connection is closed under it.
+  // Errors after the end are ignored too, because the connection is closed under the request.
   request.on('error', () => resolve(failure || awayText));
   request.once('close', () => resolve(failure || awayText));
   request.end();
@@ -97,7 +97,7 @@ const textOf = (value: unknown, where: string, pattern: RegExp = /\S/): string =
   return value;
 };
 
-/** Placeholders stand in credentials mostly; any word in their place must give an address. */
+/** Placeholders are usually in the credentials. Any word in their place must give an address. */
 const proxiesOf = (value: unknown, where: string): readonly string[] =>
   listOf(value, where).map((entry, n) => {
     const address = textOf(entry, `${where}[${n}]`);
@@ -130,7 +130,7 @@ const countryOf = (entry: unknown, where: string): ProxyCountry => {
   };
 };
 
-/** Null when `path` is ''. Throws when the file cannot be read or makes no sense. */
+/** Null if `path` is ''. Throws if the file cannot be read or is not valid. */
 export const readCatalogue = (path: string): ProxyCatalogue | null => {
   if (path === '') return null;
   try {

@@ -1,4 +1,4 @@
-/** The way of one connection to the platform, with all that it transfers; made at its open and ended with it. */
+/** The route of one connection to the platform, with all its transfers. It begins and ends with the connection. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type Agent, type AgentOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';

@@ -80,7 +80,7 @@ interface Begin {
 }
 
 const begin = async (runner: Runner): Promise<Begin> => {
-  // A name of its own for all backups of a server: the second at a time is refused.
+  // A name that all backups of a server share. A second backup at the same time is refused.
   const taken = await text(runner, `select count(*)::text as value from pg_replication_slots where slot_name = $1`, [slot]);
   if (taken !== '0') throw new Error('Another backup of this data folder is being made.');
   await text(runner, 'select slot_name::text as value from pg_create_physical_replication_slot($1, true, true)', [slot]);
@@ -137,7 +137,7 @@ const finish = async (runner: Runner): Promise<End> => {
   return row;
 };
 
-/** Reads until two reads in a row are equal: the server writes this file as a whole, and a reader may see half of it. */
+/** Reads until two reads in a row are equal. The server writes this file as a whole, and a reader may see half of it. */
 const copyControl = async (from: string, to: string): Promise<Omit<Entry, 'path'>> => {
   for (let before = await readFile(from); ; await wait(10)) {
     const bytes = await readFile(from);
@@ -195,7 +195,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
   makePlace(to);
-  // Links count as what they lead to. A copy over its own source would empty every file.
+  // A link counts as its target. A copy over its own source would empty every file.
   const source = await realpath(dataDir);
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
   if (isWithin(source, copy) || isWithin(copy, source))
@@ -209,7 +209,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
     );
 };
 
-/** Makes a backup, or goes on with one that was interrupted. Rejects with a sentence for the operator; the same call then goes on. */
+/** Makes a backup, or continues an interrupted one. Rejects with a sentence for the operator. The same call then continues. */
 export const backUp = async (given: BackupOptions): Promise<BackupList> => {
   const options = { ...given, dataDir: resolve(given.dataDir), to: resolve(given.to) };
   const { dataDir, to, log, signal, version } = options;
@@ -230,7 +230,7 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
     // A server that was started for the copy alone is stopped, also if the query for its clients fails.
     await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
-  // After the database: the bytes of a file are stored before its row.
+  // Files follow the database, because the bytes of a file are stored before its row.
   const { files, folders } = await walk(dataDir, isOfFolder);
   await copy.folders(folders);
   await copy.files(files, { signal, onProgress: (progress) => options.onProgress?.('files', progress) });

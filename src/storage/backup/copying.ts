@@ -12,7 +12,7 @@ import { makeFolder } from '#src/base/make-folder.ts';
 
 /** A file below the copied folder. */
 export interface Entry {
-  /** With `/` between folders. */
+  /** The path below the folder, with `/` between folders. */
   readonly path: string;
   /** In bytes. */
   readonly size: number;
@@ -100,7 +100,7 @@ export const walk = async (root: string, keep: (path: string, isFolder: boolean)
   return { files: files.toSorted(), folders: folders.toSorted() };
 };
 
-/** Bytes of these files; those that are gone count nothing. */
+/** Bytes of these files. A removed file counts 0. */
 export const sizeOf = async (root: string, files: readonly string[]): Promise<number> => {
   let sum = 0;
   for (const path of files) sum += (await orNull(stat(join(root, path))))?.size ?? 0;
@@ -120,7 +120,7 @@ const readList = async (file: string): Promise<Map<string, Known>> => {
   return known;
 };
 
-/** A copy of one folder, with a list of what was copied. */
+/** A copy of one folder, with a list of the copied files. */
 export class FolderCopy {
   readonly #from: string;
   readonly #to: string;

@@ -52,7 +52,7 @@ export const CampaignEntity = defineEntity({
   ],
 });
 
-/** Messages that are still to be sent are in no other table; one that is sent stands among the messages, and its recipient names it. */
+/** Pending messages of a campaign are only in this table. A sent message is in the table of messages, and its recipient names it. */
 export const CampaignRecipientEntity = defineEntity({
   name: 'CampaignRecipient',
   tableName: 'campaign_recipient',
@@ -115,7 +115,7 @@ export const ChatbotUsageEntity = defineEntity({
   },
 });
 
-// The table of what is defined once for an instance.
+// The table of definitions.
 
 /** Without a foreign key, as chats are. */
 export const DefinitionEntity = defineEntity({
@@ -132,10 +132,10 @@ export const DefinitionEntity = defineEntity({
   },
 });
 
-// The tables of what stands both here and in an inbox of Chatwoot. Without foreign keys, as messages are.
+// The tables of chats and messages that also exist in an inbox of Chatwoot. Without foreign keys, as messages are.
 
 const ofInbox = {
-  /** Names the server, the account and the inbox. Rows of another inbox than that of the settings are as good as gone. */
+  /** Names the server, the account and the inbox. Rows of another inbox than the configured one are ignored. */
   inbox: p.text(),
 };
 

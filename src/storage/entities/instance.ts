@@ -51,7 +51,7 @@ export const InstanceEntity = defineEntity({
     updated: time(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('instance_changed'),
-    /** Marked: gone for everybody, while its rows are removed in pieces. */
+    /** True when the instance was removed. Its rows are deleted in pieces. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
@@ -131,7 +131,7 @@ export const WebhookEntity = defineEntity({
     private: p.blob().nullable(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('webhook_changed'),
-    /** Marked: gone for everybody, while its deliveries are removed in pieces. */
+    /** True when the webhook was removed. Its deliveries are deleted in pieces. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'webhook_removed', expression: `create index "webhook_removed" on "webhook" ("id") where removed` }],
@@ -139,7 +139,7 @@ export const WebhookEntity = defineEntity({
 
 export type WebhookRow = InferEntity<typeof WebhookEntity>;
 
-// Tables of a session: credentials, Signal keys, received stanzas, and what was set aside.
+// Tables of a session: credentials, Signal keys, received stanzas, and messages that were set aside.
 
 export const CredentialEntity = defineEntity({
   name: 'Credential',

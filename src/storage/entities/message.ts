@@ -125,7 +125,7 @@ export const ReceiptEntity = defineEntity({
     messageId: p.text().primary(),
     member: p.text().primary(),
     memberPn: p.text(),
-    /** Times are 0 for what was not confirmed. */
+    /** A time is 0 without a confirmation. */
     deliveredAt: time(),
     readAt: time(),
     playedAt: time(),
@@ -134,7 +134,7 @@ export const ReceiptEntity = defineEntity({
 
 // The table of the keys under which sends are repeated.
 
-/** `hash` and `request` are digests; `answer` is null while nobody knows what became of the message. */
+/** `hash` and `request` are digests. `answer` is null while the outcome of the message is unknown. */
 export const SendKeyEntity = defineEntity({
   name: 'SendKey',
   tableName: 'send_key',

@@ -27,7 +27,10 @@ export const ContactEntity = defineEntity({
 
 // The tables of groups.
 
-/** One row a group, with all of its members: a large account is in hundreds of groups, and their members in rows of their own would be a hundred times as many. */
+/**
+ * One row per group, with all its members. A large account is in hundreds of groups, and rows for single members would be a hundred times
+ * as many.
+ */
 export const GroupEntity = defineEntity({
   name: 'ChatGroup',
   tableName: 'chat_group',
@@ -61,7 +64,7 @@ export const GroupListEntity = defineEntity({
 
 // The table of numbers that the platform was asked about.
 
-/** `form`: the chat's id as the number was written; `chatId`: that of the account, '' when there is none. */
+/** `form`: the chat id of the number as it was written. `chatId`: the chat id of the account; '' if there is none. */
 export const NumberLookupEntity = defineEntity({
   name: 'NumberLookup',
   tableName: 'number_lookup',

@@ -10,7 +10,7 @@ export const NodeEntity = defineEntity({
   tableName: 'node',
   properties: {
     name: p.text().primary(),
-    /** One life of the node; leases refer to it. */
+    /** The id of one run of the node, to which leases refer. */
     incarnation: p.uuid().unique(),
     until: time(),
     /** Another node has seen that the lease was not renewed for its whole length. */
@@ -19,9 +19,9 @@ export const NodeEntity = defineEntity({
     load: p.integer(),
     draining: p.boolean(),
     astray: p.integer().default(0),
-    /** The node reached the bus at its last renewal. Null: it has none, or is of a release that does not say. */
+    /** True if the node reached the bus at its last renewal. Null without a bus, and for a node of an earlier release. */
     bus: p.boolean().nullable(),
-    /** True if the node signs what it sends over the bus. */
+    /** True if the node signs its messages on the bus. */
     signs: p.boolean().default(false),
     /** The incarnation that reads values sealed under keys of instances. */
     derives: p.uuid().nullable(),
@@ -59,7 +59,7 @@ export const SignInEntity = defineEntity({
   name: 'SignIn',
   tableName: 'sign_in',
   properties: {
-    /** A hash of what the cookie holds. */
+    /** The hash of the secret in the cookie. */
     key: p.text().primary(),
     /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in is valid as long as that value. */
     admin: p.text(),
@@ -137,7 +137,7 @@ export const AlertEntity = defineEntity({
     secrets: p.blob(),
     /** JSON, as it was written: a comparison of texts finds out whether it changed. */
     state: p.text().nullable(),
-    /** Grows with each change of the state, so that of two nodes one changes it. */
+    /** Version of the state. Of two nodes that change the state at once, only one succeeds. */
     version: p.integer().default(0),
   },
 });

@@ -1,4 +1,4 @@
-/** Rows of an archive: pages of contacts, chats and messages for an export, and their way back beside what the journal stores. */
+/** Rows of an archive: pages of contacts, chats and messages for an export, and their insertion without overwriting rows of the journal. */
 import type { Claim, InstanceId } from '#actors/model.ts';
 import type { ArchivedRows } from '#actors/ports.ts';
 import { changeOwned, whileOwned } from '../ownership.ts';
@@ -80,7 +80,7 @@ async function* pagesOf(database: Database, statement: Statement, instance: Inst
 /** The encoded form of a message is bytes, which JSON has as base64. */
 const inJson = ({ seq: _seq, raw, ...row }: Row): Row => ({ ...row, raw: Buffer.isBuffer(raw) ? raw.toString('base64') : null });
 
-/** Before every time. */
+/** A value before every time. */
 const beginning = '-9223372036854775808';
 
 async function* messagePages(database: Database, instance: InstanceId): Pages {
@@ -155,7 +155,7 @@ const withOwnIds = async (
   return settled;
 };
 
-/** Leaves out what is stored. A message is unread only if its chat has unread messages: the account may have read the chat since. */
+/** Skips stored messages. A message is unread only if its chat has unread messages, because the account may have read the chat since. */
 const freshMessages = async (
   database: Database,
   instance: InstanceId,

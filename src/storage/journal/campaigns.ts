@@ -1,4 +1,4 @@
-/** The rules of campaigns: what happens to a message says what became of its recipient, and how far the messages of a campaign got. */
+/** The rules of campaigns: the effect of a message's status on its recipient, and the counts of a campaign. */
 import type { CampaignChange, Entry, Message, MessageStatus, RecipientChange } from '#actors/model.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
@@ -116,7 +116,7 @@ export const optOutRows = (first: number) => {
 const ends = ['sent', 'failed', 'skipped', 'unknown'] as const;
 const confirmed = ['delivered', 'read', 'played'] as const;
 
-/** `(state, was)` of recipients as what they add to the counts. */
+/** Turns `(state, was)` of recipients into changes of the counts. */
 const added = (state: string): string => `(state = '${state}')::int - (was = '${state}')::int`;
 
 const fromRecipients = `select campaign_id, '' as status, '' as reason, at, ${ends.map((state) => `${added(state)} as ${state}`).join(', ')},

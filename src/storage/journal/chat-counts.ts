@@ -33,7 +33,7 @@ const placesOf = (chat: Chat): readonly (readonly [section: Section, name: strin
   ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
 ];
 
-/** Names are not ours: they are keys of maps, never of objects. */
+/** The names come from clients. They are keys of maps, never of objects. */
 type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };
@@ -119,7 +119,7 @@ export interface ChatCounts {
   note(instance: InstanceId, chats: readonly ChatOutcome[]): void;
   /** Invalidates the counts of the instance after a write that failed or may have failed. */
   forget(instance: InstanceId): void;
-  /** `count` asks the database; its answer is kept unless a commit changed it meanwhile. */
+  /** `count` queries the database. Its answer is cached unless a commit changed the count meanwhile. */
   stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats>;
   /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
   total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number>;

@@ -1,5 +1,5 @@
 /**
- * The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that
+ * The rules of chats: the fields that a patch changes, the shown name, and the unread count. Changes are kept apart from the chats, so that
  * only they are written.
  */
 import type { Chat, ChatLabel, ChatPatch, Entry, PersonPair } from '#actors/model.ts';
@@ -39,7 +39,7 @@ const mergedExtra = (kept: Chat['extra'], twin: Chat['extra']): Chat['extra'] =>
     }),
   );
 
-/** Returns the patch for the chat under the number. `kept` is null if there is no such chat; the new chat then gets everything of `twin`. */
+/** Returns the patch for the chat under the number. `kept` is null if there is no such chat. The new chat then gets all fields of `twin`. */
 const mergedPatch = (kept: Chat | null, twin: Chat, chatId: string): ChatPatch => {
   const { id: _id, chatId: chatLid, name: _name, ...others } = twin;
   const addresses = { chatId, chatLid, phone: phoneOf(chatId) };
@@ -56,7 +56,7 @@ const mergedPatch = (kept: Chat | null, twin: Chat, chatId: string): ChatPatch =
   };
 };
 
-/** Fields that get a new value; of `extra` only the keys that do, null for one that goes. */
+/** Fields with a new value. `extra` has only the changed keys, with null for a removed key. */
 type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
 
 /** A chat that is to be written. */
@@ -65,7 +65,7 @@ export interface ChatOutcome {
   readonly before: Chat | null;
   readonly after: Chat;
   readonly changes: ChatChanges;
-  /** Messages that became unread after whatever `changes` says. */
+  /** The number of messages that became unread after `changes`. */
   readonly unreadAdded: number;
 }
 
@@ -92,7 +92,7 @@ const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra']
   return changed.length === 0 ? null : Object.fromEntries(changed);
 };
 
-/** The best known name of a chat: a group's subject, what the owner saved, what the person chose, the number. */
+/** Returns the best known name of a chat: the group's subject, the name in the address book, the name that the person chose, or the number. */
 const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactName || chat.pushName || chat.name || chat.phone);
 
 /** The fields from which the shown name follows. */
@@ -155,7 +155,7 @@ export class ChatLedger {
   readonly #chats = new Map<string, KeptChat>();
   readonly #removed = new Set<string>();
 
-  /** `namesOf`: what the address book says of the person behind a chat. */
+  /** `namesOf`: the names of the person behind a chat in the address book. */
   constructor(known: readonly Chat[], owner: string, newId: () => string, namesOf: (chatId: string) => ChatPatch | null) {
     this.#owner = owner;
     this.#namesOf = namesOf;
@@ -233,20 +233,20 @@ export class ChatLedger {
     kept.unreadAdded += 1;
   }
 
-  /** Null when the chat has the label already, or has it not. */
+  /** Null if the label of the chat does not change. */
   label({ chatId, labelId, labeled }: ChatLabel): Chat | null {
     const name = fullLabelId(this.#owner, labelId);
     const others = (this.get(chatId)?.labels ?? []).filter((label) => label !== name);
     return this.patch({ chatId, labels: labeled ? [...others, name].toSorted() : others });
   }
 
-  /** Null when the chat does not carry the old name. */
+  /** Null if the chat does not have the old name. */
   retag({ chatId, from, to }: Omit<Extract<Entry, { kind: 'retagged' }>, 'kind'>): Chat | null {
     const extra = retagged(this.get(chatId)?.extra ?? {}, from, to);
     return extra && this.patch({ chatId, extra });
   }
 
-  /** Takes a label that is no more off the chats that are at hand; off all others the journal takes it. */
+  /** Removes a deleted label from the chats in memory. The journal removes it from all other chats. */
   unlabel(labelId: string): void {
     const name = fullLabelId(this.#owner, labelId);
     for (const { value } of this.#chats.values())

@@ -111,7 +111,7 @@ const listOf = (columns: Readonly<Record<string, SqlType>>, one: (field: string,
 const textsOf = (column: string): string =>
   `case when ${column} = '{}' then ${column} else array(select one from unnest(${column}) as one where one is not null) end`;
 
-/** Numbers leave as floats, which the driver reads as numbers: no count or time comes near 2^53. */
+/** Numbers leave as floats, which the driver reads as numbers. No count or time comes near 2^53. */
 const selected = (field: string, type: SqlType): string => {
   const column = columnOf(field);
   return `${type === 'text[]' ? textsOf(column) : type === 'bigint' ? `${column}::float8` : column} as "${field}"`;
@@ -151,7 +151,7 @@ type Columns = Readonly<Record<string, SqlType>>;
 /** Lists and JSON travel as JSON text, since an array of arrays would need lists of one length. */
 const sentAs = (type: SqlType): string => (type === 'jsonb' || type === 'text[]' ? 'text' : type);
 
-/** The value of its column out of what was sent. */
+/** Converts a sent value into the value of its column. */
 const received = (type: SqlType, sql: string): string => {
   if (type === 'text[]') return `array(select jsonb_array_elements_text(${sql}::jsonb))`;
   return type === 'jsonb' ? `${sql}::jsonb` : sql;
@@ -195,7 +195,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
     next: first + fields.length,
     columns: listOf(columns, columnOf),
     from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
-    /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
+    /** Returns the array of one column for a filter with `any`. The estimate of a join may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
     parameters: (rows: readonly object[]): readonly unknown[] => {
       const sent = fields.map(([field, type]) => {
@@ -206,7 +206,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
         });
         return { values, isSaid: values.some((one) => one !== nothing) };
       });
-      // Without any column there would be no rows.
+      // Without any column there would be no rows at all.
       const none = !sent.some(({ isSaid }) => isSaid);
       return sent.map(({ values, isSaid }, at) => (isSaid || (none && at === 0) ? values : null));
     },
@@ -239,7 +239,7 @@ const insertRows =
   };
 
 export const messageRows = insertRows('message', messageColumns);
-/** A chat that somebody else made meanwhile is a conflict. */
+/** A conflict means that another transaction has made the chat. */
 export const newChatRows = insertRows('chat', chatColumns);
 
 const receiptTimes = ['deliveredAt', 'readAt', 'playedAt'] as const;
@@ -287,7 +287,7 @@ export const chatChangeRows = (first: number, form: RowForm) => {
   return { ...rows, sql };
 };
 
-/** Every value gets the type of its column, since one broken value would block everything behind it. */
+/** Every value gets the type of its column, because one broken value would block all later entries. */
 const toParameter = (value: unknown, type: SqlType): unknown => {
   switch (type) {
     case 'text':

@@ -46,7 +46,7 @@ export class DefinitionLedger {
     else this.#remove(entry.definition);
   }
 
-  /** False when it says only what is stored. */
+  /** False if the entry repeats the stored values. */
   put(given: Definition): boolean {
     const definition = withKeyText(given);
     const name = nameOf(definition.of, definition.value.id);
@@ -64,7 +64,7 @@ export class DefinitionLedger {
     this.#changed.set(name, { definition, gone: true });
   }
 
-  /** The label as it is now; null when nothing of it changed. One that is deleted keeps its name and its colour, and leaves all chats. */
+  /** Returns the label after the change; null if nothing changed. A deleted label keeps its name and its color, and leaves all chats. */
   label(given: Label): Label | null {
     const name = nameOf('label', keyText(given.id));
     const known = this.#kept.get(name)?.value as Label | undefined;
@@ -75,7 +75,7 @@ export class DefinitionLedger {
     return label;
   }
 
-  /** A channel that is not stored learns nothing of a change: the next whole one has it. */
+  /** A change of a channel without a row is dropped. The next whole channel has it. */
   #channel(channel: ChannelPatch, create: boolean): void {
     const known = this.#kept.get(nameOf('channel', keyText(channel.id)))?.value as Channel | undefined;
     if (known || create) this.put({ of: 'channel', value: known ? { ...known, ...channel } : channelOf(channel) });

@@ -100,14 +100,14 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
   }
 };
 
-/** Null when there is nothing new in it. All parts of a past share a lane: they have an order. */
+/** Null if the batch has no new items. All batches of a history share a lane, because they have an order. */
 export const historyDraft = (entry: HistoryEntry, news: News, owner: string): EventDraft | null => {
   const items = pastItems(entry.past, news, owner);
   if (items.length === 0) return null;
   return aboutChat('history', 'history', historyView(entry.past.of, items, entry.number, entry.total));
 };
 
-/** Every member of a group, and every reader of a status post, confirms for itself, whatever others did before. */
+/** Each member of a group, and each reader of a status post, confirms separately. */
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
   (isGroupId(chatId) || chatId === statusChat) && sender !== '' && confirmations.has(status);
 

@@ -68,7 +68,7 @@ const changeRows = (first: number, form: RowForm) => {
   return { ...rows, sql };
 };
 
-/** The encoded form of a message is not read before it is revised, so it stays; a deletion takes it away. */
+/** The encoded form of a message is read only after an edit, so that it stays. A deletion removes it. */
 const revisedRows = (first: number) => {
   const rows = makeRowSet({ messageId: 'text', chatId: 'text', ...revisedColumns }, first);
   const changes = Object.keys(revisedColumns).map((field) => `${columnOf(field)} = ${rows.value(field)}`);
@@ -116,7 +116,7 @@ type Rows = Readonly<Record<SetName, readonly object[]>>;
 
 const setNames = Object.keys(sets) as SetName[];
 
-/** Sets whose rows are sent as plain values when each of them has one row: those of nearly all commits of a quiet session. */
+/** Sets whose rows are sent as plain values if each set has one row. Nearly all commits of a quiet session are of this kind. */
 const plainSets: ReadonlySet<SetName> = new Set(['messages', 'changes', 'newChats', 'chats', 'deliveries']);
 
 const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
@@ -134,7 +134,7 @@ const campaignCounts = (names: readonly SetName[]): readonly string[] => {
     : [];
 };
 
-/** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
+/** Returns the statement for commits with these sets, and its parameters. An empty set in a statement would cost nearly as much as a full one. */
 const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];
@@ -279,7 +279,7 @@ interface JournalParts {
 
 type Targets = Parameters<Journal['commit']>[2];
 
-/** Writes what the ledger left, once. Throws `IdsTaken`. */
+/** Writes the outcome of the ledger once. Throws `IdsTaken`. */
 const written = async (
   parts: JournalParts,
   instance: Writer,
@@ -290,7 +290,8 @@ const written = async (
   const at = now();
   const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
   const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
-  // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
+  // One statement is a transaction of its own. The rows that were read are still valid, because an instance has one writer, which writes in
+  // order.
   const isOurs = await changedInPieces(database, instance, outcome);
   const isLong = outcome.removedChats.length + outcome.merged.length > 0;
   const deliveries = !isOurs ? disowned : await (isLong ? database.transaction(write) : write(database));
@@ -367,7 +368,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
           return await attempt(parts, instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
-          // The instance was removed meanwhile: there is nothing left to record.
+          // The instance was removed, so that there is nothing to record.
           if (isOrphan(error) && !(await exists(database, instance.id))) return nothing;
           throw error;
         }

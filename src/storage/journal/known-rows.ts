@@ -7,7 +7,7 @@ import { definedIn, definitionFields } from './definitions.ts';
 import type { Known, Outcome } from './outcome.ts';
 import { changedGroup, contactFields, contactsIn, groupFields, groupOfRow, type GroupRow } from './people.ts';
 
-// The keys of everything that entries are about: it is read before the ledger starts.
+// The keys of all rows that the entries concern. The rows are read before the ledger starts.
 
 interface PostNumber {
   readonly chatId: string;
@@ -22,7 +22,7 @@ interface Concerned {
   readonly chatIds: ReadonlySet<string>;
   /** People whose names an entry names. */
   readonly contactIds: ReadonlySet<string>;
-  /** Ids of definitions, of whatever kind. */
+  /** Ids of definitions of all kinds. */
   readonly definitionIds: ReadonlySet<string>;
   /** Groups that changed. */
   readonly groupIds: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   return { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds, posts };
 };
 
-/** Messages of the instance $1 by their ids: one look at the index for each, however few rows the instance seems to have. */
+/** Reads messages of the instance $1 by their ids, with one index look-up for each id, whatever the planner estimates. */
 const messagesOf = (ids: string): string => `unnest(${ids}::text[]) as wanted,
           lateral (select * from message where instance_id = $1 and message_id = wanted offset 0) as message`;
 

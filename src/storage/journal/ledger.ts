@@ -1,4 +1,4 @@
-/** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
+/** The journal's rules, without a database. Entries are applied to the known rows, and the changed rows are left to be written. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   isChannelId,
@@ -165,7 +165,7 @@ class Ledger {
     };
   }
 
-  /** An event that cannot be made costs only itself: what it tells of is stored. */
+  /** An event that cannot be made is left out. Its facts are stored. */
   #add(type: EventType, make: () => EventDraft | null): void {
     try {
       const draft = make();
@@ -219,7 +219,7 @@ class Ledger {
     this.#add(news.type, () => newsDraft(label === null ? entry : { ...entry, news: { type: 'labels', label } }));
   }
 
-  /** Null when nothing of it changed. A label that is deleted leaves the chats without an event for each. */
+  /** Null if the label does not change. A deleted label leaves its chats without an event for each chat. */
   #label(label: Label): Label | null {
     const changed = this.#definitions.label(label);
     if (changed?.deleted) this.#chats.unlabel(changed.id);
@@ -261,7 +261,7 @@ class Ledger {
     if (pinnedUntil !== undefined && isInSameChat(kept.value, by)) this.#messages.revise(kept, { pinnedUntil });
   }
 
-  /** The text of a message changes: its chat shows it when the message is its last. */
+  /** Changes the text of a message. Its chat shows the text if the message is its last. */
   #retell({ value: { chatId, timestamp, text: old } }: KeptMessage, text: string): void {
     const chat = this.#chats.get(chatId);
     if (chat?.lastMessageTimestamp === timestamp && chat.lastMessageText === old) this.#chats.patch({ chatId, lastMessageText: text });
@@ -329,7 +329,7 @@ class Ledger {
     this.#add('messages_update', () => starredDraft(entry, kept.value.chatId));
   }
 
-  /** A chat with a newer message keeps its count of unread messages too: how many of them went is not known here. */
+  /** A chat with a newer message keeps its unread count, because the number of deleted unread messages is not known. */
   #chatErased({ chatId: name, gone, keepStarred, until, last }: Of<'chatErased'>): void {
     const chatId = keyText(name);
     const chat = this.#chats.get(chatId);
@@ -370,7 +370,7 @@ class Ledger {
     if (this.#chats.get(chatId)) this.#tell('chats', this.#chats.patch({ chatId, unreadCount }));
   }
 
-  /** One event for each address: a second request for a kept file makes none. */
+  /** Each address makes one event. A second request for a stored file makes none. */
   #downloaded(entry: Of<'downloaded'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0 || kept.value.fileUrl === entry.fileUrl) return;

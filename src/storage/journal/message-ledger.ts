@@ -51,7 +51,7 @@ export const isAuthor = (message: Message, by: Sender): boolean => {
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
-/** The content after an edit: another text, in the place where its kind keeps it; an event is edited as a whole. */
+/** Returns the content after an edit. The new text goes to the text field of its kind. An event is replaced as a whole. */
 export const editedContent = ({ content, messageType }: Message, edit: Message): Message['content'] => {
   const { text } = edit;
   if (edit.type === 'event' && edit.messageType === messageType) return edit.content;
@@ -76,7 +76,7 @@ export class MessageLedger {
   readonly #messages = new Map<string, KeptMessage[]>();
   readonly #lidOf: (chatId: string) => string | undefined;
 
-  /** `lidOf`: the LID of a chat, as far as it is known. */
+  /** `lidOf`: the LID of a chat, if it is known. */
   constructor(known: readonly StoredMessage[], lidOf: (chatId: string) => string | undefined) {
     this.#lidOf = lidOf;
     for (const value of known) this.#keep(value, 'same');
@@ -126,7 +126,7 @@ export class MessageLedger {
     this.revise(kept, { post: { ...newPost, ...kept.value.post, serverId } });
   }
 
-  /** Views and reactions of posts; those that are not stored are left out. */
+  /** Sets views and reactions of stored posts. Other posts are skipped. */
   count(channel: string, counts: readonly PostCounts[]): void {
     const posts = new Map(this.#all().flatMap((kept) => (kept.value.chatId === channel ? [[kept.value.post?.serverId, kept]] : [])));
     for (const { serverId, views, reactions } of counts) {
@@ -138,7 +138,7 @@ export class MessageLedger {
     }
   }
 
-  /** Replaces the content of a message that still waits: one that was cancelled meanwhile stays as it is. */
+  /** Replaces the content of a waiting message. A message that was cancelled meanwhile stays unchanged. */
   compose(message: Message): void {
     const kept = this.find(message.messageId, keyText(message.chatId));
     if (kept?.value.status !== 'Queued') return;
@@ -163,7 +163,7 @@ export class MessageLedger {
     }
   }
 
-  /** Takes away messages of this commit; those that are stored go by statements of their own. */
+  /** Removes messages of this commit. Other statements delete the stored ones. */
   erase({ chatId, keepStarred, until }: Omit<Erasure, 'last'>): void {
     const stays = ({ value }: KeptMessage): boolean =>
       value.chatId !== chatId || value.timestamp > until || value.status === 'Queued' || (keepStarred && value.starred === true);
@@ -255,7 +255,7 @@ const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat
   peer: { chatId: call.chatId, name, image: imagePreview },
 });
 
-/** The content after a further step of the call; null when the step says no more than what is known. The time stays that of the beginning. */
+/** Returns the content after another step of the call; null if the step has nothing new. The time of the beginning stays. */
 const callContent = (known: unknown, call: Call): Message['content'] | null => {
   const content = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : {};
   if (weightOf(call.status) <= weightOf(content['status'])) return null;

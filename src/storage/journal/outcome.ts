@@ -52,7 +52,7 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
 }
 
-// The events of one commit, and their bodies for webhooks. An event that has no JSON costs only itself: it is set aside.
+// The events of one commit, and their bodies for webhooks. An event without a JSON form is set aside alone.
 
 interface RenderInput {
   readonly instanceId: string;

@@ -126,12 +126,12 @@ export const goneContactRows = (first: number) => {
   return { ...rows, sql };
 };
 
-// The rules of groups: what of a group is written after its changes, in the order in which they happened.
+// The rules of groups: the rows of a group that are written after its changes, in the order of the changes.
 
 type Listed = Extract<Entry, { kind: 'groupsListed' }>;
 
 export interface GroupOutcome {
-  /** To be stored as they are. */
+  /** Groups to be stored as they are. */
   readonly groups: readonly Group[];
   /** Ids of groups whose rows go. */
   readonly goneGroups: readonly string[];
@@ -139,7 +139,7 @@ export interface GroupOutcome {
   readonly groupList: Pick<Listed, 'groupIds' | 'at'> | null;
 }
 
-/** Groups whose stored form has to be known before entries are applied. A whole group needs none: what it does not name is kept by the statement. */
+/** Groups whose stored form must be read before entries are applied. A whole group needs no read, because the statement keeps its absent fields. */
 export const changedGroup = (entry: Entry): string | null => {
   if (entry.kind !== 'news' || entry.news.type !== 'groups') return null;
   const { groupId, change } = entry.news.group;
@@ -176,7 +176,7 @@ export class GroupLedger {
     this.#list = { groupIds: [...ids], at };
   }
 
-  /** A group that is not stored learns nothing of a change: the next whole one has it. */
+  /** A change of a group without a row is dropped. The next whole group has it. */
   change(change: GroupChange): void {
     const id = keyText(change.groupId);
     if (change.change.kind === 'entered') return this.#whole(change.change.group);
@@ -246,7 +246,7 @@ const rowOfGroup = ({ id, members, ...facts }: Group) => ({
 export const hashesOf = (addresses: string): string =>
   `array(select hashtextextended($1 || ' ' || address, 0) from ${addresses} as address)`;
 
-/** Facts that a row does not name stay as they are stored. A row that says only what is stored is not written. */
+/** Absent facts keep their stored values. A row without any change is not written. */
 export const groupRows = (first: number) => {
   const rows = makeRowSet({ groupId: 'text', name: 'text', facts: 'jsonb', members: 'jsonb', addresses: 'text' }, first);
   const hashes = hashesOf('jsonb_array_elements_text(fresh.addresses::jsonb)');

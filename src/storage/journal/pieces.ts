@@ -81,13 +81,13 @@ interface Piece {
 interface Work {
   readonly statement: Statement;
   readonly what: string | readonly string[];
-  /** Before the first row. */
+  /** A value before the first row. */
   readonly from: readonly [first: string, second: string];
   /** Parameters behind those that all statements have. */
   readonly more?: readonly unknown[];
 }
 
-/** Before every time that a message may have. */
+/** A value before every time of a message. */
 const earliest = String(-(2n ** 63n));
 
 const worksOf = ({ readChats, goneLabels, erasures }: Outcome): readonly Work[] => [
@@ -115,8 +115,8 @@ export const changedInPieces = async (
   return true;
 };
 
-// Moves what is stored under the LID of a person to the number. The statements run in the transaction of the commit that writes the chat,
-// in pieces, so that none meets the time limit of statements.
+// Moves the rows under a person's LID to the number. The statements run in the transaction of the commit that writes the chat. They run in
+// pieces, so that none reaches the time limit of statements.
 
 /** $3: the LID. $4: the number. A message that is stored under both addresses stays under the number. */
 const isUnderNumber = `exists (select from message as other

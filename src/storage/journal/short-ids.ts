@@ -53,7 +53,7 @@ export class ShortIds {
     for (const message of fresh) if (taken.has(message.id)) this.#rename(message);
   }
 
-  /** The entries with the ids that were drawn anew. */
+  /** Returns the entries with their new ids. */
   applied(entries: readonly Entry[]): readonly Entry[] {
     return this.#renamed.size === 0 ? entries : entries.map((entry) => this.#entry(entry));
   }

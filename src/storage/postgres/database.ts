@@ -24,7 +24,7 @@ export interface Runner {
 }
 
 export interface Database extends Runner {
-  /** One transaction; rolled back when `work` rejects. A conflict with another one is tried again, so `work` may run more than once. */
+  /** Runs one transaction, and rolls it back if `work` rejects. A conflict is retried, so that `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   healthy(): boolean;
   usage(): PoolUsage;
@@ -41,15 +41,18 @@ export interface PoolUsage {
 }
 
 export interface UnitDatabase extends Database {
-  /** One unit of work with an entity manager of its own. No transactions in it: one whose connection is lost would keep its place in the pool for ever. */
+  /**
+   * Runs one unit of work with an entity manager of its own. It must not contain a transaction. A transaction that lost its connection
+   * would keep its place in the pool for ever.
+   */
   unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
 
 /** Milliseconds. */
 export interface Limits {
-  /** For a statement, after which the server stops it. */
+  /** Limit of a statement, after which the server stops it. */
   readonly statement: number;
-  /** For a free connection of the pool, or a new one. */
+  /** Limit of the wait for a free or a new connection of the pool. */
   readonly connection: number;
 }
 
@@ -63,16 +66,16 @@ export interface DatabaseOptions {
   readonly fence?: { readonly lost: boolean };
   /** The health that all pools of one database share; a separate one if absent. */
   readonly health?: Health;
-  /** Commits do not wait for the disk. A crash of the server may undo the last half second of them; the data stays consistent. */
+  /** Commits do not wait for the disk. A crash of the server may undo the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
-  /** Work of this pool is repeated until it succeeds: an error that is not about its data makes the gateway unready. */
+  /** Work of this pool is repeated until it succeeds. An error that is not about its data makes the gateway unready. */
   readonly lasting?: boolean;
 }
 
-/** Together they bound how long anybody waits for a database that is away or hangs. */
+/** Together these limits bound every wait for a database that is unavailable or hangs. */
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
-/** Milliseconds. The server's own answer comes first when a statement takes too long; one that does not come is a server which is away. */
+/** Milliseconds. For a slow statement the server's own error comes first. Without any answer the server counts as unavailable. */
 const answerGrace = 1_000;
 
 /** Most attempts at a transaction that conflicts with others. In the pause between two attempts the others can end. */
@@ -101,13 +104,13 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
     await client.query(commit).catch(throwExplained);
     return result;
   } catch (error) {
-    // A broken connection is closed instead, and the server rolls back by itself; asking a silent one would take as long again.
+    // A broken connection is closed without a rollback, and the server rolls back by itself. A silent server would take as long again.
     if (!(explained(error) instanceof StorageUnavailable)) await client.query(rollback);
     throw error;
   }
 };
 
-/** Does work of one pool: again after a conflict, not any more once the fence has fallen, and telling what it learns of the database's health. */
+/** Runs work of one pool. Retries after a conflict, stops when the fence has fallen, and reports the health of the database. */
 const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions) => {
   const once = <T>(work: () => Promise<T>): Promise<T> =>
     health.watch(() => {
@@ -193,10 +196,10 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
   return { orm, work, database };
 };
 
-/** Connects when first used: a database that is away is an error of the first statement. */
+/** Connects at the first use. If the database is unavailable, the first statement fails. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => (await openPool(options, [])).database;
 
-/** With units of work on the tables, which take some tens of milliseconds to be looked through. */
+/** Opens the pool with units of work on the tables, whose discovery takes some tens of milliseconds. */
 export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDatabase> => {
   const { orm, work, database } = await openPool(options, entities);
   const units = new UnderWay(systemTime);

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own in the data folder: started or adopted, watched, and stopped by its last user. */
+/** The gateway's own PostgreSQL server in the data folder: started or adopted, watched, and stopped by its last user. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { chown, copyFile, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -24,9 +24,9 @@ import { guardServer } from './server-password.ts';
 export interface EmbeddedServer {
   /** Connection string of its maintenance database, valid in this process. */
   readonly url: string;
-  /** It ran already, so somebody else may need it. */
+  /** True if the server ran already, so that another process may need it. */
   readonly adopted: boolean;
-  /** Stops watching. With `stop` the server is shut down too; without it goes on for others that use it. */
+  /** Ends the watch. With `stop` the server is shut down too. Without it, the server continues for its other users. */
   close(stop: boolean): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface EmbeddedOptions {
   readonly logCheckMs?: number;
   /** Milliseconds without a server that lives, after which a start fails. */
   readonly startDeadlineMs?: number;
-  /** Called each second of a start, while the server does not take connections: it reads its log after a crash. */
+  /** Called each second of a start while the server accepts no connections, because it reads its log after a crash. */
   readonly onRecovering?: () => void;
   /** Ends a start that is under way. A server that this start made is stopped. */
   readonly signal?: AbortSignal | undefined;
@@ -48,7 +48,7 @@ interface EmbeddedOptions {
 interface Place {
   /** `DATA_DIR/postgres`. */
   readonly root: string;
-  /** The server's data folder; its socket is in it, so that nobody but its owner can connect. */
+  /** The server's data folder. Its socket is in this folder, so that only the owner can connect. */
   readonly data: string;
   readonly user: ServerUser;
   readonly binaries: Binaries;
@@ -57,7 +57,7 @@ interface Place {
   readonly startDeadline: number;
 }
 
-/** A server that reads its log, after a crash or in a restored folder, takes as long as there is log: it is waited for while it lives. */
+/** A server reads its log after a crash or a restore, which takes as long as the log is large. The start waits as long as the server lives. */
 const usualStartDeadline = 60_000;
 /** Milliseconds. */
 const recoveryLook = 1_000;
@@ -68,7 +68,7 @@ const longestBackOff = 5_000;
 const longestSocketPath = 103;
 const socketName = '.s.PGSQL.5432';
 
-/** Errors keep their texts short: a detail or a statement may hold message texts. */
+/** Errors have short texts, because a detail or a statement may hold message texts. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
@@ -87,8 +87,8 @@ const serverSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * On Linux the server gets the path `/proc/self/cwd` and started inside its folder: it then needs no right to the folders above, and paths
- * may be of any length.
+ * On Linux the server gets the path `/proc/self/cwd` and starts inside its folder. It then needs no right to the folders above, and paths
+ * may have any length.
  */
 const dataArgument = (place: Place): string => (process.platform === 'linux' ? '/proc/self/cwd' : place.data);
 
@@ -150,7 +150,7 @@ const initialise = async (place: Place, signal: AbortSignal | undefined): Promis
   );
 };
 
-/** Milliseconds after which a lock that is still empty is nobody's: a server writes it right after making it. */
+/** Time after which an empty lock file has no owner, because a server writes the file at once. In milliseconds. */
 const emptyLockFor = 1_000;
 
 /**
@@ -189,7 +189,7 @@ const boundLog = async (place: Place): Promise<void> => {
   const size = (await stat(file).catch(() => null))?.size ?? 0;
   if (size <= mostLog) return;
   await rm(aside, { force: true });
-  // On a full disk there is no room for a copy.
+  // A full disk has no room for a copy.
   await copyFile(file, aside).catch(() => rm(aside, { force: true }));
   await truncate(file);
 };
@@ -259,7 +259,7 @@ const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ reado
   );
 };
 
-/** At a start: tells as long as the server does not take connections. */
+/** Reports progress during a start, as long as the server accepts no connections. */
 const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): ReturnType<typeof ensureServer> => {
   const looking = setInterval(() => onRecovering?.(), recoveryLook);
   return ensureServer(place, signal).finally(() => clearInterval(looking));
@@ -292,7 +292,7 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   return { ...place, user };
 };
 
-/** Sets the password of the server. If that fails, stops a server that was started here: a server of a damaged database runs, and nobody can use it. */
+/** Sets the password of the server. If that fails, stops a server that was started here, because nobody can use it. */
 const guardOrStop = async (
   place: Place,
   { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
@@ -332,7 +332,7 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
       await wait(delay, undefined, { ref: false });
     }
   };
-  /** Asked to stop from outside, a server takes no new connections and waits for those that it has, which are ours and never end. */
+  /** After a stop request from outside, a server accepts no new connections and waits for the gateway's connections, which never end. */
   const hurry = async (): Promise<void> => {
     const found = await findServer(place);
     if (!found?.stopping || found.pid !== server.pid || ending.signal.aborted) return;

@@ -4,15 +4,15 @@ import { StorageBroken, StorageBusy, StorageFailure, StorageFull, StorageSlow, S
 import { createMutex } from '#actors/waiting.ts';
 import type { Client } from './orm.ts';
 
-// Sorts the errors of the database by what follows from them, whichever layer reports them.
+// Sorts the errors of the database by their consequence, for all layers that report them.
 
 /** The server is going, or ended the connection: connection exceptions, operator intervention, a standby, a transaction that fell silent. */
 const awayStates = /^(08|57P|25006|25P0[34])/;
 
-/** The server is there and does not let us in: a password that was changed, a role that was locked, a database that is being restored. */
+/** Codes of a server that refuses the login: a changed password, a locked role, a database that is being restored. */
 const refusals = /^(28|3D)/;
 
-/** A statement was stopped at its time limit, or by an operator; a lock was not free in time. */
+/** Codes of a statement that was stopped at its time limit or by an operator, and of a lock that was not free in time. */
 const slowStates = /^(57014|55P03)/;
 
 /** The server has no memory or no connection left. */
@@ -30,7 +30,7 @@ const anyState = /^(?!E)[0-9A-Z]{5}$/;
 /** Classes whose messages name objects of the database and never a value: features, names, resources, objects, files, internal errors. */
 const namingStates = /^(0A|26|3F|42|53|54|55|58|XX)/;
 
-/** Two transactions wanted the same rows in another order: one of them was rolled back. */
+/** Codes of conflicts, after which one of two transactions was rolled back. */
 const conflictStates = /^(40001|40P01)/;
 
 const networkCodes = new Set([
@@ -49,7 +49,7 @@ const networkCodes = new Set([
 /** The driver gives no code to these. A read that times out has outlived the server's own limit, so the server does not answer at all. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
-/** The pool's text when a caller waited too long for a free connection; one that cannot be opened in time has another text. */
+/** The pool's text after too long a wait for a free connection. A connection that cannot be opened in time has another text. */
 const busyTexts = /timeout exceeded when trying to connect/i;
 
 interface DriverError extends Error {
@@ -94,7 +94,7 @@ const sentences: Readonly<Record<Kind, (name: string, cause: unknown) => Storage
   broken: (name, cause) => new StorageBroken(`the database fails: ${name}`, { cause }),
 };
 
-/** `error` itself, or a `StorageFailure` when the database is what is wrong. */
+/** Returns `error` itself, or a `StorageFailure` if the database is the cause. */
 export const explained = (error: unknown): unknown => {
   if (error instanceof StorageFailure) return error;
   for (const one of chain(error)) {
@@ -126,7 +126,7 @@ export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55
 /** True if another writer has just stored a row with the same key. */
 export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';
 
-/** A row refers to something that is gone: an instance or a webhook that was just removed. */
+/** A row refers to a removed row: an instance or a webhook that was just deleted. */
 export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 
 // Statements whose answer never came. The server may still execute one of them later, after what is written next, and so bring an older
@@ -136,7 +136,10 @@ export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 interface InDoubt {
   /** The last statement of this connection had no answer. */
   add(client: Client): void;
-  /** Resolves when the server has ended all such connections; asks over `client`. Rejects with `StorageUnavailable` when it does not end them in time. */
+  /**
+   * Resolves when the server has ended all such connections. Uses `client` for the request. Rejects with `StorageUnavailable` if the server
+   * does not end them in time.
+   */
   settle(client: Client): Promise<void>;
 }
 

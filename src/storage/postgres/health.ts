@@ -1,23 +1,23 @@
-/** The health of the database: noted from whatever is asked of it, and while it is not well by asking again and again. */
+/** The health of the database, derived from all work on it. While the database is not healthy, a probe runs repeatedly. */
 import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
 export interface Health {
   /** The database answered last time. */
   readonly up: boolean;
-  /** Sentences for readiness; none when the database does its work. */
+  /** Sentences for readiness; none if the database works. */
   readonly troubles: readonly string[];
   /**
    * Runs the work, and notes what it tells about the database. A failure of the database leaves as a `StorageFailure`. `lasting`: the work is repeated
    * until it succeeds, so that its failure is a trouble of the gateway.
    */
   watch<T>(work: () => Promise<T>, lasting?: boolean): Promise<T>;
-  /** A connection was lost while nothing was asked: the database is asked whether it is there. */
+  /** Starts a probe after an idle connection was lost. */
   suspect(): void;
   end(): void;
 }
 
-/** The address without its password, and the setting that it comes from; empty for the built-in server. */
+/** The address without its password, and the setting that holds it; empty for the built-in server. */
 export interface DatabaseLabel {
   readonly address?: string;
   readonly setting?: 'DATABASE_URL';
@@ -61,7 +61,7 @@ class Condition {
     if (holds) this.ask();
   }
 
-  /** The outcome of the probe is noted like that of any work. */
+  /** The outcome of the probe is noted like the outcome of any work. */
   ask(): void {
     if (this.#asking || this.#ended) return;
     this.#asking = true;
@@ -78,7 +78,7 @@ class Condition {
   }
 }
 
-/** Errors of a broken database by what they say, with the time of the last one. */
+/** Errors of a broken database by their text, with the time of the last one. */
 class Breakages {
   readonly #log: Log;
   readonly #place: DatabaseLabel;

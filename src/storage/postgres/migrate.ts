@@ -22,16 +22,16 @@ export interface MigrationProgress {
 interface MigrateOptions {
   /** Migrations of another version, for tests of upgrades. */
   readonly steps?: readonly ListedMigration[];
-  /** Called when a migration begins and each second while it runs. Not called when nothing is to be done. */
+  /** Called at the beginning of a migration and each second while it runs. Not called without a migration. */
   readonly onProgress?: (progress: MigrationProgress) => void;
 }
 
-/** Milliseconds: for a lock; between two attempts to get it, in which the others go on; between two looks at the progress. */
+/** Milliseconds: the wait for a lock, the pause between two attempts, and the interval of the progress. */
 const lockTimeout = 2_000;
 const lockPause = 3_000;
 const lookEvery = 1_000;
 
-/** Any number that only we use. Asked for again and again: a statement that waits would keep an index of another node from being finished. */
+/** The number of the advisory lock. The lock is polled, because a waiting statement would keep an index of another node from being finished. */
 const lock = { name: 'migration-lock', text: `select pg_try_advisory_lock(7110481293) as ours` };
 const unlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
 const lockEvery = 100;
@@ -61,7 +61,7 @@ const takeLock = async (guard: Client, report: Report): Promise<void> => {
   }
 };
 
-/** Does the work, and tells meanwhile how much of an index is built. */
+/** Runs the work, and reports the built part of an index meanwhile. */
 const reporting = async (guard: Client, progress: MigrationProgress, report: Report, work: () => Promise<unknown>): Promise<void> => {
   const ended = new AbortController();
   const looking = (async () => {

@@ -24,7 +24,7 @@ export interface Pool {
   connect(): Promise<Client>;
   on(event: 'error', listener: (error: Error) => void): void;
   readonly ending: boolean;
-  /** Connections that are open, those of them that are free, and callers that wait for one. */
+  /** Open connections, the free ones among them, and callers that wait for one. */
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;

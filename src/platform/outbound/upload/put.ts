@@ -4,7 +4,7 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASock
 import { type Dispatcher, request } from 'undici';
 import type { SealedFile } from './sealed-file.ts';
 
-// One transmission of a file to one media host, and the question how much of it is there already.
+// One transmission of a file to one media host, and the query for the bytes that the host has already.
 
 export interface Place {
   readonly url: string;
@@ -14,8 +14,8 @@ export interface Place {
 }
 
 /**
- * `unauthorised`: the right to upload has run out. `why`: what the host did, as the end of a sentence that begins with its name. `code`: the status by
- * which it refused; null when it gave none.
+ * `unauthorised`: the permission to upload has expired. `why`: the behaviour of the host, as the end of a sentence that begins with its
+ * name. `code`: the status of the refusal; null without one.
  */
 export type PutOutcome =
   | { readonly kind: 'kept'; readonly place: Place }
@@ -60,7 +60,7 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** The host took nothing and said nothing for too long. */
+/** The host accepted no byte and sent no answer for too long. */
 class Silence extends Error {}
 
 /** Posts, and reads the answer. Rejects when the connection fails, with `Silence`, and when `signal` aborts. */
@@ -79,7 +79,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
     }
   }
   const stream = Readable.from(watched());
-  // An upload that is cut short breaks its body too; the request tells it.
+  // An interrupted upload breaks its body too. The request reports the failure.
   stream.on('error', () => undefined);
   try {
     const answer = await request(url, {
@@ -110,7 +110,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Null when the answer lacks what a message has to say of the file. */
+/** Null if the answer lacks the facts that a message must have about the file. */
 const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
   const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
   return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;
@@ -152,7 +152,7 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
 
 interface MediaHosts {
   readonly auth: string;
-  /** Host names, with a port where there is one, in the order in which they are tried; at least one. */
+  /** Host names, with a port if there is one, in the order of the tries. At least one. */
   readonly names: readonly string[];
   /** Unix milliseconds. */
   readonly until: number;
@@ -177,10 +177,7 @@ const hostsOf = (answer: BinaryNode, now: number): MediaHosts => {
   };
 };
 
-/**
- * Asks by itself and not through the library, which remembers a question that failed for as long as its connection lasts. Rejects with what
- * the library's query rejects with.
- */
+/** Queries the hosts without the library, which caches a failed query until its connection ends. Rejects with the errors of the library's `query`. */
 export const createMediaHosts = (sock: Pick<WASocket, 'query'>, now: () => number) => {
   let known: Promise<MediaHosts> | null = null;
   const ask = (): Promise<MediaHosts> => {

@@ -23,7 +23,7 @@ const keyNames: Readonly<Record<UploadType, string>> = {
   document: 'WhatsApp Document Keys',
 };
 
-/** Files up to this size are encrypted here, in two milliseconds at most: a thread and a copy on the disk would cost more. */
+/** Files up to this size are encrypted on the main thread, in two milliseconds at most. A thread and a copy on the disk would cost more. */
 const heldBytes = 512 * 1024;
 
 const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
@@ -34,16 +34,16 @@ const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
 export interface SealedFile {
   /** Null for a file that is not encrypted. */
   readonly mediaKey: Uint8Array | null;
-  /** SHA-256 of what is sent. */
+  /** SHA-256 of the encrypted bytes. */
   readonly hash: Buffer;
-  /** Bytes of what is sent. */
+  /** Number of the encrypted bytes. */
   readonly size: number;
   /**
    * Streams the file from this byte on. The third piece after a piece overwrites its memory, so the reader must not fall behind. A stream with back pressure
    * does not.
    */
   bytes(offset: number): AsyncGenerator<Buffer>;
-  /** Forgets the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
+  /** Releases the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
   release(arrived: boolean): Promise<unknown>;
 }
 
@@ -113,7 +113,7 @@ export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<S
   return { ...facts, bytes, release: async (arrived) => arrived && release(plain) };
 };
 
-/** Null when the bytes are not kept any more; rejects with `FilesUnavailable` when the store does not answer. */
+/** Null if the bytes are gone. Rejects with `FilesUnavailable` if the store does not answer. */
 export const sealFile = async (file: KeptFile, type: UploadType, parts: SealParts, signal: AbortSignal): Promise<SealedFile | null> => {
   const mediaKey = randomBytes(32);
   const keys = keysOf(mediaKey, type);

@@ -1,4 +1,4 @@
-/** Uploads of one connection: each file once within an hour, one retry on another host; every upload ends with a result. */
+/** Uploads of one connection. Each file is uploaded once within an hour, with one retry on another host. Every upload ends with a result. */
 import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
@@ -27,7 +27,7 @@ export interface Uploaded extends Place {
   readonly at: number;
 }
 
-/** Uploads that may be used again. Of one account: a key that two accounts share would show that they belong together. */
+/** Uploads for reuse by the same account. A key that two accounts share would show that they belong together. */
 export type UploadMemory = LruMap<Uploaded>;
 
 interface UploadLimits {
@@ -46,7 +46,7 @@ export interface UploadParts extends SealParts {
 
 /** Time for which receivers get the same upload, in milliseconds. The platform keeps files for weeks. */
 const rememberMs = 3_600_000;
-/** From this size on a host is asked how much it has before anything is sent again, as the platform's own clients do. */
+/** From this size on, the host is asked for the bytes that it has before a retry, as the platform's own clients do. */
 const resumeBytes = 5 * 1024 * 1024;
 
 interface Failure {
@@ -55,7 +55,7 @@ interface Failure {
   readonly code: number | null;
 }
 
-/** With the status of the host that was tried last. */
+/** The status is the one of the last host. */
 const refusalOf = (failures: readonly Failure[]) =>
   refused(failures.at(-1)?.code ?? null, `Failed to upload media: ${failures.map(({ host, why }) => `${host} ${why}`).join(', ')}`);
 
@@ -96,7 +96,10 @@ export class Uploads {
     return upload;
   }
 
-  /** Uploads bytes as they are, for files that everybody may see. `folder`: of the host, such as `product/image`. Refused like `upload`. */
+  /**
+   * Uploads bytes without encryption, for files that everyone may see. `folder`: a folder of the host, such as `product/image`. Refuses
+   * like `upload`.
+   */
   plain(bytes: Uint8Array, folder: string): Promise<Result<Place>> {
     async function* from(offset: number): AsyncGenerator<Buffer> {
       yield Buffer.from(bytes.subarray(offset));
@@ -105,7 +108,7 @@ export class Uploads {
     return this.#bounded((signal) => this.#place(file, folder, signal));
   }
 
-  /** Ends what is under way. Idempotent. */
+  /** Ends all uploads. Idempotent. */
   close(): void {
     this.#closing.abort();
   }
