@@ -1,4 +1,4 @@
-/** Makes a route of the server out of a row. What is missing or wrong in a row ends the start. */
+/** Makes a route of the server from a row. A fault of a row ends the start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import { isAudited } from './audit.ts';
@@ -8,7 +8,7 @@ import { sendRefusal } from './errors.ts';
 import { lenientReader } from './body.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
 
-// Bodies that name a chat by the `id` of `/chat/find`: the platform's id takes its place before anything is asked for.
+// Bodies may name a chat by the `id` of `/chat/find`. The platform's id replaces it before the call.
 
 const shortId = /^r[0-9a-f]{14}$/;
 const usualFields = ['number', 'chatid'] as const;

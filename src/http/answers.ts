@@ -6,9 +6,9 @@ import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply } from 'fastify';
 import type { ByteRange, KeptFile } from '#actors/gateway.ts';
 
-// Pages of stored things, bounded by rows and by bytes. What was serialised to be measured is sent as it is: nothing is serialised twice.
+// Pages of stored rows, bounded by rows and by bytes. A row is serialised once, to be measured and sent.
 
-/** `usual` when no positive limit was sent, never more than `most`; answers tell the limit that was used. */
+/** The limit is `usual` without a positive limit, and at most `most`. Answers name the used limit. */
 export const pageSize = (limit: number, { usual, most }: { readonly usual: number; readonly most: number }): number =>
   limit > 0 ? Math.min(limit, most) : usual;
 
@@ -22,7 +22,7 @@ interface Serialised {
 export const serialise = (value: unknown): string =>
   (typeof value === 'object' && value !== null ? (value as Serialised)[text] : undefined) ?? JSON.stringify(value);
 
-/** For everything of an answer beside the items. */
+/** Bytes for all other parts of an answer. */
 const rest = 1024;
 
 export interface Page<View> {
@@ -35,7 +35,7 @@ export interface Page<View> {
 
 export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
 
-/** Returns as many of the first items as fit into the bytes, behind those of `before`. Returns at least one item, so that paging always ends. */
+/** Returns the first items that fit into the bytes, after the items of `before`. Returns at least one item, so that paging always ends. */
 export const pageWithin = <Item, View>(
   items: readonly Item[],
   view: (item: Item) => View,
@@ -56,7 +56,7 @@ export const pageWithin = <Item, View>(
   return { views, cut: false, json: `[${texts.join(',')}]` };
 };
 
-/** An answer with a page in it, under a name of its own. */
+/** An answer with a page as one of its fields. */
 export const withPage = <const Name extends string, View, More extends object>(
   name: Name,
   { views, json }: Page<View>,
@@ -69,7 +69,7 @@ export const withPage = <const Name extends string, View, More extends object>(
 
 // Answers with a kept file: its headers, and its bytes at the pace of the reader.
 
-/** Shown by browsers without running anything; everything else is for saving. */
+/** Types that browsers show without running code. All other files are only saved. */
 const shown: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',
@@ -121,7 +121,7 @@ export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): strin
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;
 };
 
-/** Takes the reply over: the client has the bytes already. */
+/** Takes the reply over, because the client has the bytes already. */
 export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
   reply.hijack();
   reply.raw.writeHead(304, headersOf(file)).end();
@@ -134,7 +134,7 @@ interface FileAnswer {
   readonly bytes: AsyncIterable<Uint8Array> | null;
 }
 
-/** Takes the reply over. A client that leaves ends the reading; a file that cannot be read to its end cuts the connection, because its length was sent already. */
+/** Takes the reply over. The read ends if the client leaves. A failed read cuts the connection, because the length was sent already. */
 export const sendFile = async (reply: FastifyReply, { file, range, bytes }: FileAnswer): Promise<void> => {
   reply.hijack();
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
@@ -147,9 +147,9 @@ export const sendFile = async (reply: FastifyReply, { file, range, bytes }: File
   await pipeline(Readable.from(bytes, { objectMode: false }), reply.raw).catch(() => reply.raw.destroy());
 };
 
-// The header `Range` (RFC 9110): one range of bytes. Several at once are answered with the whole, as the standard allows.
+// Reads the header `Range` (RFC 9110) with one range of bytes. For several ranges the whole file is sent, as the standard allows.
 
-/** null: the whole. `unsatisfiable`: none of the bytes is there. */
+/** Null for the whole file. `unsatisfiable`: no byte of the range exists. */
 export const rangeOf = (header: string | undefined, size: number): ByteRange | null | 'unsatisfiable' => {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;

@@ -44,7 +44,7 @@ const answerWithId = (app: FastifyInstance): void => {
   });
 };
 
-/** Answers carry tokens and messages: no cache keeps one that does not say how long it lasts. */
+/** Answers hold tokens and messages, so that caches may not store them unless a row gives a lifetime. */
 const forbidCaching = (app: FastifyInstance): void => {
   app.addHook('onSend', (_request, reply, payload, next) => {
     const isJson = String(reply.getHeader('content-type') ?? '').startsWith('application/json');
@@ -89,7 +89,7 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
   });
 };
 
-/** Work that comes while the server stops is refused; what is under way ends, and idle connections close at once. */
+/** While the server stops, new requests are refused, running ones end, and idle connections close at once. */
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;
   app.addHook('onRequest', (request, reply, next) => {
@@ -138,7 +138,7 @@ const mcpRows = async (
   return mcpRoutes(options, rows, shared, sessions);
 };
 
-/** Builds the app; the caller makes it listen and closes it. Closing ends all streams. `more`: rows beside those of the interface. */
+/** Builds the app. The caller starts and closes it. Closing ends all streams. `more`: rows in addition to those of the interface. */
 export const buildApp = async (gateway: Gateway, options: HttpOptions, more: readonly Route[] = []): Promise<FastifyInstance> => {
   const { log, bodyLimit } = options;
   const app = fastify({
@@ -154,7 +154,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     ajv: inputRules,
     http: { requireHostHeader: false },
   });
-  // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
+  // Views build the answers. A serialiser from the schemas could only drop fields.
   app.setSerializerCompiler(() => serialise);
 
   const hub = new Hub({ gateway, limits: { ...defaultStreamLimits, ...options.stream }, log, meter: options.metrics?.meter });

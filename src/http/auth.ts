@@ -69,7 +69,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
     const { role: least = 'administrator' } = request.routeOptions.config;
     if (user !== null && !mayAct(user.role, least)) return { status: 403, text: roleText(user.role, least) };
     request.adminSession = name;
-    // Only streams go on after they were answered; a request that ends its own session has to be answered first.
+    // Only streams continue after the answer. A request that ends its own session must be answered first.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
     return true;
   };
@@ -88,7 +88,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
   };
 };
 
-/** Fields that a page does not get. A viewer could link a phone of its own with a code. */
+/** Fields that are removed from answers to the page. A viewer could use a code to link another phone. */
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
@@ -197,7 +197,7 @@ const decorateRequests = (app: FastifyInstance): void => {
   app.decorateRequest('caller', null);
 };
 
-/** A route without a credential would be open to everybody: the start ends with its name. */
+/** A route without a credential would be open to all callers. The start ends with its name. */
 const refuseOpenRoutes = (app: FastifyInstance): void => {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (options) => void routes.push(options));
@@ -218,7 +218,7 @@ export const guardRoutes = (
   const { allowQueryTokens, log } = options;
   decorateRequests(app);
 
-  // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
+  // The dashboard calls with its session. A faulty page cannot leak a token, because it never gets one.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
     next(
       null,
@@ -265,8 +265,8 @@ export const guardRoutes = (
   });
 };
 
-// Refuses work before the event loop is lost: 503 with `Retry-After`, while the loop is later than the limit on the average of three
-// seconds. Rows that say `relieves` are always answered: they take load away, or show where it comes from.
+// Sheds load before the event loop stalls: 503 with `Retry-After` while the average delay of three seconds exceeds the limit. Rows with
+// `relieves` are always answered, because they reduce the load or show its cause.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -275,7 +275,10 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds over which delays are averaged, long enough that one long pause, such as that of the start, is no overload. A client may come back after it. */
+/**
+ * The time over which delays are averaged, and after which a client may retry. One long pause, such as the start, is then no overload. In
+ * milliseconds.
+ */
 const sampleInterval = 3_000;
 
 export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, overloadSampleMs }: HttpOptions): Promise<void> => {

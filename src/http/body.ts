@@ -10,6 +10,19 @@ import { BodyError, checkShape } from './body-bounds.ts';
 
 // Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
 
+/** 401 to 404: the credential ended before the body did. */
+type BodyStatus = 400 | 401 | 403 | 404 | 415;
+
+/** A body that no route accepts. The error handler turns it into an answer with this status. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  readonly statusCode: BodyStatus;
+  constructor(statusCode: BodyStatus, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
 
@@ -25,7 +38,10 @@ const textOf = (bytes: Buffer, type: string): string => {
   return bytes.toString('utf8');
 };
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. Walks without recursion: the depth of a body is not ours to choose. */
+/**
+ * Returns true if PostgreSQL can store all texts. It stores neither NUL nor half a surrogate pair. Walks without recursion, because clients
+ * choose the depth of a body.
+ */
 const storable = (body: object): boolean => {
   const pending: unknown[] = [body];
   while (pending.length > 0) {
@@ -51,7 +67,7 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
-/** Bytes instead of JSON, whatever they are called: the route reads them. For an app that holds such routes alone. */
+/** Gives bodies of any type to the route as bytes. Use it for an app with such routes only. */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -91,7 +107,7 @@ export const readBodies = (app: FastifyInstance): void => {
 
 // The rules of input checks. Values are taken as they are, so that a number never silently becomes a text.
 
-/** For `ajv` of Fastify. */
+/** The options of `ajv` in Fastify. */
 export const inputRules = {
   customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true },
 } as const;
@@ -102,13 +118,13 @@ const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRu
 /** Returns the errors of a value; an empty list if the value fits. */
 export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
 
-/** Checks what comes in another place than the body of a route as such a body is checked. */
+/** Checks a value from another place by the rules of a route's body. */
 export const inputCheck = (schema: TSchema): InputCheck => {
   const validate = validatorOf({ schema, method: '', url: '' });
   return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
 };
 
-// One readable sentence on the first thing that validation found wrong.
+// Describes the first fault of a validation in one sentence.
 
 /**
  * Fixed texts of a route, most exact first: `<field>:<keyword>`, `<field>`, `*`. The field of a missing one is its own name.
@@ -137,7 +153,7 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
-  // The only pattern whose text is not fixed by its row: something that can be seen.
+  // The only pattern whose text is not fixed by its row: a visible character.
   pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
   contains: () => 'must have at least one entry that is valid',
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
@@ -146,14 +162,14 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   maximum: ({ limit }) => `must be at most ${String(limit)}`,
 };
 
-/** Such as `/events/0` → `events.0`; a missing field is named by itself. */
+/** Turns `/events/0` into `events.0`. A missing field is named by itself. */
 const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError): string => {
   const path = instancePath.slice(1).replaceAll('/', '.');
   if (keyword !== 'required') return path;
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-/** The answer to invalid input. `hint`: the field and its error, where the text of the route does not name them. */
+/** Answers invalid input. `hint`: the field and its error, if the text of the route does not name them. */
 interface InvalidInput {
   readonly error: string;
   readonly hint?: string;
@@ -170,9 +186,9 @@ export const invalidInput = (findings: readonly FastifySchemaValidationError[], 
   return text.toLowerCase().startsWith(`${field.toLowerCase()} `) ? { error: text } : { error: text, hint: sentence };
 };
 
-// Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), read as what the schema wants.
+// Numbers and booleans that clients of dynamic languages send as texts (`"12"`, `"true"`), converted to the types of the schema.
 
-/** Answers with the value to use instead: the same one when there is nothing to read. Changes objects and lists in place. */
+/** Returns the converted value, or the same value if nothing is to be converted. Changes objects and lists in place. */
 export type Reader = (value: unknown) => unknown;
 
 /** The part of JSON Schema that the schemas of routes use. */
@@ -258,7 +274,7 @@ const alternativesReader = (shape: Shape): Reader | null => {
   );
 };
 
-/** Made once for a schema; null when nothing in it is a number or a boolean. */
+/** Compiled once for a schema. Null if the schema has no number and no boolean. */
 const readerFor = (shape: Shape): Reader | null =>
   chained([
     scalarReader(shape),

@@ -1,4 +1,4 @@
-/** Names for components of the OpenAPI document: the table of names, and the rules for what is not in the table. */
+/** Names for components of the OpenAPI document: a table of names, and rules for all other components. */
 import { errorStatuses } from './error-docs.ts';
 
 /** Names by the place where a shape stands first. */

@@ -1,4 +1,4 @@
-/** Makes an OpenAPI document short: what the document says more than once becomes a named component, and each place refers to it. Pure, and called once for a document. */
+/** Shortens an OpenAPI document. Repeated parts become named components, to which each place refers. Pure, and called once per document. */
 import { errorNames, freeName, placeNames } from './component-names.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -112,7 +112,7 @@ const insideDocument = (document: Json, replace: Replace): Json =>
       .map((name) => [name, mapped(document[name], (methods) => mapped(methods, (operation) => insideOperation(operation, replace)))]),
   );
 
-/** Returns the same document with what it repeats as components. Errors are components always. Schemas that have a name keep it. */
+/** Returns the same document with its repeated parts as components. Errors are always components. Schemas with a name keep it. */
 export const withComponents = (document: Json): Json => {
   const given = isObject(document['components']) ? document['components'] : {};
   const schemas = Object.entries(isObject(given['schemas']) ? given['schemas'] : {}) as readonly (readonly [string, Json])[];

@@ -30,15 +30,14 @@ const exposedHeaders = [
   'mcp-session-id',
 ];
 
-/** Seconds for which a browser remembers the answer to its question; more than two hours no browser takes. */
+/** Time for which a browser caches the answer to a preflight request. Browsers accept at most two hours. In seconds. */
 const maxAge = 7_200;
 
 const headNames = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
 
 /**
- * Pages of this server that live on cookies keep out of it by `config: { cors: false }`.
- *
- * Must be called before whatever refuses requests, so that a page can read refusals, and before `guardRoutes`: browsers ask without credentials.
+ * Routes for the dashboard's cookies opt out by `config: { cors: false }`. Call this before all hooks that refuse requests, so that a page
+ * can read refusals, and before `guardRoutes`, because preflight requests have no credentials.
  */
 export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOptions): Promise<void> => {
   if (corsOrigins.length === 0) return;
@@ -69,7 +68,7 @@ const addresses: readonly string[] = ['/passkey', '/passkey/confirm'];
 
 const isExtension = (origin: string | undefined): origin is string => /^chrome-extension:\/\/[\w-]+$/.test(origin ?? '');
 
-/** Must be called before whatever refuses requests, and after `allowOrigins`, whose answer counts for pages. */
+/** Call this before all hooks that refuse requests, and after `allowOrigins`, whose answer counts for pages. */
 export const allowExtensions = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, next) => {
     const { origin } = request.headers;

@@ -1,7 +1,4 @@
-/**
- * Serves the dashboard at `/admin`: one document for all its views, and the files that it names. They hold nothing secret, so anybody may
- * load them.
- */
+/** Serves the dashboard at `/admin`: one document for all views, and its files. They hold no secret, so that all callers may load them. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +8,7 @@ import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route stands for addresses at which nothing is: it says nothing of their methods. */
+    /** The route is for unknown addresses, so that it says nothing about their methods. */
     isFallback?: boolean;
   }
 }
@@ -36,7 +33,7 @@ const views = [
   '/admin/sessions/*',
 ];
 
-/** An address that nothing serves: the page says so to a browser, the API to everybody else. */
+/** An unknown address. A browser gets the page, and other clients get the error of the API. */
 const unknown = '/admin/*';
 
 interface Head {
@@ -60,7 +57,7 @@ const send = (request: FastifyRequest, reply: FastifyReply, { policy, caching }:
   return reply.header('content-encoding', 'gzip').send(file.gzipped);
 };
 
-/** An address of a file holds its version: another version has another address. Opened by itself a file may do nothing. */
+/** The address of a file contains its version, so that another version has another address. A file that is opened alone may run no code. */
 const fileHead: Head = { policy: "default-src 'none'", caching: 'public, max-age=31536000, immutable' };
 
 /** Installs the routes of the dashboard's files. */
@@ -75,7 +72,7 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
     app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
       if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();
       const document = await files.document();
-      // Asked for each time, so that an upgrade shows at once.
+      // Browsers ask for the page each time, so that an upgrade is visible at once.
       return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);
     });
   }
@@ -91,8 +88,8 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   });
 };
 
-// Sessions of the dashboard: a random name in a cookie stands for the admin token or for a user, so that no page keeps a secret. Sessions are in
-// memory and in the database, so that they outlive a restart and every node knows them.
+// Sessions of the dashboard. A random name in a cookie stands for the admin token or a user, so that no page has a secret. Sessions are in
+// memory and in the database, so that they survive a restart and are valid on every node.
 
 /** The largest number of sessions, more than people open. A further session ends the oldest one. */
 const most = 1_000;
@@ -136,7 +133,7 @@ export interface AdminSessions {
   tie(name: string, response: ServerResponse): void;
 }
 
-/** Only hashes are kept, so that a look into the memory or the database opens no session. */
+/** Only hashes are stored, so that a reader of the memory or the database can use no session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
 /** The sessions in memory. */
@@ -191,8 +188,8 @@ const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | nu
 };
 
 /**
- * `lifeMs`: how long a session lasts, however much it is used. `shared`: where they are kept beside; what is found there is remembered here
- * until another node ends it.
+ * `lifeMs`: the lifetime of a session, independent of its use. `shared`: the store of all nodes, whose sessions are cached until a node
+ * ends them.
  */
 export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
   const memory = openSessions();
@@ -220,7 +217,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       // Without a database users have no sessions, because no change could end them.
       const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
       if (!isKept) return null;
-      // After an end meanwhile, the next request asks the database whether the session is one of those that ended.
+      // After such an end, the next request queries the database for the session.
       if (isCurrent()) memory.open(key, lifeMs, { user, address });
       return name;
     },

@@ -93,7 +93,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { description: string }>>;
 }
 
-/** Corrects what Swagger adds: it says that every body is required, describes each answer that has no description, and marks optional parameters. */
+/** Corrects additions of Swagger: the mark that every body is required, descriptions of answers, and marks of optional parameters. */
 const corrected = (document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   for (const path of Object.values((document['paths'] ?? {}) as Readonly<Record<string, Readonly<Record<string, Operation>>>>)) {
     for (const { parameters = [], requestBody, responses } of Object.values(path)) {
@@ -124,7 +124,7 @@ export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promi
   });
   await app.register(async (pages) => {
     const document = documentAnswer(() => app.swagger());
-    // The documents are for everybody.
+    // The documents need no credential.
     pages.addHook('onRoute', (page) => {
       page.config = { ...page.config, credential: 'none' };
     });

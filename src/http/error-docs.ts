@@ -55,7 +55,7 @@ const refusalErrors = (refusals: Refusals): readonly ErrorCase[] =>
 
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** Fields beside those of the body are there only for some causes of a status, so they are optional. */
+/** Additional fields exist only for some causes of a status, so that they are optional. */
 const withFields = (body: TSchema, fields: Fields): TSchema =>
   Object.keys(fields).length === 0 ? body : Type.Intersect([body, Type.Partial(Type.Object({ ...fields }))]);
 
@@ -131,7 +131,7 @@ const hintHeader = {
   'x-error-hint': { type: 'string', description: 'Which field it is and what is wrong with it, where `error` does not say so' },
 };
 
-/** `further`: optional fields of the body beside those of `schema`. */
+/** `further`: optional fields in addition to those of `schema`. */
 const defaultAnswer = (title: string, cases: readonly ErrorCase[], body: typeof ErrorBody | typeof PlatformErrorBody, further = {}) => {
   const lines = [...new Set(cases.toSorted((a, b) => a.status - b.status).map(lineOf))];
   const schema = withFields(ref(body), further);

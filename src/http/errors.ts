@@ -1,4 +1,4 @@
-/** The one place where refusals and errors become HTTP: every answer is `{ "error": string }`. */
+/** Turns refusals and errors into HTTP. Every answer is `{ "error": string }`. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -22,7 +22,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Fixed texts for invalid input. */
     invalidTexts?: InvalidTexts;
-    /** The 500 for a failure that nobody expected. */
+    /** The text of a 500 for an unexpected failure. */
     failure?: FailureAnswer;
     /** Words before the sentence on a body that is too large. */
     tooLarge?: string;
@@ -86,7 +86,7 @@ const led = (lead: string | undefined, text: string): string => (lead === undefi
 /** Sets the header that names the faulty field where the interface fixes the text of the body. */
 const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
 
-/** `special`: what the row says about this reason. */
+/** `special`: the row's own text for this reason. */
 export const sendRefusal = (
   reply: FastifyReply,
   refusal: Refusal,
@@ -116,7 +116,7 @@ const frameworkTexts: Readonly<Record<string, string>> = {
   ECONNRESET: 'the body was not sent to its end',
 };
 
-/** Errors of the language speak of code; messages of others may quote a query with what it stores, so they stay out of the log. */
+/** Errors of the language describe code. Messages of other errors may quote a query with its values, so that they are not logged. */
 const messageIsSafe = (error: Error): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 
@@ -201,18 +201,18 @@ export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void =
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
-    // A known method that found nothing: a file of the documentation that does not exist.
+    // An unknown file of the documentation, with a known method.
     if (methods.length === 0 || methods.includes(request.method))
       return reply.code(404).send({ error: `nothing is at ${path.slice(0, 200)}` });
     void reply.code(405).header('allow', [...new Set(methods)].sort().join(', '));
     return reply.send({ error: `${path} does not know the method ${request.method}` });
   };
-  // Answered before the body is read: what is wrong with it does not matter where nothing is.
+  // Answers before the body is read, because the faults of the body do not matter at an unknown address.
   app.addHook('onRequest', (request, reply, next) => (request.is404 ? void sendNotFound(request, reply) : next()));
   app.setNotFoundHandler(sendNotFound);
 };
 
-/** For what fails before there is a route: an address that is no URL. */
+/** Answers failures before the routing, such as an address that is not a URL. */
 export const frameworkErrors =
   (log: HttpLog) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void =>

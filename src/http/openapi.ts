@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { credentials, type Route } from './route.ts';
 import { errorsOf } from './error-docs.ts';
 
-// Examples for the documents, made of the schemas: what a schema gives as its own example, else the plainest value that fits.
+// Examples for the documents, made from the schemas: the example of the schema, or else the simplest value that fits.
 
 /** The shapes that documents name once, by their `$id`. */
 export type SharedSchemas = ReadonlyMap<string, TSchema>;

@@ -18,7 +18,7 @@ interface SettingFact {
 
 /** The answer of the server that UPDATE_CHECK_URL names. */
 export interface UpdateNotice {
-  /** False: no address is set, and nothing was asked. */
+  /** False if no address is set, so that no request was made. */
   readonly checks: boolean;
   /** The newest release; '' if unknown. */
   readonly latest: string;
@@ -56,7 +56,7 @@ export interface ServerFacts {
   readonly startedAt: number;
   /** Asks the address of the setting at most once in some hours. Never rejects. */
   update(): Promise<UpdateNotice>;
-  /** Cheap enough for every view: the answer of the database is remembered for a while. */
+  /** Called for every view, because the answer of the database is cached. */
   databaseUse(): Promise<DatabaseUse>;
   /** Bytes of all kept files in the store of this process; null until they were counted. */
   fileBytes(): number | null;
@@ -91,7 +91,7 @@ export interface StreamLimits {
   readonly ringEvents: number;
   /** Milliseconds for which an instance without subscribers goes on filling its ring. */
   readonly lingerMs: number;
-  /** Milliseconds that a stream which ends gets to send what it still holds. */
+  /** Time in which an ending stream may send its remaining frames. In milliseconds. */
   readonly endMs: number;
 }
 
@@ -106,7 +106,7 @@ export interface RequestTracing {
 
 /** A phone of the simulated platform, beside a gateway in sandbox mode. */
 export interface SimulatedPhone {
-  /** The address of the page on which all simulated phones are shown; for a browser on the same machine. */
+  /** The address of the page with all simulated phones, for a browser on the same machine. */
   readonly page: string;
   /** Scans the picture of a QR code, and links a new number of this name. Answers with why it could not, or null. */
   scan(picture: string, name: string): Promise<string | null>;
@@ -135,7 +135,7 @@ interface HttpMetrics {
 export type McpGroup = 'reading' | 'sending' | 'changing';
 
 export interface HttpOptions {
-  /** Absent: nothing is counted, and `/metrics` is not there. */
+  /** If absent, nothing is counted, and `/metrics` does not exist. */
   readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
@@ -163,7 +163,7 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[];
   /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */
   readonly corsOrigins: readonly string[];
-  /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
+  /** Accept `?token=` and `?admintoken=` on every endpoint. Addresses appear in the logs of proxies. */
   readonly allowQueryTokens: boolean;
   /** Tools that `/mcp` offers. Without any there is no `/mcp`. */
   readonly mcpTools: readonly McpGroup[];
@@ -174,12 +174,12 @@ export interface HttpOptions {
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
   readonly overloadLagMs: number;
-  /** Milliseconds over which that delay is averaged; three seconds when left out. */
+  /** Time over which this delay is averaged; three seconds if absent. In milliseconds. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
   /** Returns the reasons why the database does not work; empty if it works. */
   storageTroubles(): readonly string[];
-  /** Unix milliseconds; the system clock when left out. */
+  /** The clock, in Unix milliseconds; the system clock if absent. */
   readonly now?: () => number;
   readonly stream?: Partial<StreamLimits>;
   /** Absent: requests have no spans. */

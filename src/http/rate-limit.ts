@@ -16,7 +16,7 @@ const networkGroups = 4;
 
 const groupsOf = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
 
-/** The address; of IPv6 its /64, since whoever has one address there has 2^64. */
+/** The network of an address. For IPv6 its /64, because a customer there has 2^64 addresses. */
 export const networkOf = (ip: string): string => {
   const address = ip.split('%')[0] ?? '';
   if (!isIPv6(address)) return ip;
@@ -33,7 +33,7 @@ export const networkOf = (ip: string): string => {
 const isFromUnknownProxy = ({ headers, ips }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined && (ips === undefined || ips.length < 2);
 
-/** Warns once: behind a proxy that is not trusted all clients have one address, and anybody locks the administrator out with wrong tokens. */
+/** Warns once. Behind an untrusted proxy all clients have one address, so that any client can lock the administrator out with wrong tokens. */
 export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => {
   let isTold = false;
   app.addHook('onRequest', (request, _reply, next) => {
@@ -51,8 +51,8 @@ export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => 
   });
 };
 
-// Limits wrong codes and tokens by the network that they come from. A try is taken before anything is looked up, and given back for what
-// was right: otherwise each of many requests at once would find the limit free.
+// Limits wrong codes and tokens by the caller's network. A try is taken before the look-up and refunded after a right one. Otherwise many
+// concurrent requests would all find the limit free.
 
 const windowMs = 60_000;
 /** Networks that are remembered, the latest ones: some 100 bytes each. */
@@ -60,7 +60,7 @@ const remembered = 20_000;
 
 interface Guesses {
   taken: number;
-  /** On the monotonic clock, in milliseconds. */
+  /** The end of the window on the monotonic clock, in milliseconds. */
   readonly until: number;
 }
 
@@ -135,7 +135,7 @@ export const triesOf = (max: number): Tries => {
 };
 
 /**
- * Looks up a guess when a try is free, and answers with the seconds to wait when none is. What is wrong keeps its try. A database that is away makes no
+ * Looks up a guess if a try is free. Otherwise returns the seconds to wait. A wrong guess keeps its try. An outage of the database makes no
  * guess wrong.
  */
 export const guessed = async <T>(
@@ -192,7 +192,7 @@ export const limitAuthentication = async (
   return limit;
 };
 
-/** Must be called after `guardRoutes`: it counts by the instance that was found. */
+/** Call this after `guardRoutes`, because it counts by the instance of the request. */
 export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: HttpOptions): void => {
   if (max === 0) return;
   const check = checkOf(app, { max, timeWindow: 1_000, keyGenerator: ({ instanceId }) => instanceId });

@@ -28,13 +28,13 @@ export interface Credential {
   /** Header that carries it, and query parameter where that is allowed. */
   readonly name: 'token' | 'admintoken' | 'passkey-code';
   readonly where: 'header' | 'query';
-  /** Also taken as `Authorization: Bearer`. */
+  /** Also accepted as `Authorization: Bearer`. */
   readonly bearer?: true;
   readonly missing: Denial;
   readonly wrong: Denial;
 }
 
-/** A page of somebody else made the browser send the dashboard's cookie. */
+/** A page of another site made the browser send the dashboard's cookie. */
 export const forged: Denial = { status: 403, text: 'the session counts for requests of the dashboard only' };
 /** A user called a route that needs a higher role. */
 export const roleText = (role: string, least: string): string => `the role ${role} does not allow this: it needs the role ${least}`;
@@ -136,7 +136,7 @@ type FurtherSuccess<Also extends FurtherAnswers> = {
   };
 }[keyof Also];
 
-/** null: `run` has taken the reply over and answers by itself (a stream). */
+/** Null if `run` has taken the reply over, and answers by itself (a stream). */
 export type Outcome<Answer extends TSchema, Also extends FurtherAnswers> =
   | { readonly ok: true; readonly status?: undefined; readonly value: AnswerOf<Answer> }
   | FurtherSuccess<Also>
@@ -150,7 +150,7 @@ export interface RefusalAnswer {
   readonly text?: string;
   /** Words before the refusal's own sentence. */
   readonly lead?: string;
-  /** A sentence that it often has; for the documents. */
+  /** A usual sentence of this refusal, for the documents. */
   readonly example?: string;
   /** Fields beside `error`: their shapes, and where they come from. */
   readonly fields?: Readonly<Record<string, TSchema>>;
@@ -162,13 +162,13 @@ export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
   readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
 }
 
-/** The largest body of a request. `setting`: the setting that it follows from; absent for one that cannot be changed. */
+/** The largest body of a request. `setting`: the setting behind it; absent for a fixed size. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly setting?: string;
 }
 
-/** With what reasons a route can refuse, and what is special about each. Only `invalid` and `unavailable` are understood by themselves. */
+/** The reasons for which a route can refuse, with the row's texts. `invalid` and `unavailable` need no entry. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 
 /** The refusals of routes that can miss only the instance itself. */
@@ -179,16 +179,16 @@ export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupp
 
 /** A row without its call: its shapes and its texts. */
 interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TSchema, Answer extends TSchema> {
-  /** The first is the name of the route; further ones are aliases. */
+  /** The first is the name of the route. The others are aliases. */
   readonly on: readonly [Address, ...Address[]];
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
-  /** One text for each `:name` of the address; there when the address has any. */
+  /** The description of each `:name` of the address. Required if the address has such names. */
   readonly params?: Params;
   readonly body?: Body;
   readonly query?: Query;
-  /** Shape of the answer. Nothing is dropped from what `run` returns; the compiler compares the types. */
+  /** The shape of the answer. All fields of the result of `run` are sent, and the compiler compares the types. */
   readonly answer: Answer;
   /** A sentence on the answer, for the documents. */
   readonly answerText?: string;
@@ -196,7 +196,7 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   readonly status?: SuccessStatus;
   /** Headers that the request may have, by their name in lower case. */
   readonly requestHeaders?: TObject;
-  /** Headers of the answer, by name, with what they say; for the documents. */
+  /** Headers of the answer by name, with their descriptions for the documents. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the examples that are made of the schemas. */
   readonly examples?: { readonly body?: Frozen<Static<Body>>; readonly answer?: AnswerOf<Answer> };
@@ -207,17 +207,17 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** The dashboard asks for the token itself; from all other answers to it tokens are taken out. */
+  /** The dashboard needs the token in this answer. Tokens are removed from all other answers to it. */
   readonly givesToken?: true;
-  /** The 500 for a failure that nobody expected; `Internal server error` when left out. */
+  /** The text of a 500 for an unexpected failure; `Internal server error` if absent. */
   readonly failure?: FailureAnswer;
-  /** Fields of the body that name a chat, beside `number` and `chatid`: they take the `id` of `/chat/find` too. */
+  /** Fields of the body that name a chat, in addition to `number` and `chatid`. They accept the `id` of `/chat/find` too. */
   readonly chatIdFields?: readonly string[];
   /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */
   readonly relieves?: true;
-  /** It is run also while the server stops; all other rows with a credential are refused by then. */
+  /** True if the row also answers while the server stops. All other rows with a credential are then refused. */
   readonly whileStopping?: true;
-  /** The body is this kind of bytes, which `run` reads from `body` by itself, within a bound of its own. */
+  /** The media type of a body of bytes, which `run` reads from `body` within a bound of its own. */
   readonly takesBytes?: string;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
@@ -266,7 +266,7 @@ export interface OperationSpec<
   readonly operation: Name;
   /** Makes the input of the operation, or refuses the request. */
   input(call: Call<Static<Params>, Static<Body>, Static<Query>>): InputOf<Name> | Refused;
-  /** Makes the answer from that of the platform. */
+  /** Makes the answer from the platform's answer. */
   shown(output: OutputOf<Name>, call: Call<Static<Params>, Static<Body>, Static<Query>>): AnswerOf<Answer>;
 }
 

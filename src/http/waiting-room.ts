@@ -1,4 +1,7 @@
-/** Answers while the database is migrated, or reads its log after a crash. Both may take minutes: the process is alive, and not ready. The gateway takes the port over. */
+/**
+ * Answers while the database is migrated, or reads its log after a crash. Both may take minutes, in which the process is alive but not
+ * ready. The gateway then takes the port over.
+ */
 import { createServer, type Server } from 'node:http';
 
 export interface Migrating {
@@ -12,7 +15,7 @@ export interface Migrating {
 type Waited = Migrating | 'recovering';
 
 interface WaitingRoom {
-  /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
+  /** Sets the answer. The first call starts to listen. The gateway itself reports a port that is taken. */
   readonly tell: (waited: Waited) => void;
   /** The callbacks of a start of the storage. */
   readonly told: { onMigrating(progress: Migrating): void; onRecovering(): void };
@@ -31,7 +34,7 @@ const alive = /^\/health(\/live)?(\?|$)/;
 /** Seconds. */
 const retryAfter = 5;
 
-/** `closers`: whoever closes it when the start fails. */
+/** `closers`: closes the room if the start fails. */
 export const createWaitingRoom = (
   address: { readonly host: string; readonly port: number },
   version: string,
@@ -48,7 +51,7 @@ export const createWaitingRoom = (
     createServer((request, response) => {
       const [status, body] = answer(request.url ?? '');
       const headers = { 'content-type': 'application/json; charset=utf-8', connection: 'close', 'retry-after': String(retryAfter) };
-      // A body that nobody reads would reset the connection before the answer is seen.
+      // The body is read, because an unread body would reset the connection before the client sees the answer.
       request.resume().once('end', () => response.writeHead(status, headers).end(JSON.stringify(body)));
     })
       .on('error', () => undefined)

@@ -1,4 +1,4 @@
-/** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
+/** Files on their way into messages: taken, prepared for their kind, and kept. After a failure no part of a file stays on the disk. */
 import { readFile } from 'node:fs/promises';
 import { type Attachment, done, type GivenFile, refuse, type Result, unknownInstance } from '#actors/model.ts';
 import type { Attachments, FileStore, Portraits, TakenFile } from '#actors/ports.ts';
@@ -13,7 +13,7 @@ interface AttachmentParts {
   readonly files: Pick<FileStore, 'keep'>;
 }
 
-/** Largest picture that a client gives as the thumbnail of a file, in bytes; its sides are the workshop's to bound. */
+/** Largest thumbnail that a client gives, in bytes. The preparation bounds its sides. */
 const thumbnailBytes = 1_048_576;
 
 /** Returns the file to keep: the taken file if it needed no change, otherwise the prepared one. */
@@ -42,7 +42,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
     if (kept === null) return unknownInstance;
     const { name, url, hash, size } = kept;
-    // Type and name are those of this request: the kept file may have others, from an earlier send of the same bytes.
+    // Type and name come from this request. The kept file may have others, from an earlier send of the same bytes.
     const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
     return done({ name, url, hash, size, mimetype, filename: filename || taken.filename, ...facts });
@@ -85,8 +85,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
   };
 };
 
-// Pictures of groups, people and products: taken from where a client has them, and made the JPEGs that the platform takes. Nothing of them
-// is kept.
+// Pictures of groups, people and products: taken from clients and converted to the JPEGs that the platform accepts. They are not kept.
 
 interface PortraitParts {
   readonly intake: Pick<Intake, 'take'>;

@@ -17,7 +17,7 @@ export interface MediaLimits {
   readonly maxSide: number;
   /** Most bytes of a prepared file. */
   readonly maxBytes: number;
-  /** For a picture, from its turn on. */
+  /** Time limit of a picture, from its turn on. */
   readonly pictureMs: number;
 }
 
@@ -39,7 +39,7 @@ export interface Bench {
   /** null on a machine without it. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  /** Aborts when the time is over, when nobody waits any more, and when the server stops. */
+  /** Aborts when the time is over, when no caller waits any more, and when the server stops. */
   readonly signal: AbortSignal;
   readonly wishes: PrepareWishes;
   /** A path for a file, which is removed after the work unless it is the result. */
@@ -71,7 +71,7 @@ export class Scraps {
     this.#paths.delete(path);
   }
 
-  /** Removes all files but one; answers with what removes that one, which does nothing when it was not made here. */
+  /** Removes all files but one. Returns a function that removes this one if it was made here. */
   async removeAllBut(kept: string | null): Promise<() => Promise<void>> {
     const isMade = kept !== null && this.#paths.delete(kept);
     await Promise.all([...this.#paths].map(removeFile));

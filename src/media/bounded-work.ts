@@ -14,7 +14,7 @@ export class MediaFailure extends Error {
   }
 }
 
-/** The work's value, or the refusal that it threw; other errors are surprises and go on. */
+/** The value of the work, or the refusal that it threw. Other errors are unexpected and are thrown. */
 const resultOf = async <T>(work: Promise<T>): Promise<Result<T>> => {
   try {
     return done(await work);
@@ -36,20 +36,20 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
-/** Work with an end: a time limit, a caller who may go away, and a server that may stop. */
+/** Work with an end: a time limit, a caller who may leave, and a server that may stop. */
 export class BoundedWork {
   readonly #timeoutMs: number;
   readonly #late: () => MediaFailure;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `late`: what to answer when the time is over. */
+  /** `late`: the answer when the time is over. */
   constructor(timeoutMs: number, late: () => MediaFailure) {
     this.#timeoutMs = timeoutMs;
     this.#late = late;
   }
 
-  /** A `MediaFailure` of the work is a refusal, an abort is one as well; other errors reject. */
+  /** A `MediaFailure` of the work and an abort are refusals. Other errors reject. */
   run<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<Result<T>> {
     const { signal: late, clear } = deadline(this.#timeoutMs);
     const signal = AbortSignal.any([late, this.#closing.signal, ...(given ? [given] : [])]);
@@ -65,14 +65,14 @@ export class BoundedWork {
     return resultOf(working);
   }
 
-  /** Aborts everything, refuses what comes, and resolves when nothing is under way any more. */
+  /** Aborts all work, refuses new work, and resolves when no work is left. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
   }
 }
 
-/** At most so many at once; the others wait in the order in which they came. */
+/** Limits the concurrent work. Other callers wait in FIFO order. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();

@@ -19,7 +19,7 @@ interface ChildTask {
 
 interface ChildEnd {
   readonly code: number | null;
-  /** The end of what it complained of. It may name files: not for users. */
+  /** The end of its error output. It may contain file names, so that users never see it. */
   readonly complaint: string;
 }
 
@@ -81,7 +81,7 @@ export class Waveform {
   #filled = 0;
   #odd: number | null = null;
 
-  /** Samples of 16 bits, one channel, little-endian; a piece may end in the middle of one. */
+  /** Samples of 16 bits, one channel, little-endian. A chunk may end in the middle of a sample. */
   add(bytes: Buffer): void {
     let at = 0;
     if (this.#odd !== null && bytes.length > 0) {
@@ -110,7 +110,7 @@ export class Waveform {
     this.#width *= 2;
   }
 
-  /** 64 values from 0 to 100, of which the loudest is 100; zeros for silence. To be called once, after the last sample. */
+  /** Returns 64 values from 0 to 100, of which the loudest is 100; zeros for silence. Call it once, after the last sample. */
   finish(): Uint8Array {
     if (this.#filled > 0) this.#close();
     const steps = Array.from({ length: waveformSteps }, (_, step) => {
@@ -129,10 +129,10 @@ interface FfmpegOptions {
   readonly program: string;
   /** The working folder. */
   readonly folder: string;
-  /** Conversions at once; looks, which are short, do not wait for them. */
+  /** The number of concurrent conversions. Probes are short and do not wait for them. */
   readonly jobs: number;
   readonly maxPixels: number;
-  /** Seconds of the processor after which it ends by itself, should this process be killed. */
+  /** Processor time after which a conversion ends by itself if this process is killed. In seconds. */
   readonly cpuSeconds: number;
 }
 
@@ -145,7 +145,7 @@ interface Conversion {
   readonly maxBytes: number;
 }
 
-/** Containers that hold their own data. Playlists are not among them: they would have other files read. */
+/** Containers with their own data. Playlists are excluded, because they make ffmpeg read other files. */
 const containers =
   'mov,matroska,ogg,mp3,aac,wav,w64,flac,amr,amrnb,amrwb,avi,gif,asf,flv,mpeg,mpegts,mpegvideo,aiff,caf,ac3,eac3,au,rm,wv,ape,tta,dsf';
 
@@ -183,7 +183,7 @@ export class Ffmpeg {
     return json && factsOfProbe(json.toString());
   }
 
-  /** `unreadable`: it failed on the file. `missing`: this build of ffmpeg lacks an encoder, which is named. */
+  /** `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. */
   async convert(
     conversion: Conversion,
     signal: AbortSignal,

@@ -10,7 +10,7 @@ import { release } from './release.ts';
 import { typeOf, typeOfHead } from './type-of.ts';
 
 interface TakeOptions {
-  /** Ends the work; the answer is a refusal then, and nothing is left on the disk. */
+  /** Aborts the work. The result is then a refusal, and no file is left on the disk. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -20,13 +20,13 @@ interface ReceiveOptions extends TakeOptions {
   readonly maxBytes?: number;
 }
 
-/** Refusals: `tooLarge`; `invalid` with what is wrong with the source; `unavailable` after an abort and while the server stops. */
+/** Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
 export interface Intake {
   /** `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
-  /** Takes bytes that somebody else streams, such as a download from the platform; the pieces are given away and freed. What `bytes` throws rejects. */
+  /** Takes streamed bytes, such as a download from the platform. The chunks are consumed and freed. Errors of `bytes` reject. */
   receive(bytes: AsyncIterable<Uint8Array>, options?: ReceiveOptions): Promise<Result<TakenFile>>;
-  /** Refuses everything from now on; resolves when nothing is under way any more. */
+  /** Refuses all new work. Resolves when no work is left. */
   close(): Promise<void>;
 }
 
@@ -39,11 +39,11 @@ export interface IntakeOptions extends FetchOptions {
 interface Written {
   readonly size: number;
   readonly hash: string;
-  /** Null when the first bytes do not show it. */
+  /** Null if the first bytes do not show the type. */
   readonly mimetype: string | null;
 }
 
-/** So much is gathered before it is written: each write is a trip to another thread, which costs more than hashing 64 KiB. */
+/** Bytes that are gathered before a write. Each write goes to another thread, which costs more than hashing 64 KiB. */
 const gathered = { bytes: 512 * 1024, pieces: 64 } as const;
 
 /** Writes all of it, and frees it. */
@@ -53,7 +53,7 @@ const writeOut = async (file: FileHandle, pieces: readonly Uint8Array[], bytes: 
   for (const piece of pieces) release(piece);
 };
 
-/** Writes what comes and hashes it. The file is gone when this rejects. */
+/** Writes and hashes the bytes. If this rejects, the file is removed. */
 const write = async (
   path: string,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

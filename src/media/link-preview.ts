@@ -12,7 +12,7 @@ interface PageFacts {
   readonly image: string;
 }
 
-/** Bounds on what a hostile page can make us look at: pages that mean well have some dozens of tags. */
+/** Bounds of the parsing for hostile pages. Usual pages have some dozens of tags. */
 const maxTags = 300;
 const maxTagLength = 4_096;
 
@@ -44,7 +44,7 @@ const textOf = (html: string, limit: number): string =>
 
 const attributesOf = (tag: string): ReadonlyMap<string, string> => {
   const end = /^(?:[^>"']|"[^"]*"|'[^']*')*/.exec(tag)?.[0] ?? '';
-  // A name without a value is matched too: it would be tried again from each of its letters otherwise.
+  // A name without a value is matched too. Otherwise the pattern would be tried again from each of its letters.
   const found = end.matchAll(/([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+)))?/g);
   return new Map([...found].map(([, name = '', double, single, bare]) => [name.toLowerCase(), double ?? single ?? bare ?? '']));
 };
@@ -81,9 +81,9 @@ export interface LinkPreview {
   readonly pictures: PreviewPictures | null;
 }
 
-/** `large`: a large picture is wanted beside the small one. Nothing rejects. */
+/** `large`: make a large picture in addition to the small one. Never rejects. */
 export interface LinkPreviews {
-  /** null when the page cannot be had in time or says nothing of itself. */
+  /** Null if the page cannot be fetched in time, or has no title. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
   /** Makes previews of an address or of bytes. Returns null if the source is no picture, or cannot be fetched in time. */
   picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;
@@ -94,14 +94,14 @@ interface LinkPreviewOptions {
   readonly guard: AddressGuard;
   readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;
-  /** For the page and the picture together. */
+  /** Time limit for the page and the picture together. */
   readonly timeoutMs?: number;
 }
 
 interface Wanted {
   readonly type: RegExp;
   readonly maxBytes: number;
-  /** True if a longer body is an error. The beginning of a page is enough, that of a picture is not. */
+  /** True if a longer body is an error. The beginning of a page is enough, but that of a picture is not. */
   readonly whole: boolean;
 }
 

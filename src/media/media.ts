@@ -10,9 +10,9 @@ import type { TrackFacts } from './track-facts.ts';
 
 /** JPEGs of one picture. */
 export interface PreviewPictures {
-  /** At most 10 KB: it travels inside the message. */
+  /** At most 10 KB, because the picture is part of the message. */
   readonly small: Uint8Array;
-  /** Sides of at most 800 pixels: it is uploaded. */
+  /** Sides of at most 800 pixels, because the picture is uploaded. */
   readonly large: { readonly jpeg: Uint8Array; readonly width: number; readonly height: number } | null;
 }
 
@@ -34,7 +34,7 @@ export interface Media extends MediaPort {
   tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
   /** Encrypts a file into another one. Rejects when the signal aborts, whose thread ends then. */
   seal(task: SealTask, signal: AbortSignal): Promise<Seal>;
-  /** Ends the threads; what is under way is given up. */
+  /** Ends the threads and aborts their work. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
   product: 'prepareProduct',
 };
 
-/** Threads start when there is work and end when there was none for a while: an idle gateway has none. */
+/** Threads start with the first work and end after an idle time, so that an idle gateway has none. */
 const idleMs = 30_000;
 
 export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media => {
@@ -82,11 +82,11 @@ interface SealedCopy extends Seal {
 }
 
 export interface Sealing {
-  /** Encrypts a file. Rejects when that fails and when the signal aborts; no copy is left then. */
+  /** Encrypts a file. Rejects after a failure and when the signal aborts, and then leaves no copy. */
   seal(path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy>;
 }
 
-/** `threads`: how many work at once. */
+/** `threads`: the number of concurrent threads. */
 export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<TemporaryFolder, 'newPath'>, threads: number): Sealing => {
   const slots = new Slots(threads);
   const seal = async (path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy> => {

@@ -15,7 +15,7 @@ export interface PictureTask {
   readonly timeoutSeconds: number;
 }
 
-/** The outcome of a picture: its facts, with the file at `target` if `isNew`; or the reason why there is none. */
+/** The outcome of a picture: its facts, with the file at `target` if `isNew`, or the reason of the failure. */
 export type PictureOutcome =
   | {
       readonly problem: null;
@@ -49,12 +49,12 @@ const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): S
 
 const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
 
-/** AVIF takes 20 bytes of memory for a pixel, measured; the other formats 6 at most. */
+/** Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
 const heifCost = 4;
 
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
-/** Up to this size a picture is read once, for its head and for its pixels; opening it twice costs half a millisecond more. In bytes. */
+/** Up to this size a picture is read once, for its head and its pixels. Opening it twice costs another half millisecond. In bytes. */
 const heldBytes = 2_097_152;
 
 const sourceOf = async (path: string): Promise<Buffer | string> => ((await stat(path)).size <= heldBytes ? readFile(path) : path);
@@ -109,15 +109,15 @@ const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutc
     return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
   });
 
-/** For `image`: a JPEG or PNG whose edges the platform shows as they are stays, everything else becomes one. */
+/** For `image`: a JPEG or PNG stays if the platform shows its size unchanged. Other pictures become a JPEG. */
 export const prepareImage = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, true);
 
-/** For `product`: a JPEG, the only format that the platform takes for catalogs. */
+/** For `product`: a JPEG, the only format that the platform accepts for catalogs. */
 export const prepareProduct = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, false);
 
 const portraitSide = 640;
 
-/** For `portrait`: a square JPEG out of the middle, in the size in which the platform shows pictures of groups and people. */
+/** For `portrait`: a square JPEG from the middle, in the size in which the platform shows pictures of groups and people. */
 export const preparePortrait = (task: PictureTask): Promise<PictureOutcome> =>
   withPicture(task, false, async (open) => {
     const made = open()
@@ -153,7 +153,7 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
         .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
         .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
         .toFile(task.target);
-      // Far too large: the steps between would be tried in vain.
+      // The result is far too large, so that the next qualities are skipped.
       if (size > limit * 3) best = 20;
       if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
     }

@@ -72,7 +72,7 @@ export const toolKinds: ReadonlyMap<string, ToolKind> = new Map(
   table.flatMap(([toolKind, operations]) => namesIn(operations).map((name) => [name, toolKind] as const)),
 );
 
-/** Operations of an instance that are no tools: they give secrets, need the owner's browser or phone, or are not supported. */
+/** Operations of an instance that are not tools, because they give secrets, need the owner's browser or phone, or are not supported. */
 export const noTools: ReadonlySet<string> = new Set(
   namesIn(`getInstanceToken rotateInstanceToken linkPasskey getPasskey answerPasskey cancelPasskey confirmPasskey scanWithSimulatedPhone makeCall
     setPaymentStatus`),

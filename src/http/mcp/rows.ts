@@ -38,7 +38,7 @@ const runFor =
       remoteAddress: ip,
       headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
     });
-    // A stranger could persuade a model that knows the token to send it.
+    // An attacker could persuade a model that knows the token to send it.
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 
@@ -57,7 +57,7 @@ const callerOf = (request: FastifyRequest, reply: FastifyReply, transport: WebSt
   length: () => JSON.stringify(request.body).length,
   drop(id) {
     transport.closeSSEStream(id);
-    // Without a stream the library sends nothing, and forgets the request.
+    // Without a stream the library sends nothing and drops the request.
     void transport.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
   },
 });
@@ -69,8 +69,8 @@ const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
 };
 
 /**
- * Sends an answer of the library, and waits until it has left: an answer within a session is a stream. Errors have the form of all errors of the
- * interface, since clients of the protocol look at the status alone.
+ * Sends an answer of the library, and waits until it has left. An answer within a session is a stream. Errors have the form of the
+ * interface, because clients of the protocol read only the status.
  */
 const send = async (reply: FastifyReply, response: Response): Promise<void> => {
   if (response.status < 400) return void (await reply.send(response));
@@ -78,7 +78,10 @@ const send = async (reply: FastifyReply, response: Response): Promise<void> => {
   await reply.code(response.status).send({ error: error?.message ?? 'the body is no message of MCP' });
 };
 
-/** Characters of a message that begins a session, as JSON. The library keeps what the client says of itself: 16 MB for all sessions. */
+/**
+ * Largest message that begins a session, in characters of JSON. The library stores the client's description of itself. The sum for all
+ * sessions is 16 MB.
+ */
 const longestBeginning = 16_384;
 
 /** Returns true if a message begins a session with a client whose user can confirm calls. */

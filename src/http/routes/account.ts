@@ -1,4 +1,4 @@
-/** The account at the platform: its profile, and who may see or do what. */
+/** The account at the platform: its profile and its privacy settings. */
 import { type BodyLimit, mapResult, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/account.ts';
 import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
@@ -89,7 +89,7 @@ export const accountRoutes: readonly Route[] = [
   }),
 ];
 
-// Calls: refused when they ring; none can be placed.
+// Calls can be rejected. They cannot be placed.
 
 export const callRoutes: readonly Route[] = [
   performs({

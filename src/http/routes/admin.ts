@@ -139,7 +139,7 @@ const restartRow = ({ restart }: HttpOptions): Route =>
     answer: RestartingAnswer,
     refusals: { conflict: { example: underWay } },
     run: ({ reply }) => {
-      // Also when the client has gone meanwhile.
+      // Continues even if the client has gone meanwhile.
       const answered = new Promise<void>((resolve) => void finished(reply.raw, () => resolve()));
       const came = restart(answered);
       if (came === 'underWay') return refuse('conflict', underWay);

@@ -37,7 +37,7 @@ const noChannel: InvalidTexts = { jid: badId, id: badId };
 /** The field that `badId` leaves out. */
 const channelHint = (given: unknown): string => (given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel');
 
-/** The channel that a body names; refused when it names none. */
+/** Returns the channel of a body. Refuses a body without a channel. */
 const namedChannel = ({ jid, id }: { readonly jid?: string; readonly id?: string }): Result<string> => {
   const channelId = channelIdOf(jid ?? id ?? '');
   return channelId === '' ? refuse('invalid', badId, { hint: channelHint(jid ?? id) }) : { ok: true, value: channelId };

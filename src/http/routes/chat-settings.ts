@@ -24,7 +24,7 @@ import { Flag } from '../schemas/common.ts';
 const tag = 'chat';
 const hour = 3_600_000;
 
-/** Before the phone has handed over its keys nothing that it shares can be changed. */
+/** Shared state cannot be changed before the phone has handed over its keys. */
 const tooEarly = { example: 'history sync still in progress, try again in a moment' } as const;
 const chatRefusals = { ...platformRefusals, notSent: tooEarly, notFound: { example: 'chat not found' } } as const;
 const numberRefusals = {
@@ -45,7 +45,7 @@ interface Change<Body extends typeof number> {
   readonly change: (body: Static<TObject<Body>>, now: number) => ChatChange;
 }
 
-/** A row whose call changes one thing of a chat and says no more than that. */
+/** A row whose call changes one property of a chat, and answers only that. */
 const changeRow = <Body extends typeof number>({ on, says, change, ...row }: Change<Body>): Route =>
   route({
     on: [on],

@@ -38,14 +38,14 @@ type Operator = ChatFilter['operator'];
 /** Operators of two characters come first, because `>=` begins with `>`. */
 const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
-/** Two fields are made of others on the way out; storage knows how. */
+/** Two fields are derived from others in the answer. Storage derives them for filters. */
 const filterable: Readonly<Record<string, ChatField>> = {
   ...chatFields,
   wa_fastid: { type: 'text', key: null },
   owner: { type: 'text', key: null },
 };
 
-/** Without an operator, a filter means contains for texts, a whole entry for lists, equality for the rest. */
+/** Without an operator, a filter tests that a text contains the value, that a list has it as an entry, or that another field equals it. */
 const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '=', number: '=', boolean: '=' };
 
 const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {
@@ -77,7 +77,7 @@ const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatF
 /** Most filters of a search, as documented. Each filter is compared with every chat of the instance. */
 const mostFilters = 18;
 
-/** Fields that are not in the table are ignored; an empty text does not filter. */
+/** Unknown fields are ignored. An empty text does not filter. */
 const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
   const filters: ChatFilter[] = [];
   for (const [name, raw] of Object.entries(body)) {
@@ -155,9 +155,9 @@ export const chatRoutes: readonly Route[] = [
   }),
 ];
 
-// Leads: what integrators keep about a chat. Nothing of it leaves this server.
+// Leads: notes of integrators about a chat. They stay on this server.
 
-/** An empty value is not kept: the field goes. */
+/** An empty value removes the field. */
 const kept = (name: string, value: unknown): unknown => {
   const field = chatFields[name];
   if (Array.isArray(value)) {

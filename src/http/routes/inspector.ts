@@ -1,4 +1,4 @@
-/** Routes that look inside: the charts, and where every instance is in them. */
+/** Routes of the inspector: the charts, and the state of every instance in them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -162,7 +162,7 @@ const pictureRoute = route({
   },
 });
 
-/** Read when the server starts. */
+/** The charts are read when the server starts. */
 export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
   const layouts = { lifecycle: layoutsOf('lifecycle'), instance: layoutsOf('instance') };
   return [

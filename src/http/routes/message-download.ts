@@ -54,7 +54,7 @@ const inBase64 = async (gateway: Gateway, file: KeptFile, most: number) => {
   return bytes === null ? refuse('notFound', 'the file was removed meanwhile') : done(await base64Of(bytes));
 };
 
-/** `base64Bytes`: the largest file that is given in an answer. */
+/** `base64Bytes`: the largest file that an answer contains. */
 export const downloadRoutes = (base64Bytes: number): readonly Route[] => [
   route({
     on: ['POST /message/download'],
@@ -90,7 +90,7 @@ export const downloadRoutes = (base64Bytes: number): readonly Route[] => [
   }),
 ];
 
-// Files by their unguessable names. A name is the right to read its file; there is no list of them.
+// Files by their unguessable names. A name is the right to read its file. There is no list of names.
 
 const noFile = refuse('notFound', 'there is no such file; it may have been removed, ask POST /message/download for it again');
 

@@ -67,7 +67,7 @@ export const movingRoutes: readonly Route[] = [
         'content-disposition': 'attachment; filename="sessions.dormouse"',
       };
       reply.raw.writeHead(200, headers);
-      // An archive that ends early is known by its last frame, and the cut connection tells it at once.
+      // An incomplete archive lacks its last frame. The cut connection shows the failure at once.
       await pipeline(Readable.from(bytes.value, { objectMode: false }), reply.raw).catch(() => reply.raw.destroy());
       return null;
     },

@@ -36,7 +36,7 @@ interface NamedPost {
   readonly maxpages?: number;
 }
 
-/** The post of a body and where it is searched; refused (`invalid`) when the body names none. */
+/** Returns the post of a body and the channel to search. Refuses (`invalid`) a body without a post. */
 const namedPost = (
   channel: string,
   { messageid = '', serverid: serverId = 0, count = 0, maxpages = 0 }: NamedPost,

@@ -1,4 +1,4 @@
-/** People and groups: who exists, and what is known of them. */
+/** People and groups: existence of numbers, and known facts. */
 import type { PictureKind } from '#actors/gateway.ts';
 import { avatarView, bookView, chatDetailsView, checkedNumberView, removedContactView, savedContactView } from '#src/contract/views.ts';
 import { pageSize, pageWithin, withPage } from '../answers.ts';
@@ -25,7 +25,7 @@ import { tooMany } from './send/row.ts';
 
 const common = { credential: 'instance', tag: 'chat' } as const;
 
-/** Lists of numbers come with all kinds of punctuation; ids of the platform have a suffix. */
+/** Clients send numbers with many kinds of punctuation. Ids of the platform have a suffix. */
 const plainNumber = (written: string | number): string => {
   const text = String(written).trim();
   return /^\+?[\d\s().-]+$/.test(text) ? text.replaceAll(/\D/g, '') : text;

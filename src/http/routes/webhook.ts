@@ -27,7 +27,7 @@ import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';
 
-/** The rules are the gateway's; here absent texts become ''. */
+/** Absent texts become ''. The gateway has the rules. */
 const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shape.WebhookBody>): WebhookInput => ({
   action,
   id,
@@ -44,7 +44,7 @@ const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Recor
 
 type Choices = Omit<WebhookInput, 'action' | 'id' | 'url'>;
 
-/** Drops fields that nobody knows. */
+/** Drops unknown fields. */
 const pick = ({ enabled, events, excludeMessages, addUrlEvents, addUrlTypesMessages, secret, headers }: Choices): Choices => ({
   ...(enabled === undefined ? {} : { enabled }),
   ...(events === undefined ? {} : { events }),

@@ -15,7 +15,10 @@ const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
 const gap = comment('gap: some of the steps after the given one are not kept any more');
 
-/** Writes what the reader missed; answers the number of the last step. Steps count from 1 anew with each owner, so that a number from before says nothing. */
+/**
+ * Writes the steps that the reader missed. Returns the number of the last step. Each owner counts steps from 1, so that a number of an
+ * earlier owner is meaningless.
+ */
 const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink: Sink): Promise<number> => {
   const actor = await gateway.actor(id);
   const steps = actor.ok ? actor.value.steps : [];
@@ -23,12 +26,12 @@ const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink:
   const isGap = after > last || after < first - 1;
   if (isGap) sink.push(gap);
   const missed = isGap ? steps : steps.filter(({ n }) => n > after);
-  // In one piece: what is replayed must not count as many steps behind.
+  // Replayed steps are written in one piece, so that they do not count as a reader's lag.
   if (missed.length > 0) sink.push(Buffer.concat(missed.map(frameOf)));
   return last;
 };
 
-/** Holds steps that are taken while those before them are looked for. `release`: the last one that was found. */
+/** Holds back new steps during the look-up of earlier ones. `release`: the last step that was found. */
 const inOrder = (write: (step: Step) => void) => {
   let held: Step[] | null = [];
   const show = (step: Step): void => (held === null ? write(step) : void held.push(step));

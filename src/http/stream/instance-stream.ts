@@ -17,11 +17,22 @@ interface FramedPast {
   readonly framed: readonly Framed[];
 }
 
-class Ring {
-  readonly #most: { readonly ringEvents: number; readonly ringBytes: number };
-  #held: Framed[] = [];
-  #bytes = 0;
-  #pushed = 0;
+interface Ring {
+  push(framed: Framed): void;
+  /** Puts earlier events in front, and drops those that are here already. There must be no gap between the two. */
+  precede(past: FramedPast): void;
+  /** Returns all events after the event with this id; null if the ring no longer has it. */
+  after(id: string): readonly Framed[] | null;
+  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
+  since(pushed: number): readonly Framed[];
+  readonly pushed: number;
+  clear(): void;
+}
+
+const createRing = (most: { readonly ringEvents: number; readonly ringBytes: number }): Ring => {
+  let held: Framed[] = [];
+  let bytes = 0;
+  let pushed = 0;
   /** Id of the event before the first one here. */
   #before: string | null = null;
 
@@ -134,7 +145,7 @@ export class InstanceStream {
     return this.#subscribers.size + this.#joining.size;
   }
 
-  /** Sends what was missed since the given event, '' for nothing, and everything from now on. */
+  /** Sends the events after the given one ('' for none), and all later events. */
   join(subscriber: Subscriber, lastEventId: string): void {
     clearTimeout(this.#linger);
     const missed = lastEventId === '' ? [] : this.#ring.after(lastEventId);
@@ -147,7 +158,7 @@ export class InstanceStream {
     void this.#joinAfterPast(subscriber, lastEventId);
   }
 
-  /** The feed goes on for a while: who was cut comes back within seconds and asks for what it missed. */
+  /** The feed continues for a while. A reader that was cut reconnects within seconds and asks for the missed events. */
   leave(subscriber: Subscriber): void {
     this.#subscribers.delete(subscriber);
     this.#joining.delete(subscriber);
@@ -184,7 +195,7 @@ export class InstanceStream {
 
   #admit(subscriber: Subscriber, missed: readonly Framed[]): void {
     const wanted = missed.filter(({ event }) => wants(subscriber.subscription, event));
-    // In one piece: what is replayed must not count as a thousand events behind.
+    // Replayed events are written in one piece, so that they do not count as a reader's lag.
     if (wanted.length > 0) subscriber.push(Buffer.concat(wanted.map(({ frame }) => frame)));
     this.#subscribers.add(subscriber);
   }

@@ -1,4 +1,4 @@
-/** One open stream: writes what it is given, and cuts a reader that does not keep up. */
+/** One open stream. It writes frames, and cuts a reader that does not keep up. */
 import type { ServerResponse } from 'node:http';
 import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
 import { commaList } from '../body.ts';
@@ -48,6 +48,19 @@ export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEve
   return kinds.size === 0 || !isExcludedKind(kinds, event);
 };
 
+export interface Sink {
+  /** Writes a frame. A reader that is too far behind loses its connection instead. */
+  push(frame: Buffer): void;
+  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
+  ping(frame: Buffer): void;
+  /** Ends the stream, by force if the reader does not take the rest in time. */
+  end(): void;
+}
+
+export interface Subscriber extends Sink {
+  readonly subscription: Subscription;
+}
+
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -86,48 +99,30 @@ export class Sink {
     setTimeout(() => this.#judge(), this.#limits.graceMs).unref();
   }
 
-  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
-  ping(frame: Buffer): void {
-    if (this.#behind === 0 && !this.#isGone) this.#response.write(frame);
-  }
-
-  /** Ends the stream, by force when the reader does not take what is left in time. */
-  end(): void {
-    this.#response.end();
-    const force = setTimeout(() => this.#response.destroy(), this.#limits.endMs).unref();
-    this.#response.once('close', () => clearTimeout(force));
-  }
-
-  readonly #written = (): void => void (this.#behind -= 1);
-
-  get #isGone(): boolean {
-    return this.#response.destroyed || this.#response.writableEnded;
-  }
-
-  get #isLost(): boolean {
-    return this.#behind > this.#limits.backlogEvents || this.#response.writableLength > this.#limits.backlogBytes;
-  }
-
-  #judge(): void {
-    this.#judging = false;
-    if (this.#isGone || !this.#isLost) return;
-    this.#meter?.stream('cut');
-    this.#response.destroy();
-  }
-}
-
-export class Subscriber extends Sink {
-  readonly subscription: Subscription;
-
-  constructor(response: ServerResponse, subscription: Subscription, limits: StreamLimits, meter?: StreamMeter) {
-    super(response, limits, meter, forAnyPage);
-    this.subscription = subscription;
-  }
-}
+  return {
+    push(frame) {
+      if (gone()) return;
+      behind += 1;
+      response.write(frame, written);
+      if (judging || !lost()) return;
+      // A burst needs a moment to pass through the socket of an active client. Only the remaining bytes count.
+      judging = true;
+      setTimeout(judge, limits.graceMs).unref();
+    },
+    ping(frame) {
+      if (behind === 0 && !gone()) response.write(frame);
+    },
+    end() {
+      response.end();
+      const force = setTimeout(() => response.destroy(), limits.endMs).unref();
+      response.once('close', () => clearTimeout(force));
+    },
+  };
+};
 
 // One event as it goes over the wire, made once and shared by all subscribers.
 
-/** A new message is sent as itself, with its chat beside its fields; the other types keep their own keys. */
+/** A new message is sent with its own fields, and its chat as a further field. The other types keep their keys. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {
   const message = payload['message'];
   if (type !== 'messages' || typeof message !== 'object' || message === null) return payload;

@@ -8,7 +8,7 @@ import { sendRow } from './row.ts';
 const missing = 'Missing required fields';
 const badPlace = 'Invalid coordinates or missing number';
 
-/** Numbers as people write them; what is none stays as it is, and is refused by the rules of contents. */
+/** Reads numbers as people write them. Other texts stay unchanged, and the rules of contents refuse them. */
 const phonesOf = (written: string): readonly string[] => commaList(written).map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
 
 /** The code alone, or the whole link that holds it. */

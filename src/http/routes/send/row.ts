@@ -72,7 +72,7 @@ interface SendSpec<Fields extends TProperties> {
   readonly summary: string;
   /** `response.message` of a message that was sent. */
   readonly sent: string;
-  /** Fields of the body beside those of all sends. */
+  /** Fields of the body in addition to those of all sends. */
   readonly fields: Fields;
   /** Fields that `sendPayload` leaves out: base64 of files. */
   readonly unstored?: (body: Body<Fields>) => readonly (keyof Fields & string)[];
@@ -103,7 +103,7 @@ const sendOf = (body: Static<Common>, content: SendContent, quotes: boolean): Se
   forward: body.forward ?? false,
 });
 
-/** The same JSON for the same values, in whatever order they were written. */
+/** Returns the same JSON for the same values in any order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -166,7 +166,7 @@ export const onceOf = (request: FastifyRequest, label: string, fields: Readonly<
   return typeof key === 'string' ? { once: { key, request: canonical([label, fields]) } } : {};
 };
 
-/** The one call of a send; answers with the message, and with whose it is. */
+/** The call of every send. Answers with the message and its instance. */
 export const sendThrough = async (
   { gateway, id, request }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id' | 'request'>,
   { label, body, known, left, send }: Sending,

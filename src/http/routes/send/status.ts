@@ -26,7 +26,7 @@ const colours = [
 
 const usualColour = 19;
 const fonts = [0, 1, 2, 6, 7, 8, 9, 10] as const;
-/** Seconds of video that phones show of a post; longer ones are cut. */
+/** Longest video that phones show in a status post. Longer videos are cut. In seconds. */
 const shownSeconds = 30;
 
 const media = ['image', 'video', 'audio', 'myaudio', 'ptt'] as const satisfies readonly MediaKind[];

@@ -28,14 +28,14 @@ const common = { credential: 'instance', tag: 'sender' } as const;
 const unknownFolder = { notFound: { example: 'Folder not found' } } as const;
 const noFolder = { 'folder_id:required': 'folder_id is required', 'folder_id:type': 'folder_id is required' } as const;
 
-/** One row an action: what it does, and what is answered. */
+/** One row per action: the call and the answer. */
 const actions = {
   stop: { call: 'stopCampaign', answer: { status: 'paused' } },
   continue: { call: 'continueCampaign', answer: { status: 'scheduled', message: 'Folder resumed successfully' } },
   delete: { call: 'deleteCampaign', answer: { status: 'deleting', message: 'Folder deletion has been initiated' } },
 } as const;
 
-/** States behind each status of the interface, and how many messages have them, by the counts of their campaign. */
+/** The message states behind each status of the interface, with their numbers from the counts of the campaign. */
 const shown = {
   Scheduled: {
     states: ['waiting', 'sending'],

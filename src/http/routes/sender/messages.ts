@@ -50,10 +50,10 @@ const sends: Readonly<Record<CampaignType, `POST /send/${string}`>> = {
 
 const carousel = 'POST /send/carousel';
 
-/** Fields of a send that make no sense for many: there is nobody to quote, and a campaign is a queue of its own. */
+/** Fields of a send that a campaign cannot have. There is no message to quote, and a campaign has a queue of its own. */
 const unused: ReadonlySet<string> = new Set(['number', 'type', 'replyid', 'async']);
 
-/** Its type and what it means; the send of its kind checks the rest. */
+/** The type of a message with its fields. The send of its kind checks the other fields. */
 const described = (schema: TSchema): TSchema => {
   const { type, items, description, examples } = schema as Readonly<Record<string, unknown>>;
   const itemType = (items as { readonly type?: unknown } | undefined)?.type;
@@ -74,7 +74,7 @@ interface Checked {
 interface CampaignMessages {
   /** The fields of all sends, each of which may be missing. */
   readonly fields: Readonly<Record<string, TSchema>>;
-  /** The message in a body, without its recipient; `label` and `payload` are what the message says of the call. */
+  /** Reads the message of a body without its recipient. `label` and `payload` stand for the call in errors. */
   read(
     body: Body & { readonly type: CampaignType },
     now: number,
@@ -128,13 +128,13 @@ const mostSeconds = 1e11;
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** Unix milliseconds of an ISO time, in UTC where it names no zone; anything else as it is. */
+/** Returns the Unix milliseconds of an ISO time, in UTC without a zone. Other values stay unchanged. */
 const readTime = (written: unknown): unknown => {
   const match = typeof written === 'string' ? isoTime.exec(written.trim()) : null;
   if (match === null) return written;
   const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
   const at = Date.parse(match[0].replace(' ', 'T') + zone);
-  // A smaller number would be one of minutes; both are long past.
+  // Smaller numbers would be minutes. Both readings are long past.
   return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
 };
 
