@@ -49,7 +49,7 @@ const words = ({ code, message }: Failure, { sandboxHost, sandboxPort, dataDir }
   return `the simulated platform could not start: ${message}`;
 };
 
-/** Resolves when it listens. It ends by itself when this process does, however that happens. Rejects when it cannot start. */
+/** Resolves when the simulated platform listens. It ends with this process in every case. Rejects if it cannot start. */
 export async function forkSandbox(settings: Settings, log: Log): Promise<SandboxProcess> {
   const args = ['--host', settings.sandboxHost, '--port', String(settings.sandboxPort), '--data', join(settings.dataDir, 'platform')];
   if (!isLoopbackAddress(settings.sandboxHost))

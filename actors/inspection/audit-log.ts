@@ -20,7 +20,6 @@ const lastWriteMs = 2_000;
 const refusedEveryMs = 60_000;
 /** Entries of refused requests of one caller: 60 at once, then one a minute. A caller of any role can make them, and the log is bounded. */
 const refusedPace = { burst: 60, every: 60_000 };
-/** Refused requests that are remembered. */
 const rememberedRefusals = 10_000;
 
 interface AuditLogInput {

@@ -14,10 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * True for each tag whose changes are noted. The other tags are the work of an account: messages, chats, contacts, groups. Their requests come by the
- * thousand, and the stored messages show their effects.
- */
+/** True for each tag whose changes are noted. Requests of the other tags come by the thousand, and stored messages show their effects. */
 export const auditedTags: Readonly<Record<string, boolean>> = {
   admin: true,
   inspector: true,

@@ -16,7 +16,7 @@ export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'p
 
 type Category = 'profile' | 'status' | 'last' | 'online';
 
-/** `profile`: the picture, `status`: the about text, `last`: when somebody was online last, `online`: whether somebody is. */
+/** `profile`: the picture, `status`: the about text, `last`: the time of the last visit, `online`: the online state. */
 export function maySee(parts: Pick<Parts, 'appState' | 'people'>, owner: Person, viewer: Person, category: Category): boolean {
   if (owner === viewer) return true;
   if (owner.blocked.includes(viewer.number)) return false;
@@ -55,7 +55,7 @@ export function changePrivacy(parts: Parts, person: Person, change: Readonly<Rec
 
 const maxPicture = 1024 * 1024;
 
-/** Stores a file as a picture with an id of its own. Without bytes: no picture. */
+/** Stores a file as a picture with an id of its own. Without bytes, removes the picture. */
 export function keepPicture({ media, random }: Parts, file: Uint8Array | undefined): Picture | undefined {
   if (!file?.length) return undefined;
   if (file.length > maxPicture) throw new SandboxError(413, 'picture: too large');

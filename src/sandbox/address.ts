@@ -5,7 +5,7 @@ import type { Digits } from './face.ts';
 
 export type Addressing = 'pn' | 'lid';
 
-/** A user's jid taken apart; device 0 is the phone. */
+/** The parts of a user's jid. Device 0 is the phone. */
 interface UserAddress {
   readonly addressing: Addressing;
   readonly user: Digits;
@@ -60,7 +60,7 @@ export const jidOf = (person: { readonly number: Digits; readonly lid: Digits },
 export const toldPn = (person: { readonly number: Digits; readonly withoutNumber?: boolean }): string | undefined =>
   person.withoutNumber ? undefined : pnJid(person.number);
 
-/** Derives 15 digits from a number, always the same ones. `attempt` counts up while the result belongs to somebody else. */
+/** Derives 15 digits from a number. The result depends only on the arguments. `attempt` increases while the result belongs to another person. */
 export function deriveLid(user: Digits, attempt: number): Digits {
   const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);
   return String(100_000_000_000_000n + (value % 900_000_000_000_000n));

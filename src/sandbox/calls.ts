@@ -41,7 +41,7 @@ function remember(parts: Parts, from: Person, to: Person, id: string, log: proto
   parts.messages.put({ owner: to.number, id, chat, author: from.number, at: Date.now(), attempts: 0, confirmed: 'none', content, extra });
 }
 
-/** Acknowledges a client's call stanza: a refusal, which reaches the caller, or the wish for a link to a call. Anything else is refused. */
+/** Acknowledges a client's call stanza: a rejection, which reaches the caller, or the request for a link to a call. Other stanzas are refused. */
 export function acceptCall(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): void {
   const { id, to } = stanza.attrs;
   const asked = firstChild(stanza);

@@ -14,7 +14,7 @@ const maxSubgroups = 100;
 interface First {
   readonly subject: string;
   readonly addressing: Addressing;
-  /** With a group in which all members talk. */
+  /** The community has a group in which all members talk. */
   readonly general: boolean;
   /** Admins confirm who joins. */
   readonly approval: boolean;
@@ -104,7 +104,7 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
 
 // The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval.
 
-/** Milliseconds after which somebody who left may be added again. */
+/** Time after which a person who left may be added again. In milliseconds. */
 const leftLately = 24 * 3600_000;
 /** Milliseconds for which an invitation holds. */
 const invitationMs = 3 * 24 * 3600_000;
@@ -136,14 +136,14 @@ function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNo
   return node('add_request', { code, expiration: String(expiration) });
 }
 
-/** The participant of an answer who was not added. */
+/** The answer for a participant who was not added. */
 export function refused(parts: Parts, group: Group, by: Person, jid: string, other: Person | undefined, error: Refusal): BinaryNode {
   const instead = other && (error === '403' || error === '408') ? [invite(parts, group, by, other)] : undefined;
   const phone = other && jid.endsWith('@lid') ? { phone_number: toldPn(other) } : {};
   return node('participant', { jid, ...phone, error }, instead);
 }
 
-/** Joins by the code of a link. Returns what the platform answers: the group, or that an admin has to approve. */
+/** Joins by the code of a link. Returns the platform's answer: the group, or the fact that an admin has to approve. */
 export function joinByCode(parts: Parts, code: string, me: Person): BinaryNode {
   const group = parts.groups.byInvite(code);
   if (rankOf(group, me.number) !== undefined) throw new SandboxError(304, 'not-modified');

@@ -125,7 +125,7 @@ export function textOf(message: proto.IMessage): string {
   );
 }
 
-/** The label of what was tapped. */
+/** Returns the label of the tapped part. */
 const answerTextOf = (content: proto.IMessage): string | null | undefined =>
   content.interactiveResponseMessage?.body?.text ||
   content.buttonsResponseMessage?.selectedDisplayText ||

@@ -15,7 +15,7 @@ export class Faults {
     if (this.#armed.length < maxArmed) this.#armed.push({ fault, left: times });
   }
 
-  /** Disarms the faults of this kind, of one account or of all. Returns how many there were. */
+  /** Disarms the faults of this kind, of one account or of all. Returns the number of disarmed faults. */
   clear(kind: Fault['kind'], number?: Digits): number {
     const before = this.#armed.length;
     this.#armed = this.#armed.filter(({ fault }) => fault.kind !== kind || (number !== undefined && fault.number !== number));

@@ -90,7 +90,7 @@ export class Groups {
     return this.all().filter((group) => rankOf(group, number) !== undefined);
   }
 
-  /** `more`: what the group has from the beginning. */
+  /** `more`: further fields of the new group. */
   create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing, more: Partial<Group> = {}): Group {
     if (this.#groups.size >= maxGroups) throw new SandboxError(507, 'too many groups');
     const members = [...new Set(others.filter((one) => one !== creator))];
@@ -120,7 +120,7 @@ export class Groups {
     return group;
   }
 
-  /** Adds people who are not members yet, and returns them. They are sent the whole group, the other members only who was added. */
+  /** Adds people who are not members yet, and returns them. They get the whole group. Other members get only the added people. */
   add(group: Group, by: Person, people: readonly Person[]): Person[] {
     const added = [...new Set(people)].filter((one) => rankOf(group, one.number) === undefined);
     if (group.members.length + added.length > maxMembers) throw new SandboxError(400, 'too many participants');
@@ -263,7 +263,7 @@ export class Groups {
   }
 }
 
-/** The rank of a member; `undefined` for everybody else. */
+/** Returns the rank of a member; `undefined` for other people. */
 export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
 
 /** New members leave the lists of people who asked to join, were invited, were removed or left. */

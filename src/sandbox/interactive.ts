@@ -13,7 +13,7 @@ interface RowView {
 interface ButtonView {
   readonly name: string;
   readonly text: string;
-  /** The answer of a tap; absent for buttons that open something on the phone. */
+  /** The answer of a tap; absent for buttons that open a page or an app on the phone. */
   readonly id?: string;
   /** Rows of a list. */
   readonly rows?: readonly RowView[];

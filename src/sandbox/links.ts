@@ -36,7 +36,7 @@ export class Links {
     this.#counters = counters;
   }
 
-  /** Registers the connection of a login. An older connection of the device is closed with the reason "replaced"; returns true when there was one. */
+  /** Registers the connection of a login. An older connection of the device is closed with the reason "replaced". Returns true if there was one. */
   attach(connection: Connection, device: Device): boolean {
     const key = deviceKey(device.number, device.device);
     const older = this.#live.get(key);
@@ -89,7 +89,7 @@ export class Links {
     if (connection?.active) connection.send(stanza);
   }
 
-  /** Sends everything that is stored for the device. From then on it gets new stanzas at once. */
+  /** Sends all stored stanzas of the device. Afterwards new stanzas are sent at once. */
   activate(connection: Connection): void {
     const key = connection.deviceKey;
     if (key === undefined || connection.active) return;
@@ -116,7 +116,7 @@ export class Links {
     return true;
   }
 
-  /** Deletes everything that is stored for a device that was unlinked. */
+  /** Deletes all stored stanzas of a device that was unlinked. */
   forget(device: Device): void {
     const key = deviceKey(device.number, device.device);
     this.#queue.clear(key);

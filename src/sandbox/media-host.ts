@@ -19,7 +19,7 @@ import type { Records } from './store/database.ts';
 // `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of what is sent, in URL-safe base64.
 // A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
 
-/** The right to upload: a word that clients ask for (`media_conn`) and that can run out. */
+/** The permission to upload: a token that clients request (`media_conn`) and that can expire. */
 export class MediaRights {
   #auth = MediaRights.#make();
 
@@ -55,7 +55,7 @@ const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-
 
 const refused = (status: number, error: string): HostAnswer => [status, { error }];
 
-/** Passes on as many bytes as are allowed. At `cutAt` what is read ends, and `cut` is called. */
+/** Passes on as many bytes as are allowed. At `cutAt` the input ends, and `cut` is called. */
 const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   let seen = 0;
   return new Transform({
@@ -70,7 +70,7 @@ const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   });
 };
 
-/** Reads nothing for so long; false when the client goes away meanwhile. */
+/** Pauses the read for this time. Returns false if the client leaves meanwhile. */
 const pause = async (request: IncomingMessage, ms: number): Promise<boolean> => {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
@@ -84,7 +84,7 @@ const drain = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request);
 };
 
-/** Undefined when the connection broke: there is nobody to answer. */
+/** Undefined if the connection broke, so that no client waits for an answer. */
 async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
   const { media, counters, rights, faults } = parts;
   const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
@@ -121,7 +121,7 @@ async function take(
     isCut = true;
     request.destroy();
   };
-  // A pipeline whose source is destroyed after its middle has ended may wait for ever, so what is written counts too.
+  // A pipeline may hang if its source is destroyed after its middle has ended. The output therefore counts too.
   const written = Promise.race([pipeline(request, meter(maxMedia - offset, cutAt, cut), target), once(target, 'finish')]);
   const broken = await written.then(
     () => undefined,

@@ -121,7 +121,7 @@ export class Media {
     return pathOf(id);
   }
 
-  /** The path of a file that the phone has handed in once more: the same file under a new signature. */
+  /** Returns the path of a file that the phone has uploaded again: the same file under a new signature. */
   again(directPath: string): string {
     return directPath.replace(/oh=[^&]*/, `oh=${this.#random.id()}`);
   }

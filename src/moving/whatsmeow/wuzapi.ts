@@ -39,9 +39,8 @@ const [nonceLength, tagLength] = [12, 16] as const;
 /** Decrypts AES-GCM with the nonce before and the tag behind. Returns null when the key is missing or another one. */
 const unsealed = (sealed: Buffer, key: string | null): string | null => {
   if (key === null || ![16, 24, 32].includes(Buffer.byteLength(key)) || sealed.length < nonceLength + tagLength) return null;
-  const bits = Buffer.byteLength(key) * 8;
   try {
-    const decipher = createDecipheriv(`aes-${bits}-gcm` as 'aes-256-gcm', key, sealed.subarray(0, nonceLength));
+    const decipher = createDecipheriv(`aes-${Buffer.byteLength(key) * 8}-gcm` as 'aes-256-gcm', key, sealed.subarray(0, nonceLength));
     decipher.setAuthTag(sealed.subarray(-tagLength));
     return Buffer.concat([decipher.update(sealed.subarray(nonceLength, -tagLength)), decipher.final()]).toString();
   } catch {

@@ -114,7 +114,7 @@ export class AppState {
     });
   }
 
-  /** Runs `work` in a transaction. When that fails, what is in memory is read from the storage anew. */
+  /** Runs `work` in a transaction. If it fails, the state in memory is read from storage again. */
   #stored<T>(owner: Digits, work: () => T): T {
     try {
       return this.#db.atomically(work);
@@ -124,7 +124,7 @@ export class AppState {
     }
   }
 
-  /** A patch of a device. One on an old version is answered with what the device missed. */
+  /** Applies a patch of a device. A patch on an old version is answered with the changes that the device missed. */
   #take(owner: Digits, name: CollectionName, { attrs }: BinaryNode, encoded: Uint8Array): BinaryNode {
     const collection = this.#collection(owner, name);
     const base = Number(attrs['version'] ?? 0);

@@ -24,7 +24,7 @@ function set(name: string, about: readonly string[], value: proto.ISyncActionVal
 /** Returns the index of a chat on phones: a person by LID, a group by its jid. */
 const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ? chat : jidOf(people.ensure(chat), 'lid'));
 
-/** Under which jid the messages of a chat are stored. */
+/** Returns the jid under which the messages of a chat are stored. */
 const storedJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
 
 /** The range that a phone gives with actions about a chat: up to its last message. */

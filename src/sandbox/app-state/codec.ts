@@ -90,7 +90,7 @@ export function seal(
   return { operation, record: { index: { blob: indexMacOf(keys, name) }, value: { blob }, keyId: { id: keyId } } };
 }
 
-/** Decrypts a mutation. Throws when an authentication code is wrong, or when what is inside is no action. */
+/** Decrypts a mutation. Throws if an authentication code is wrong, or if the content is not an action. */
 export function open(keys: MutationKeys, keyId: Uint8Array, operation: Operation, record: proto.ISyncdRecord): Action {
   const blob = Buffer.from(record.value?.blob ?? []);
   if (blob.length < ivLength + macLength) throw new Error('the value is too short');
@@ -106,7 +106,7 @@ export function open(keys: MutationKeys, keyId: Uint8Array, operation: Operation
   return { index, value: value ?? {}, version: version ?? 0 };
 }
 
-/** The hash of a collection after records were taken out and put in: a sum, so that the order does not matter. */
+/** Returns the hash of a collection after removals and additions of records. The hash is a sum, so that the order does not matter. */
 export function mixHash(hash: Uint8Array, removed: readonly Uint8Array[], added: readonly Uint8Array[]): Buffer {
   const result = Buffer.from(hash);
   for (const [macs, sign] of [

@@ -65,7 +65,7 @@ export class Collection {
     return snapshotMacOf(keys, this.#mixed(mutations), version, this.name);
   }
 
-  /** Applies a patch on the current version. Returns why not when it is not authentic or malformed; then nothing has changed. */
+  /** Applies a patch on the current version. For a forged or malformed patch, returns the reason and changes nothing. */
   accept(patch: proto.ISyncdPatch, key: SharedKey): string | undefined {
     const mutations = patch.mutations ?? [];
     if (mutations.length === 0 || mutations.length > maxMutations) return 'no mutations, or too many';
@@ -91,7 +91,7 @@ export class Collection {
     return undefined;
   }
 
-  /** A record that is written anew takes the place of the one before. */
+  /** A new record replaces the earlier one with the same index. */
   #mixed(mutations: readonly proto.ISyncdMutation[]): Buffer {
     const current = new Map<string, Buffer | undefined>();
     const removed: Buffer[] = [];
@@ -140,7 +140,7 @@ export class Patches {
     const collection = new Collection(name);
     for (const patch of this.after(owner, name, 0, -1)) {
       if (collection.accept(proto.SyncdPatch.decode(patch), key) === undefined) continue;
-      // Only a data folder of an older version holds patches that nobody checked.
+      // Only data folders of older versions hold patches that were not checked.
       this.#drop.run(owner, name, collection.version + 1);
       break;
     }
@@ -158,7 +158,7 @@ export class Patches {
     return undefined;
   }
 
-  /** Drops what is in memory of an account. */
+  /** Drops the state of an account from memory. */
   forget(owner: Digits): void {
     for (const name of collectionNames) this.#collections.delete(`${owner} ${name}`);
   }
@@ -169,7 +169,7 @@ export class Patches {
   }
 }
 
-// Snapshots: a whole collection as one encrypted file on the media host, for devices that know nothing of it yet.
+// Snapshots: a whole collection as one encrypted file on the media host, for devices without any state of the collection.
 
 interface Made {
   readonly version: number;

@@ -18,7 +18,7 @@ type Draft = Writable<Omit<SettingsView, 'chats' | 'messages'>> & {
   readonly messages: Map<string, Writable<MessageSettings>>;
 };
 
-/** `about`: the index without the name of the action. Returns why the phone ignores the record, if it does. */
+/** `about`: the index without the name of the action. Returns the reason if the phone ignores the record. */
 type Reader = (phone: Phone, about: readonly string[], value: proto.ISyncActionValue) => string | undefined;
 
 interface Row {
@@ -98,8 +98,8 @@ class Phone {
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
 /**
- * The time up to which messages are gone. A range has whole seconds, so it names the last message: what came behind that in the same second stays.
- * Without a range: the time of the action.
+ * Returns the time up to which messages are removed. A range has whole seconds, so that it names the last message, and later messages of
+ * the same second stay. Without a range, returns the time of the action.
  */
 function rangeEnd(
   phone: Phone,

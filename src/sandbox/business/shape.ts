@@ -60,7 +60,7 @@ export const categories = [
   { id: '2223', name: 'Grocery Store' },
 ] as const;
 
-/** The category of what is no business. */
+/** The category of an account that is not a business. */
 export const noBusiness = { id: '1223524174334504', name: 'Not a Business' } as const;
 
 // Products and collections as elements of the platform's language, out and in.

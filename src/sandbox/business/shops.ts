@@ -14,7 +14,7 @@ interface Shop {
   readonly collections: Map<string, Collection>;
 }
 
-/** Rows of the storage have their owner beside what they are. */
+/** Rows of storage name their owner in addition to their content. */
 interface Owned<T> {
   readonly owner: Digits;
   readonly at: number;
@@ -39,7 +39,7 @@ export class Shops {
     for (const { owner, value } of inOrder<Collection>('collection')) this.#shop(owner).collections.set(value.id, value);
   }
 
-  /** Undefined for who is no business. */
+  /** Undefined for a person without a business. */
   profile(owner: Digits): Profile | undefined {
     return this.#shops.get(owner)?.profile;
   }
@@ -141,7 +141,7 @@ export class Shops {
     return order;
   }
 
-  /** Sixteen digits, as those of the platform. */
+  /** Sixteen digits, as the platform's ids have. */
   #newId(): string {
     return `10${this.#random.bytes(6).readUIntBE(0, 6).toString().padStart(14, '0').slice(-14)}`;
   }

@@ -83,7 +83,7 @@ type ActionParts = Pick<Parts, 'channels' | 'links' | 'people' | 'random'>;
 
 const forbidden = (): SandboxError => new SandboxError(403, 'forbidden');
 
-/** People without any right are not authorised (401); an admin may not do what only the owner may (403). */
+/** People without a role get 401. An admin who tries an action of the owner gets 403. */
 function asOwner(channel: Channel, { number }: Person): void {
   if (!isAdmin(channel, number)) throw new SandboxError(401, 'not-authorized');
   if (roleOf(channel, number) !== 'OWNER') throw forbidden();
@@ -105,7 +105,7 @@ export function createChannel(parts: ActionParts, me: Person, name: string, desc
   return channel;
 }
 
-/** Without effect, and without a notification, for somebody who follows already. */
+/** Has no effect and sends no notification if the person follows already. */
 export function follow(parts: ActionParts, channel: Channel, me: Person): void {
   if (channel.state !== 'ACTIVE') throw forbidden();
   if (roleOf(channel, me.number) !== undefined) return;
@@ -114,7 +114,7 @@ export function follow(parts: ActionParts, channel: Channel, me: Person): void {
   tellJoined(parts, channel, me.number);
 }
 
-/** The owner cannot leave: the channel has to be deleted or handed over. */
+/** The owner cannot leave. The owner has to delete the channel or to transfer it. */
 export function unfollow(parts: ActionParts, channel: Channel, me: Person): void {
   const role = roleOf(channel, me.number);
   if (role === undefined) return;

@@ -39,7 +39,7 @@ export interface Channel {
 const maxChannels = 20_000;
 export const maxName = 100;
 export const maxDescription = 2048;
-/** Milliseconds for which somebody may accept an invitation. */
+/** Time in which an invitation can be accepted. In milliseconds. */
 const invitationMs = 7 * 86_400_000;
 
 export class Channels {
@@ -103,12 +103,12 @@ export class Channels {
     return channel;
   }
 
-  /** A text as it is stored, with an id and a time of its own. */
+  /** A stored text with an id and a time of its own. */
   text(text: string): ChannelText {
     return { text, id: String(Date.now() * 1000 + this.#random.bytes(1).readUInt8(0)), at: Date.now() };
   }
 
-  /** Adds a follower; one who follows already gets the role when it is more than the old one. */
+  /** Adds a follower. A person who follows already gets the role if it is higher than the old one. */
   follow(channel: Channel, { number }: Person, role: ChannelRole = 'SUBSCRIBER'): void {
     const known = followerOf(channel, number);
     if (!known) channel.followers.push({ number, role, muted: false, followersMuted: false, since: Date.now() });
@@ -134,10 +134,10 @@ export class Channels {
 
 export const followerOf = ({ followers }: Channel, number: Digits): Follower | undefined => followers.find((one) => one.number === number);
 
-/** The role of a follower; `undefined` for everybody else. */
+/** Returns the role of a follower; `undefined` for other people. */
 export const roleOf = (channel: Channel, number: Digits): ChannelRole | undefined => followerOf(channel, number)?.role;
 
-/** True for the owner and the admins: who may post and change the channel. */
+/** True for the owner and the admins, who may post and change the channel. */
 export const isAdmin = (channel: Channel, number: Digits): boolean => ['OWNER', 'ADMIN'].includes(roleOf(channel, number) ?? '');
 
 export const ownerOf = ({ followers }: Channel): Digits => followers.find(({ role }) => role === 'OWNER')?.number ?? '';

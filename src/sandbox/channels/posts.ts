@@ -46,12 +46,12 @@ export type By = Pick<Device, 'number'> & Partial<Pick<Device, 'device'>>;
 export const liveSeconds = 300;
 /** Milliseconds for which a post can be edited. */
 const editWindow = 30 * 86_400_000;
-/** With which emojis followers may react where only some are allowed. */
+/** The emojis for reactions, in a channel that allows only some. */
 const basic: ReadonlySet<string> = new Set(['👍', '❤️', '😂', '😮', '😢', '🙏']);
 
 const personOf = ({ people }: Parts, { number }: By): Person => people.ensure(number);
 
-/** To all devices of all followers but the one that wrote it. */
+/** Sends to all devices of all followers except the device that wrote the post. */
 function tellFollowers(parts: Parts, channel: Channel, by: By, stanza: (isSender: boolean) => BinaryNode): void {
   for (const { number } of channel.followers)
     for (const device of parts.people.devices(number))
@@ -88,7 +88,7 @@ function tellLive(parts: Parts, channel: Channel, post: Post): void {
   }
 }
 
-/** A message id that is used again is the same post, sent once more. */
+/** A repeated message id is the same post, sent once more. */
 export function publish(
   parts: Parts,
   channel: Channel,
@@ -144,7 +144,7 @@ export function revoke(parts: Parts, channel: Channel, by: By, id: string): Post
   return change(parts, channel, by, existing(parts.posts.byId(channel.jid, id)), undefined);
 }
 
-/** `code`: an emoji; '' takes the reaction back. */
+/** `code`: an emoji; '' removes the reaction. */
 export function react(parts: Parts, channel: Channel, number: Digits, serverId: number, code: string): Post {
   const post = existing(parts.posts.find(channel.jid, serverId));
   const isAllowed = channel.reactions === 'ALL' || (channel.reactions === 'BASIC' && basic.has(code));

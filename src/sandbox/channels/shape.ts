@@ -9,7 +9,7 @@ import { type Channel, type ChannelText, followerOf } from './channels.ts';
 /** `update_time` is in microseconds, as the platform has it. */
 const textShape = ({ id, text, at }: ChannelText) => ({ id, text, update_time: String(at * 1000) });
 
-/** Without a picture: null for the whole one, an empty path for the small one. */
+/** The picture fields of a channel without a picture: null for the full picture, an empty path for the preview. */
 const pictureShape = ({ picture }: Channel, type: 'IMAGE' | 'PREVIEW') => {
   if (type === 'IMAGE') return picture ? { id: picture.id, type, direct_path: picture.path } : null;
   return { id: picture?.id ?? '0', type, direct_path: picture ? previewOf(picture.path) : '' };

@@ -5,7 +5,7 @@ import { parseBase64 } from './contents.ts';
 import type { CameraResult } from './camera-worker.ts';
 
 export interface Camera {
-  /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that says what is wrong with the picture. */
+  /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that names the fault of the picture. */
   read(picture: string): Promise<string>;
   /** Ends the thread. Pictures that are being read are given up. */
   close(): Promise<void>;

@@ -41,7 +41,7 @@ export const done = { ok: true } as const;
 
 const ErrorBody = Type.Object({ error: Type.String() });
 
-/** The schemas of a route's answers: its own, and that of all errors. */
+/** The schemas of a route's answers: the given one, and the schema of all errors. */
 export const answers = <T extends TSchema>(success: T) => ({ 200: success, '4xx': ErrorBody, '5xx': ErrorBody });
 
 const Device = Type.Object({

@@ -10,7 +10,7 @@ export interface SentMessage {
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly kind: Content['kind'];
-  /** The text, the caption, or what stands for the content in a list. */
+  /** The text, the caption, or a summary of the content for lists. */
   readonly text: string;
   /** The message that a reaction, an edit, a deletion, a vote or a reply is about. */
   readonly about?: string;

@@ -29,7 +29,7 @@ export interface ProductView {
   readonly retailerId: string;
   readonly url: string;
   readonly isHidden: boolean;
-  /** Customers see what is approved. */
+  /** Customers see only approved products. */
   readonly status: ReviewStatus;
   /** Addresses on the media host. */
   readonly images: readonly string[];
@@ -66,7 +66,7 @@ export interface BusinessFace {
   business(number: Digits): BusinessView;
   /** The view of a customer: products that are reviewed and not hidden, with their collections. */
   storefront(number: Digits): BusinessView;
-  /** The owner adds a product, or changes one; also with what the platform decided in its review. */
+  /** Adds or changes a product for the owner. May set the result of the platform's review too. */
   putProduct(number: Digits, product: ProductChange & { readonly id?: string }): Promise<ProductView>;
   dropProduct(number: Digits, id: string): Promise<void>;
   putCollection(

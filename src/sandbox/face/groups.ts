@@ -60,7 +60,7 @@ export interface GroupsFace {
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;
   /** A person follows the link of a group. `joined` is false when an admin has to approve first. */
   joinGroup(number: Digits, code: string): Promise<{ readonly jid: string; readonly joined: boolean }>;
-  /** Makes a community with its group of announcements; the answer is the community. */
+  /** Makes a community with its announcement group. Returns the community. */
   createCommunity(input: { readonly subject: string; readonly creator: Digits; readonly addressing?: 'pn' | 'lid' }): Promise<GroupView>;
   /** An admin puts groups into the community, or takes them out of it. Groups that the platform refuses have its code. */
   editCommunity(
@@ -86,7 +86,7 @@ interface FollowerView {
   readonly role: ChannelRole;
   /** No notices of new posts. */
   readonly muted: boolean;
-  /** No notices of what followers do; it means something to admins only. */
+  /** True if the follower gets no notices about other followers. Only admins use this setting. */
   readonly followersMuted: boolean;
   /** Unix time in milliseconds. */
   readonly since: number;
@@ -120,7 +120,7 @@ export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
   /** `status`: posts a status, which no channel keeps. */
   | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
-  /** `data`: the bytes in base64; '' takes the picture away. */
+  /** `data`: the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }
   | { readonly action: 'reactions'; readonly value: ReactionCodes }
   /** An invitation also reaches the person as a message. */
@@ -167,21 +167,21 @@ export interface PostView {
   readonly views: number;
   /** Counts by emoji. */
   readonly reactions: Readonly<Record<string, number>>;
-  /** Present when the post has a file: its length, and SHA-256 in hex; it was read and verified. */
+  /** The length and the SHA-256 in hex of the post's file, which was read and verified. Absent without a file. */
   readonly file?: { readonly bytes: number; readonly sha256: string };
 }
 
-/** `by`: an admin; the owner when left out. */
+/** `by`: an admin; the owner if absent. */
 export type PostChange =
   | { readonly action: 'edit'; readonly text: string; readonly by?: Digits }
   | { readonly action: 'delete'; readonly by?: Digits }
-  /** Anybody; an empty emoji takes the reaction back. */
+  /** Reacts as any person. An empty emoji removes the reaction. */
   | { readonly action: 'react'; readonly emoji: string; readonly by: Digits }
   | { readonly action: 'view'; readonly by: Digits };
 
 /** Posts of channels, and actions on them. */
 export interface PostsFace {
-  /** `by`: an admin; the owner when left out. Texts, media and polls. */
+  /** `by`: an admin; the owner if absent. The content is a text, media or a poll. */
   post(
     channel: string,
     input: { readonly content: Content; readonly by?: Digits },

@@ -3,7 +3,7 @@ import type { MediaFacts } from '../content.ts';
 import type { InteractiveView } from '../interactive.ts';
 import type { Digits } from './common.ts';
 
-// Messages, their receipts, and who is online and typing.
+// Messages, their receipts, and the online and typing states of people.
 
 /** `data`: the bytes in base64. */
 interface MediaContent {
@@ -28,7 +28,7 @@ export type Content =
   | { readonly kind: 'reaction'; readonly messageId: string; readonly emoji: string }
   /** `secret`: the edit travels encrypted under the secret of the message that it changes. */
   | { readonly kind: 'edit'; readonly messageId: string; readonly text: string; readonly secret?: boolean }
-  /** An own message, or as an admin of the group anybody's. */
+  /** Deletes an own message. An admin of the group can delete any message. */
   | { readonly kind: 'delete'; readonly messageId: string }
   /** `seconds`: 0 takes the pin away. */
   | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
@@ -64,7 +64,7 @@ export type Content =
       readonly answer: 'going' | 'notGoing' | 'maybe';
       readonly extraGuests?: number;
     }
-  /** Changes an own event; what is absent stays. */
+  /** Changes an own event. Absent fields stay. */
   | { readonly kind: 'eventEdit'; readonly messageId: string; readonly name?: string; readonly isCanceled?: boolean }
   /** A product out of the catalog of the business `owner`, with a question about it; what customers see. */
   | { readonly kind: 'product'; readonly owner: Digits; readonly productId: string; readonly text?: string }
@@ -94,23 +94,23 @@ export interface ReceivedMessage {
   readonly text: string;
   /** The decrypted protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
-  /** Seconds after which the phone takes the message away; absent when it stays. */
+  /** Seconds after which the phone removes the message; absent if it stays. */
   readonly expiration?: number;
-  /** Present when the message has media; the file was downloaded and verified. */
+  /** The media of the message, which were downloaded and verified. Absent without media. */
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
   /** Present when the message has something to tap, and the phone shows it. */
   readonly interactive?: InteractiveView;
-  /** SHA-256 in hex of the files above its text and those of its cards; they were downloaded and verified. */
+  /** SHA-256 in hex of the files above the text and of the cards' files, which were downloaded and verified. */
   readonly heads?: readonly string[];
   /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
-  /** Present when part of the message is encrypted once more, and the phone could open it: the message inside, as JSON. */
+  /** The inner message as JSON, if the message has a second layer of encryption that the phone could decrypt. */
   readonly opened?: unknown;
-  /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
+  /** The reason why the phone accepted the message but does not show it. Real phones do this when the stanza lacks an attribute. */
   readonly hidden?: string;
 }
 
-/** A message as the phone shows it: what other messages did to it is applied, as far as the phone accepts that. */
+/** A message as the phone shows it, after the changes by later messages that the phone accepts. */
 export interface ShownMessage {
   readonly id: string;
   readonly from: Digits;
@@ -123,7 +123,7 @@ export interface ShownMessage {
   /** Unix time in milliseconds; 0 when it is not pinned. */
   readonly pinnedUntil: number;
   readonly kept: boolean;
-  /** Read on this phone or by one of its linked devices. */
+  /** True if the message was read on this phone or on one of its linked devices. */
   readonly read: boolean;
 }
 
@@ -151,7 +151,7 @@ export interface MessagesFace {
     number: Digits,
     input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },
   ): Promise<void>;
-  /** Composing, recording and paused happen in a chat (`to`); available and unavailable are for everybody. */
+  /** Composing, recording and paused belong to a chat (`to`). Available and unavailable are for all chats. */
   presence(
     number: Digits,
     input: { readonly state: 'composing' | 'recording' | 'paused' | 'available' | 'unavailable'; readonly to?: string },

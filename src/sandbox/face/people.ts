@@ -5,7 +5,7 @@ import type { Digits } from './common.ts';
 
 /** One linked device of a phone, as the phone's "linked devices" list would show it. */
 interface DeviceView {
-  /** Device number on the platform, 1 or more; the phone itself is 0. */
+  /** Number of the device on the platform, 1 or more. The phone is 0. */
   readonly device: number;
   /** Unix time in milliseconds. */
   readonly linkedAt: number;
@@ -51,9 +51,9 @@ export interface History {
 
 /** The platform's limits for messages to people who never wrote to the account. */
 export interface Restrictions {
-  /** While it is active such messages are refused with 463. `until`: Unix milliseconds. */
+  /** While it is active, messages to strangers are refused with 463. `until`: Unix milliseconds. */
   readonly timeLock?: { readonly active: boolean; readonly until?: number; readonly type?: string };
-  /** With `CAPPED` such messages are refused with 475. Times in Unix milliseconds. */
+  /** With `CAPPED`, messages to strangers are refused with 475. Times in Unix milliseconds. */
   readonly capping?: {
     readonly status: 'NONE' | 'FIRST_WARNING' | 'SECOND_WARNING' | 'CAPPED';
     readonly used?: number;
@@ -67,7 +67,7 @@ export interface Restrictions {
 
 /** People, and the clients that are linked to them. */
 export interface PeopleFace {
-  /** The phone scans a QR code (`qr`: the text inside it) and links the client that shows it. Makes a person when `number` is new or absent. */
+  /** Makes the phone scan a QR code (`qr`: its text) and link the client that shows it. Makes a person if `number` is new or absent. */
   scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
   /** The phone's owner types the pairing code that the client shows. */
   enterCode(input: {
@@ -78,12 +78,12 @@ export interface PeopleFace {
   }): Promise<PersonView>;
   /** The phone removes its linked devices. A connected client gets 401 (device_removed) at once, an offline one gets 401 at its next login. */
   logout(number: Digits): Promise<void>;
-  /** Makes or renames a person. Nobody needs to be made before being written to. */
+  /** Makes or renames a person. A message to an unknown number makes the person too. */
   putPerson(input: {
     readonly number: Digits;
     readonly name?: string;
     readonly autoDeliver?: boolean;
-    /** The name of a verified business; '' for what is none. */
+    /** The name of a verified business; '' for other accounts. */
     readonly businessName?: string;
     /** There is no account with this number any more. */
     readonly absent?: boolean;
@@ -91,14 +91,14 @@ export interface PeopleFace {
     readonly migrated?: boolean;
     /** The platform tells no LID of this number, so that the person is reached by the number alone. */
     readonly withoutLid?: boolean;
-    /** The platform tells nobody the number of this person: everything names the LID alone. */
+    /** True if the platform hides the number of this person, so that all stanzas have only the LID. */
     readonly withoutNumber?: boolean;
     /**
      * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with 403.
      * The person's phone puts the token beside what it writes.
      */
     readonly needsTokens?: boolean;
-    /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
+    /** True if the app was installed again on the phone, which then has other keys. Linked devices of other people are notified. */
     readonly reinstalled?: boolean;
     /**
      * True: the account was deleted, and the number has a new one with another LID and other keys. Messages to the former LID are lost, and are
@@ -109,12 +109,12 @@ export interface PeopleFace {
     readonly asleep?: boolean;
     /** The phone has the app for businesses. */
     readonly business?: boolean;
-    /** False: the person tells nobody what was read. */
+    /** False if the person sends no read receipts. */
     readonly readReceipts?: boolean;
-    /** The audience of the person's status posts; `unavailable`: the platform does not tell. */
+    /** The audience of the person's status posts. `unavailable`: the platform does not answer. */
     readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
-  /** The platform restricts an account, or frees it, and tells its connected clients. What is absent stays as it is. */
+  /** Restricts an account, or frees it, and notifies its connected clients. Absent fields stay as they are. */
   restrict(number: Digits, restrictions: Restrictions): Promise<void>;
   people(): readonly PersonView[];
 }
@@ -176,7 +176,7 @@ export interface Assertion {
   };
 }
 
-/** The steps in their order. `refused`: the ceremony is over. */
+/** The steps in their order. `refused`: the ceremony has ended. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
 /** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two of them come. */
@@ -200,11 +200,11 @@ export type Registration = Readonly<Record<string, unknown>>;
 export interface PasskeysFace {
   /** Returns the options that a real authenticator needs to make a passkey for the account. */
   passkeyOptions(number: Digits): Promise<CreationOptions>;
-  /** Gives the account a passkey: that of a real authenticator, or without `registration` one whose private key is kept here. */
+  /** Gives the account a passkey of a real authenticator. Without `registration`, the sandbox makes a passkey and keeps its private key. */
   givePasskey(number: Digits, given: { readonly registration?: Registration; readonly fault?: CeremonyFault }): Promise<PasskeyView>;
   passkey(number: Digits): PasskeyView;
   /** The account has none any more. */
   takePasskey(number: Digits): Promise<void>;
-  /** Signs as the owner's browser on a page of `origin` would; only with a passkey that is kept here. */
+  /** Signs as the owner's browser on a page of `origin` would. Needs a passkey whose private key is kept here. */
   signWithPasskey(number: Digits, options: RequestOptions, origin?: string): Promise<Assertion>;
 }

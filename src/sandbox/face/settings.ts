@@ -47,7 +47,7 @@ export interface ChatSettings {
   readonly labels?: readonly string[];
   readonly note?: string;
   readonly favorite?: boolean;
-  /** Seconds after which new messages of the chat disappear, as the last message about that says; 0: they stay. */
+  /** Seconds after which new messages of the chat disappear, by the last message about this setting; 0: they stay. */
   readonly disappearing?: number;
 }
 
@@ -72,7 +72,7 @@ export interface SettingsView {
   readonly quickReplies: readonly { readonly id: string; readonly shortcut: string; readonly message: string }[];
   /** People whose status posts are muted. */
   readonly mutedStatuses: readonly Digits[];
-  /** Records that the platform stores and the phone makes nothing of: an unknown action, a wrong collection, a message that it does not have. */
+  /** Records that the platform stores and the phone ignores: an unknown action, a wrong collection, an unknown message. */
   readonly ignored: readonly { readonly collection: string; readonly index: readonly string[]; readonly reason: string }[];
   /** The version of each collection: the number of patches. */
   readonly versions: Readonly<Record<string, number>>;

@@ -144,7 +144,7 @@ function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): rea
 /** Clients may name the host of all media in place of the one that they uploaded to. */
 const commonHost = 'mmg.whatsapp.net';
 
-/** Pictures that a client names: its uploads, and those that products have already. */
+/** Returns the pictures that a client names: its uploads, and pictures that products have already. */
 function filesOf({ parts }: DeviceQuery, urls: readonly string[] | undefined): readonly ProductFile[] {
   const { media, random } = parts;
   return (urls ?? []).slice(0, 10).map((url) => {

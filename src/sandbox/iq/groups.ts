@@ -39,7 +39,7 @@ export function asAdmin(query: DeviceQuery): Asked {
   return found;
 }
 
-/** For subject and description: everybody may change them unless the group is locked. */
+/** For subject and description. All members may change them unless the group is locked. */
 const asEditor = (query: DeviceQuery): Asked => (asMember(query).group.locked ? asAdmin(query) : asMember(query));
 
 interface NamedPerson {

@@ -16,7 +16,7 @@ function channelOf({ parts }: DeviceQuery, jid: string): Channel {
   return parts.channels.get(jid);
 }
 
-/** A number out of an attribute; refused when it is none. */
+/** Reads a number from an attribute. Refuses other values. */
 function numberOf(text: string | undefined, missing: number): number {
   const number = text === undefined ? missing : Number(text);
   if (!Number.isSafeInteger(number) || number < 0) throw new SandboxError(400, 'bad-request');

@@ -8,7 +8,7 @@ export interface Query {
   readonly parts: Parts;
   readonly connection: Connection;
   readonly stanza: BinaryNode;
-  /** The child of the stanza that says what is asked. */
+  /** The child of the stanza that names the request. */
   readonly request: BinaryNode | undefined;
 }
 
@@ -22,7 +22,7 @@ export type Answer = readonly BinaryNode[] | undefined;
 /** Thrown by a handler whose query is never answered. */
 export class Silence extends Error {}
 
-/** A handler may look something up first; its stanza is answered when it is done. */
+/** A handler may look up data first. Its stanza is answered when it has ended. */
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer | Promise<Answer>>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;

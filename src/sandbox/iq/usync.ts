@@ -41,7 +41,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
       ? node('status', { code: '401', type: 'fail' })
       : node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? ''));
   },
-  // Known protocols that nobody here has data for.
+  // Known protocols for which the simulated platform has no data.
   business: (_query, { person }) => {
     if (!person?.businessName) return undefined;
     const details = proto.VerifiedNameCertificate.Details.encode({ verifiedName: person.businessName }).finish();

@@ -107,7 +107,7 @@ function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly st
   });
 }
 
-/** The phone and its linked devices share what was read, also when nobody else gets a receipt. */
+/** The phone and its linked devices share read marks, even if no other person gets a receipt. */
 function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind: ReceiptKind): void {
   for (const id of ids) {
     const stored = parts.messages.find(device.number, id);
@@ -115,7 +115,7 @@ function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind:
   }
 }
 
-/** Handles a retry receipt. A phone encrypts its message again; another linked device is sent the receipt. */
+/** Handles a retry receipt. A phone encrypts its message again. Another linked device gets the receipt. */
 async function resend(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
   parts.counters.messages.retryReceipts += 1;
   const author = authorOf(parts, stanza);

@@ -110,7 +110,7 @@ function composeText(from: Person, place: Place, content: Of<'text'>, tools: Too
     ...(content.forwarded ? { isForwarded: true, forwardingScore: 1 } : {}),
     ...(content.replyTo === undefined ? {} : quote(from, place, content.replyTo, tools)),
   };
-  // Apps put a secret into every message: what comes later about it may be encrypted under that.
+  // Apps put a secret into every message. Later changes of the message may be encrypted under this secret.
   const messageContextInfo = { messageSecret: tools.random.bytes(32) };
   if (Object.keys(contextInfo).length === 0) return { conversation: content.text, messageContextInfo };
   return { extendedTextMessage: { text: content.text, contextInfo }, messageContextInfo };
@@ -243,5 +243,5 @@ function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto
   return { remoteJid: chat, fromMe, id: message.id, ...participant };
 }
 
-/** The name of the chat with a person: always by number, whatever the addressing on the wire. */
+/** Returns the name of the chat with a person. It is the number, whatever the addressing on the wire is. */
 export const chatOf = (person: Person): string => pnJid(person.number);

@@ -29,7 +29,7 @@ export interface Arrival {
   readonly device: Device;
   readonly envelopes: readonly Envelope[];
   readonly addressing: Addressing;
-  /** The group's jid, or that of the status posts. Absent in a chat of two. */
+  /** The jid of the group or of the status posts. Absent in a chat of two people. */
   readonly group?: string | undefined;
   /** Nodes beside the envelopes. */
   readonly besides: Besides;
@@ -38,7 +38,7 @@ export interface Arrival {
   readonly at: number;
   /** Stanza attribute `edit`. */
   readonly edit?: string | undefined;
-  /** The device says that it talks to its own phone; clients wrap such messages like copies of sent ones. */
+  /** True if a device writes to its own phone. Clients wrap such messages like copies of sent ones. */
   readonly peer?: boolean;
 }
 
@@ -191,7 +191,7 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** The event inside a change; null when it cannot be opened, undefined when nothing is encrypted once more. */
+  /** Returns the event inside a change. Null if it cannot be decrypted, undefined without a second layer. */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
     const eventId = change.targetMessageKey?.id ?? '';
@@ -207,7 +207,7 @@ export class Inbox {
     );
   }
 
-  /** The text of a message; of a vote the names of the chosen options. */
+  /** Returns the text of a message, or the names of the chosen options of a vote. */
   #text(person: Person, voter: string, message: proto.IMessage): string {
     const update = message.pollUpdateMessage;
     const pollId = update?.pollCreationMessageKey?.id;

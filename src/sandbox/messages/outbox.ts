@@ -229,7 +229,7 @@ interface Heading {
   readonly edit: string | undefined;
 }
 
-/** An envelope has a `type` of its own; the one of the content belongs to the stanza. */
+/** An envelope has its own `type`. The `type` of the content belongs to the stanza. */
 const encNode = (type: string, ciphertext: Uint8Array, { type: _type, ...attrs }: EnvelopeAttributes): BinaryNode =>
   node('enc', { v: '2', ...attrs, type }, ciphertext);
 

@@ -13,7 +13,7 @@ type HistoryType = proto.HistorySync.HistorySyncType;
 
 /** Messages in a history at most. */
 const maxHistory = 2000;
-/** A chunk of the history is complete when it has at least this many messages, where nobody says how many. */
+/** The usual number of messages from which a chunk of the history is complete. */
 const chunkMessages = 500;
 
 /** Answers a device's request, asynchronously. A failure is logged. */
@@ -120,7 +120,7 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
 /** A short history travels in its notification, a longer one as a file of the media host (bytes, compressed). */
 const mostInline = 4_096;
 
-/** So many megabytes of zeros in a field that nobody knows: a history without anything in it. */
+/** Megabytes of zeros in an unknown field, which make a large history without any content. */
 function swollen(megabytes: number): Uint8Array {
   const length = megabytes * 1024 * 1024;
   // Field 1000 with a length, both as variable-length integers.
