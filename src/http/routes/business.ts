@@ -115,7 +115,7 @@ const profileRoutes: readonly Route[] = [
     operationId: 'changeBusinessProfile',
     credential: 'instance',
     tag,
-    summary: 'Change fields of the own business profile; each field is a request of its own, and 207 says that some were refused',
+    summary: 'Change fields of the own business profile. Each field is a separate request. The status 207 means that some were refused',
     body: shape.UpdateProfileBody,
     examples: { body: { description: 'Flowers for every day', address: 'Rua das Flores, 123', email: 'shop@example.com' } },
     answer: shape.UpdateProfileAnswer,

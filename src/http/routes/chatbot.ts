@@ -31,7 +31,7 @@ export const chatbotRoutes: readonly Route[] = [
     on: ['POST /instance/updatechatbotsettings'],
     operationId: 'updateChatbotSettings',
     ...common,
-    summary: 'Turn the chatbot on or off and set when it pauses; fields that are not given stay as they are',
+    summary: 'Turn the chatbot on or off and set when it pauses. Absent fields stay unchanged',
     body: shape.ChatbotSettingsBody,
     examples: { body: { chatbot_enabled: true, chatbot_stopConversation: 'stop', chatbot_stopMinutes: 60 } },
     answer: InstanceAnswer,
@@ -53,7 +53,7 @@ export const chatbotRoutes: readonly Route[] = [
     on: ['POST /agent/edit'],
     operationId: 'editAgent',
     ...common,
-    summary: 'Make, change or delete an agent: which model answers, with what instructions, memory and tools',
+    summary: 'Make, change or delete an agent with its model, instructions, memory and tools',
     body: shape.EditAgentBody,
     examples: {
       body: {
@@ -136,7 +136,7 @@ export const chatbotRoutes: readonly Route[] = [
     on: ['POST /trigger/edit'],
     operationId: 'editTrigger',
     ...common,
-    summary: 'Make, change or delete a trigger: which texts, chats and leads an agent or a quick reply answers',
+    summary: 'Make, change or delete a trigger, which starts an agent or a quick reply for some texts, chats or leads',
     body: shape.EditTriggerBody,
     examples: { body: { trigger: { type: 'agent', agent_id: 'r1a2b3c4d5e6f70', wordsToStart: 'hello|good morning' } } },
     answer: ref(shape.ChatbotTrigger),

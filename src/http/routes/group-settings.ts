@@ -194,7 +194,7 @@ export const communityRoutes: readonly Route[] = [
     on: ['POST /community/create'],
     operationId: 'createCommunity',
     tag: communityTag,
-    summary: 'Make a community; the platform makes its group of announcements',
+    summary: 'Make a community. The platform makes its announcement group',
     body: CreateCommunityBody,
     answer: CreateCommunityAnswer,
     invalidTexts: { '*': 'invalid payload' },
@@ -207,7 +207,7 @@ export const communityRoutes: readonly Route[] = [
     on: ['POST /community/editgroups'],
     operationId: 'editCommunityGroups',
     tag: communityTag,
-    summary: 'Put groups into a community, or take them out of it; each group is in one of the two lists of the answer',
+    summary: 'Add groups to a community, or remove them. Each group is in one of the two lists of the answer',
     body: EditGroupsBody,
     answer: EditGroupsAnswer,
     refusals: {

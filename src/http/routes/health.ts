@@ -112,7 +112,7 @@ export const streamRoutes = (hub: Hub): readonly Route[] => [
     operationId: 'streamEvents',
     credential: 'stream',
     tag: 'events',
-    summary: 'Stream events as they happen; with the header Last-Event-ID the stream goes on where it was cut',
+    summary: 'Stream events as they happen. With the header Last-Event-ID the stream continues after the last received event',
     query: StreamQuery,
     answer: StreamAnswer,
     produces: 'text/event-stream',

@@ -74,7 +74,7 @@ const sessionRoutes: readonly Route[] = [
     on: ['POST /instance/connect'],
     operationId: 'connectInstance',
     ...common,
-    summary: 'Connect the instance; one that is not paired yet gets a QR code, or with a phone number a pairing code',
+    summary: 'Connect the instance. If it is not paired, it gets a QR code, or with a phone number a pairing code',
     body: shape.ConnectBody,
     answer: shape.ConnectAnswer,
     refusals: { ...instanceRefusals, conflict: {}, capped: {} },
@@ -102,7 +102,7 @@ const sessionRoutes: readonly Route[] = [
     relieves: true,
     operationId: 'disconnectInstance',
     ...common,
-    summary: 'Log out of the platform; the instance must be paired anew afterwards',
+    summary: 'Log out of the platform. The instance must then be paired again',
     answer: shape.DisconnectedAnswer,
     run: async ({ gateway, now, id }) =>
       mapResult(await gateway.disconnect(id), ({ stillLinked, ...view }) => ({
@@ -192,7 +192,7 @@ const recordRoutes: readonly Route[] = [
     on: ['POST /instance/updateDelaySettings'],
     operationId: 'updateDelaySettings',
     ...common,
-    summary: 'Set the pace of the asynchronous queue: the seconds between two of its messages, drawn between a least and a most',
+    summary: 'Set the pace of the asynchronous queue: the least and the largest number of seconds between two messages',
     body: shape.DelayBody,
     answer: shape.DelayAnswer,
     invalidTexts: { '*': 'Invalid request payload' },

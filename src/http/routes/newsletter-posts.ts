@@ -116,7 +116,7 @@ export const newsletterPostRoutes: readonly Route[] = [
   channelRow({
     on: 'POST /newsletter/reaction',
     operationId: 'reactToPost',
-    summary: 'React to a post of a channel; an empty reaction takes it back',
+    summary: 'React to a post of a channel. An empty reaction removes it',
     body: PostReactionBody,
     refusals: { ...refusals, conflict: {}, invalid: { example: 'serverid is required' } },
     operation: 'post.react',

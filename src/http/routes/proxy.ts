@@ -17,7 +17,7 @@ const instanceProxyRoutes: readonly Route[] = [
     on: ['GET /instance/proxy'],
     operationId: 'getInstanceProxy',
     ...common,
-    summary: 'Show through what the session reaches the platform, and whether that works',
+    summary: 'Show the route of the session to the platform, and its state',
     answer: shape.ProxyState,
     run: ({ gateway, id }) => mapResult(gateway.proxy(id), proxyView),
   }),
@@ -25,7 +25,7 @@ const instanceProxyRoutes: readonly Route[] = [
     on: ['POST /instance/proxy'],
     operationId: 'setInstanceProxy',
     ...common,
-    summary: 'Test a proxy and use it for the session and its media; a running session connects anew with the same credentials',
+    summary: 'Test a proxy and use it for the session and its media. A running session reconnects with the same credentials',
     body: shape.ProxyBody,
     answer: shape.ProxyChanged,
     refusals: {
@@ -55,7 +55,7 @@ const instanceProxyRoutes: readonly Route[] = [
     on: ['DELETE /instance/proxy'],
     operationId: 'removeInstanceProxy',
     ...common,
-    summary: 'Use no proxy any more; a running session connects anew from the address of the server',
+    summary: 'Remove the proxy. A running session reconnects from the address of the server',
     answer: shape.ProxyRemoved,
     run: async ({ gateway, id }) =>
       mapResult(await gateway.changeProxy(id, { mode: 'none', confirmNone: true }), ({ restarted }) => ({

@@ -142,7 +142,7 @@ export const alertRoutes: readonly Route[] = [
     on: ['GET /admin/alerts'],
     operationId: 'getAlerts',
     ...common,
-    summary: 'Show the settings of alerts without their secrets, the troubles of now, and the last attempt of each channel',
+    summary: 'Show the settings of alerts without their secrets, the present troubles, and the last attempt of each channel',
     answer: AlertsAnswer,
     run: async ({ gateway }) => done(await gateway.alerts()),
   }),
@@ -150,7 +150,7 @@ export const alertRoutes: readonly Route[] = [
     on: ['POST /admin/alerts'],
     operationId: 'saveAlerts',
     ...common,
-    summary: 'Replace the settings of alerts: what is told by e-mail, Telegram, Slack or a webhook, and when',
+    summary: 'Replace the settings of alerts: their causes, their times, and their channels (e-mail, Telegram, Slack, webhook)',
     body: AlertsBody,
     answer: AlertsAnswer,
     examples: {

@@ -34,7 +34,7 @@ const tokenRow: Route = route({
   operationId: 'getInstanceToken',
   credential: 'instance',
   tag,
-  summary: 'Give the token of the instance to the dashboard, for somebody who wants to copy it',
+  summary: 'Show the token of the instance in the dashboard, to copy it',
   givesToken: true,
   answer: TokenAnswer,
   refusals: instanceRefusals,
@@ -129,7 +129,7 @@ export const sessionRoutes = (
       operationId: 'beginAdminSession',
       credential: 'admin',
       tag,
-      summary: 'Sign in to the dashboard: the admin token in the header becomes a cookie, which counts instead of it',
+      summary: 'Sign in to the dashboard. The admin token in the header is exchanged for a cookie',
       answer: SessionAnswer,
       headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
       run: async ({ gateway, request, reply }) => {

@@ -273,7 +273,8 @@ export const auditRoutes: readonly Route[] = [
     operationId: 'listAuditEntries',
     credential: 'admin',
     tag: 'admin',
-    summary: 'List who changed what, when and from where, the latest first; `format` exports all entries that fit as ndjson or csv',
+    summary:
+      'List the changes by operators with caller, time and address, the latest first. `format` exports all entries that fit as ndjson or csv',
     query: AuditQueryShape,
     answer: AuditAnswer,
     run: async ({ gateway, query: { format = 'json', limit = usual, ...filter }, reply }) => {

@@ -113,7 +113,7 @@ const listRows: readonly Route[] = [
     ...common,
     on: ['POST /sender/listmessages'],
     operationId: 'listCampaignMessages',
-    summary: 'List the messages of a campaign in the order in which they are sent, with what became of each',
+    summary: 'List the messages of a campaign in the order of sending, with the outcome of each',
     body: ListRecipientsBody,
     examples: { body: { folder_id: 'r1a2b3c4d5e6f70', messageStatus: 'Sent', limit: 10 } },
     answer: RecipientsAnswer,
@@ -139,7 +139,7 @@ const statsRow = route({
   ...common,
   on: ['GET /sender/stats'],
   operationId: 'getCampaignStats',
-  summary: 'Count the campaigns and their messages, and tell the pace: what was sent within 24 hours, and when the next message may go',
+  summary: 'Count the campaigns and their messages, with the pace: the messages of the last 24 hours, and the time of the next one',
   answer: CampaignStatsAnswer,
   run: async ({ gateway, id, now }) => {
     const { campaigns, waiting: _open, sentToday, dailyCap, quietUntil, nextAt } = await gateway.campaignStats(id);
