@@ -1,4 +1,4 @@
-/** The log: one line per outcome, constant event names, values as fields; errors without what may be secret in them. */
+/** The log: one line per outcome, constant event names, values as fields. Errors have no text that may be secret. */
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';

@@ -30,7 +30,7 @@ interface StreamsInput {
   ask(id: InstanceId, missed?: string): Promise<Asked | null>;
 }
 
-/** The answer of an owner that was asked to send. */
+/** The answer of an owner to a request for the stream of an instance. */
 export interface Asked {
   /** Id of the last event; null if the owner does not know it. */
   readonly last: string | null;

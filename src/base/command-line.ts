@@ -26,7 +26,7 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
 
 // Asks for a secret at the terminal, without showing it.
 
-/** Null where nobody sits at a terminal. */
+/** Null if the input is not a terminal. */
 export const askSecret = async (question: string): Promise<string | null> => {
   if (!process.stdin.isTTY) return null;
   process.stderr.write(question);

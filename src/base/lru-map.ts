@@ -1,4 +1,4 @@
-/** A bounded memory of what was used last. */
+/** A map of bounded size that keeps the most recently used entries. */
 
 export interface LruMap<T> {
   get(key: string): T | undefined;

@@ -1,8 +1,8 @@
-/** The system's clock and timers, for everything that tests do not run on simulated time. */
+/** The system's clock and timers, for all code outside of simulated time. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Time } from '#actors/ports.ts';
 
-/** The longest delay of one timer of Node, 24.8 days; a longer one rings after 1 ms. */
+/** The longest delay of a Node timer, 24.8 days. A longer one fires after 1 ms. */
 const longest = 2 ** 31 - 1;
 
 /** A delay that takes several timers, one after the other. */

@@ -22,11 +22,11 @@ export interface KeepOptions {
 export type Received = Pick<Awaited<ReturnType<JetStreamManager['direct']['getMessage']>> & object, 'data' | 'header'>;
 
 const requestMs = 3_000;
-/** Between two tries at a server that has no JetStream, or cannot make the stream now. */
+/** Pause between two tries on a server without JetStream, or with an error of the stream. */
 const againMs = 5_000;
 /** A reader that went away leaves its consumer behind for so long. */
 const inactiveMs = 5_000;
-/** Code of the server: there is a stream of this name with another configuration. */
+/** Code of the server for a stream of this name with another configuration. */
 const otherConfiguration = 10_058;
 const nanos = 1_000_000;
 
@@ -54,7 +54,7 @@ export class Kept {
   readonly #log: Log;
   #manager: JetStreamManager | null = null;
   #connection: NatsConnection | null = null;
-  /** Counts connections: what was begun for an earlier one ends. */
+  /** Number of the connection. Work of an earlier connection ends. */
   #round = 0;
 
   constructor(options: KeepOptions, log: Log) {
@@ -67,7 +67,7 @@ export class Kept {
     return this.#manager !== null;
   }
 
-  /** After each connect: a server that was started again has forgotten the stream. Never rejects. */
+  /** Called after each connect, because a restarted server has lost the stream. Never rejects. */
   async begin(connection: NatsConnection): Promise<void> {
     const round = (this.#round += 1);
     let isFirst = true;
@@ -94,12 +94,12 @@ export class Kept {
     this.#manager = null;
   }
 
-  /** Null when there is none, or it cannot be read. Never rejects. */
+  /** Null if there is no such message, or if it cannot be read. Never rejects. */
   async last(subject: string): Promise<Received | null> {
     try {
       return (await this.#manager?.direct.getMessage(this.#name, { last_by_subj: subject })) ?? null;
     } catch (error) {
-      // Asked for each instance that is taken: as many lines as instances.
+      // The level is debug, because this code runs for each instance that is taken.
       this.#log.debug({ error }, 'bus.notRead');
       return null;
     }

@@ -14,7 +14,7 @@ interface NatsOptions {
   /** Name of this node, for the server's list of connections. */
   readonly name: string;
   readonly log: Log;
-  /** Null: nothing is signed, and everything is taken. For tests of the bus alone. */
+  /** Null if messages are neither signed nor verified. For tests of the bus alone. */
   readonly signing: Signing | null;
   /** Subjects whose messages are kept for a while. */
   readonly keep?: KeepOptions;
@@ -29,7 +29,7 @@ interface Waiting {
 const always = (_body: Uint8Array): Promise<boolean> => Promise.resolve(true);
 type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: string };
 
-/** Null: nobody waits for an answer. */
+/** Null if no caller waits for an answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
 
 /** A listener of a subject, which may span several connections. */
@@ -43,12 +43,12 @@ interface Listener {
 const reconnectMs = 500;
 /** A server that stands still is given up after three of them without an answer. The client's own two minutes would leave requests to their deadline for so long. */
 const pingMs = 4_000;
-/** Status of the message by which the server says that nobody subscribes. */
+/** Status of the message by which the server reports that there is no subscriber. */
 const noResponders = 503;
 const pieceHeader = 'Piece';
 
 const signatureHeader = 'Signature';
-/** Between two lines of the log about messages that were refused. */
+/** Pause between two log lines about refused messages. */
 const refusedMs = 10_000;
 
 const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
@@ -95,7 +95,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Requests that left the server before it knew of the end are still answered: the node that asked would wait in vain. */
+  /** Requests that arrive before the server knows of the end are still answered. Otherwise the other node would wait in vain. */
   subscribe(subject: string, answer: Answer): () => void {
     return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
   }
@@ -150,7 +150,7 @@ export class NatsBus implements Bus {
     else void this.#opening.then(() => this.#connection?.close());
   }
 
-  /** Never rejects: it tries until it is connected. */
+  /** Never rejects, and retries until it is connected. */
   async #open(): Promise<void> {
     const { url, name, log } = this.#options;
     while (!this.#closed && this.#connection === null) {
@@ -227,7 +227,7 @@ export class NatsBus implements Bus {
     connection.publish(subject, data, { headers: made, ...(reply === '' ? {} : { reply }) });
   }
 
-  /** True if a node sent the message. Others are dropped: an answer would only tell them more. */
+  /** True if a node sent the message. Other messages are dropped without an answer, which would only help an attacker. */
   #isOurs({ subject, reply = '', data, headers: given }: Received, receipt: Receipt = {}): boolean {
     const signed: Signed = { subject, reply, piece: given?.get(pieceHeader) ?? '' };
     const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, receipt) ?? null;
@@ -268,7 +268,7 @@ export class NatsBus implements Bus {
     return connection.subscribe(subject, { callback });
   }
 
-  /** A throw in a callback would end the client library's reading of everything else. */
+  /** An error in a callback would end the client library's read loop for all subjects. */
   #safely(subject: string, take: (error: Error | null, message: Msg) => void): (error: Error | null, message: Msg) => void {
     return (error, message) => {
       try {

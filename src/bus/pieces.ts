@@ -1,6 +1,6 @@
 /** Bodies in pieces, and whole again. */
 
-/** Half of what a NATS server takes by default. */
+/** Largest piece in bytes: half of the default message limit of a NATS server. */
 export const pieceBytes = 524_288;
 /** Most bytes of one body. */
 export const mostBytes = 134_217_728;
@@ -8,14 +8,14 @@ export const mostBytes = 134_217_728;
 const mostOpen = 64;
 
 export interface Piece {
-  /** The same for all pieces of a body; never empty. */
+  /** The id that all pieces of a body share; never empty. */
   readonly id: string;
   readonly index: number;
   readonly count: number;
   readonly data: Uint8Array;
 }
 
-/** At least one; null when the body is too large. */
+/** Returns at least one piece, or null if the body is too large. */
 export const inPieces = (id: string, body: Uint8Array): readonly Piece[] | null => {
   if (body.length > mostBytes) return null;
   const count = Math.max(1, Math.ceil(body.length / pieceBytes));
@@ -27,7 +27,7 @@ export const inPieces = (id: string, body: Uint8Array): readonly Piece[] | null 
   }));
 };
 
-/** Puts pieces together that come in their order; those of several bodies may come by turns. */
+/** Joins pieces that arrive in order. Pieces of several bodies may alternate. */
 export class Assembly {
   readonly #open = new Map<string, Uint8Array[]>();
 

@@ -18,7 +18,7 @@ type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
 /** The state of a message's arrival. */
 export interface Receipt {
-  /** It was published a while ago, and its age says nothing. */
+  /** True if the message was published a while ago, so that its age is ignored. */
   readonly kept?: boolean;
   /**
    * Milliseconds for which this node has listened to the subject; absent: for ever. Nodes remember only their own nonces. An older request may have
@@ -28,23 +28,23 @@ export interface Receipt {
 }
 
 interface SigningOptions {
-  /** The first one signs; messages by any of them are taken, so that nodes may change the key one by one. */
+  /** The first key signs. Messages by any of the keys are accepted, so that nodes can change the key one by one. */
   readonly keys: readonly Uint8Array[];
   /** Unix milliseconds, the same on all nodes within a few seconds. */
   readonly now: () => number;
-  /** Messages without a signature are taken: while nodes of a release without signatures still run. */
+  /** True if messages without a signature are accepted, because nodes of an earlier release still run. */
   readonly takesUnsigned: () => boolean;
 }
 
 /** Milliseconds. Clocks of nodes are corrected by the database's; the rest is for a message that waits at the server. */
 const freshMs = 30_000;
-/** Milliseconds by which the corrected clocks of two nodes may differ, with the time that a node needs to write what it has signed. */
+/** Milliseconds: the largest difference between the corrected clocks of two nodes, and the time from the signature to the write. */
 const skewMs = 3_000;
 const nonceBytes = 12;
 /** Requests whose nonces are remembered, at least. Beyond them the oldest are forgotten before their time. */
 const mostNonces = 200_000;
 
-/** Only for the bus: a key has one purpose. */
+/** Derives a key for the bus alone, because a key has only one purpose. */
 const keyOf = (key: Uint8Array): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'dormouse bus', 32));
 
 /** Two generations, each of half of the time that a message may be old and more. */
@@ -82,7 +82,7 @@ export class Signing {
     return `${stamp} ${this.#mac(this.#keys[0]!, stamp, signed, data).toString('base64url')}`;
   }
 
-  /** Null: a node sent it, and it may be executed. */
+  /** Null if a node sent the message, so that it may be executed. */
   objection(header: string, signed: Signed, data: Uint8Array, { kept = false, listenedMs = Infinity }: Receipt = {}): Objection | null {
     if (header === '') return this.#options.takesUnsigned() ? null : 'unsigned';
     const [time = '', nonce = '', mac = ''] = header.split(' ');

@@ -21,7 +21,7 @@ interface ChatModelOptions {
   readonly connections: number;
 }
 
-/** Base addresses of the chat completions; `custom` has none of its own. */
+/** Base addresses of the chat completions. `custom` has no address of its own. */
 const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
@@ -97,7 +97,7 @@ const failure = (error: string, cause: (ModelAnswer & { ok: false })['cause'], r
   ...(retryAfter === undefined || !Number.isFinite(retryAfter) ? {} : { retryAfter }),
 });
 
-/** Never with the service's own words: they may repeat a part of the key. */
+/** Errors never contain the service's text, which may repeat a part of the key. */
 const refused = (status: number, retryAfter: number): ModelAnswer => {
   if (status === 401 || status === 403) return failure('the service does not take the key', 'setup');
   if (status === 404) return failure('the service knows no such model or address', 'setup');
@@ -222,7 +222,7 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
       })) as unknown as typeof globalThis.fetch,
   });
 
-/** Services that answer only with `stream: true`: what was learned is forgotten beyond this number. */
+/** The number of remembered services that answer only with `stream: true`. */
 const mostStreaming = 1_000;
 
 /** True if the service refused the question because it wants to stream the answer. Its words are looked at and not kept. */

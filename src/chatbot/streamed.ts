@@ -1,4 +1,4 @@
-/** Answers that a service streams although one whole was asked for, or because it gives no other: put together to what it would have answered. */
+/** Joins the chunks of a streamed answer into a whole one, for services that stream without being asked or have no other answer. */
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 
 interface CallPart {
@@ -38,7 +38,7 @@ const addCalls = (calls: Map<number, Call>, parts: unknown): void => {
   }
 };
 
-/** The data of server-sent events, without the mark of the end. Throws `SyntaxError` for what is no JSON. */
+/** Yields the data of server-sent events, without the end mark. Throws `SyntaxError` for data that is not JSON. */
 const chunksIn = (text: string): readonly (Chunk | null)[] =>
   text.split(/\r?\n\r?\n/).flatMap((event) => {
     const data = event

@@ -16,7 +16,7 @@ type Offer = Pick<ModelQuestion, 'agent' | 'labels'>;
 interface Tool<Shape extends TObject> {
   /** The name that the model uses. */
   readonly name: string;
-  /** Null when the agent has nothing that it could do with it. */
+  /** Null if the agent cannot use the tool. */
   offer(offer: Offer): { readonly description: string; readonly shape: Shape } | null;
   call(given: Static<Shape>, offer: Offer): ToolCall;
 }
@@ -76,7 +76,7 @@ const tools: Readonly<Record<AgentTool, Tool<TObject>>> = {
               strict,
             ),
           },
-    // The name is one of the list: the shape has checked it.
+    // The name is in the list, because the shape has checked it.
     call: ({ name, caption = '' }, { agent: { media } }) => ({
       tool: 'sendMedia',
       media: media.find((one) => one.name === name)!,
@@ -114,7 +114,7 @@ export const toolCallOf = (offer: Offer, wish: ToolWish): Result<ToolCall> => {
   const validator = compile(offered.shape);
   if (!validator.Check(given)) {
     const [finding] = validator.Errors(given);
-    // So the library calls a field that the shape does not name.
+    // The library's name for a field outside of the shape.
     const problem = finding?.message === 'schema is false' ? 'is not known' : (finding?.message ?? 'does not fit');
     return refuse('invalid', `${finding?.instancePath.slice(1) || 'the list of arguments'} ${problem}`);
   }

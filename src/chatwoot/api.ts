@@ -1,4 +1,4 @@
-/** The requests of Chatwoot's Application API that the gateway makes, and what it reads of the answers. */
+/** The requests of Chatwoot's Application API that the gateway makes, and the parts of the answers that it reads. */
 import { openAsBlob } from 'node:fs';
 import { FormData } from 'undici';
 import { type ChatwootNews, type ChatwootTarget, cutText, longestText } from '#actors/model.ts';

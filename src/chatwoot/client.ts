@@ -9,17 +9,17 @@ import { retryAfterOf } from '#src/webhooks/receiver.ts';
 export interface ClientOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** From the connection to the end of the answer; with a file this long for each started 10 MB. */
+  /** Limit from the connection to the end of the answer, and for a file this much again for each started 10 MB. */
   readonly timeoutMs: number;
-  /** The same where somebody waits for it; 4 s unless it says otherwise. */
+  /** The limit if a caller waits; 4 s if absent. */
   readonly awaitedMs?: number;
-  /** To one host. */
+  /** Concurrent connections to one host. */
   readonly connections: number;
 }
 
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Behind the account, such as `inboxes/5`. */
+  /** The path after the account, such as `inboxes/5`. */
   readonly path: string;
   /** JSON, or a form with a file. */
   readonly body?: object | FormData;
@@ -35,7 +35,7 @@ export interface ChatwootClient {
   close(): Promise<void>;
 }
 
-/** Largest answer that is read, in bytes: a page of conversations with all that stands in it is some hundred KB. */
+/** Largest answer in bytes. A page of conversations has some hundred KB. */
 const answerBytes = 4 * 1024 * 1024;
 const slice = 10_000_000;
 

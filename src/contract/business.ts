@@ -69,7 +69,7 @@ export const catalogView = ({ owner, cartEnabled, source, products, before, afte
   Paging: { Before: before, After: after },
 });
 
-/** One product by itself, and in a collection. */
+/** A product, alone or as a part of a collection. */
 export const productView = ({ images, videos, ...product }: Product) => ({
   id: product.id,
   name: product.name,
@@ -122,7 +122,7 @@ interface WrittenProduct {
   readonly height?: number;
 }
 
-/** The object without what is undefined. */
+/** Returns the object without its undefined fields. */
 const said = <T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
 
@@ -156,13 +156,13 @@ export const productWish = (written: WrittenProduct): ProductWish => ({
 
 // Channels as the interface spells them: the platform's own names, words in lower case, numbers and times as texts.
 
-/** The id of a channel out of the whole id or its digits; '' for what is none. */
+/** Returns the id of a channel from a whole id or its digits; '' for other texts. */
 export const channelIdOf = (written: string): string => {
   const digits = /^(\d{5,25})(?:@newsletter)?$/.exec(written.trim())?.[1];
   return digits === undefined ? '' : `${digits}@newsletter`;
 };
 
-/** The code of a link, out of the link or by itself; '' when it is none. */
+/** Returns the code from a link or from the code itself; '' for other texts. */
 export const channelCodeOf = (written: string): string =>
   /^(?:(?:https?:\/\/)?(?:www\.)?whatsapp\.com\/channel\/)?([\w-]{8,64})\/?(?:[?#].*)?$/.exec(written.trim())?.[1] ?? '';
 
@@ -175,7 +175,7 @@ const pictureView = (picture: ChannelPicture, type: 'image' | 'preview') => ({
   direct_path: picture.path,
 });
 
-/** A channel as an answer shows it; what the platform did not tell is left out. */
+/** Returns the view of a channel. Facts that the platform did not send are absent. */
 export const channelView = (channel: Channel) => ({
   id: channel.id,
   state: { type: channel.state },

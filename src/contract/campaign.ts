@@ -90,7 +90,7 @@ export const campaignEventView = (campaign: Campaign) => ({
   scheduled_for: campaign.scheduledFor,
 });
 
-/** The status of a recipient's message. Where the message is stored, what the platform told of it since counts. */
+/** The status of a recipient's message. If the message is stored, its later status counts. */
 const recipientStatuses: Readonly<Record<RecipientState, string>> = {
   waiting: 'Scheduled',
   sending: 'Queued',
@@ -114,7 +114,7 @@ const textOf = ({ content }: CampaignSend): string => {
   return text || caption || question;
 };
 
-/** A message that is not composed yet: what is known of it. */
+/** The known facts of a message that is not composed yet. */
 const plannedMessage = (campaignId: string, { position, chatId, number, send, at }: CampaignMessage): Message => ({
   ...emptyMessage,
   id: '',

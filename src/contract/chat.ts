@@ -28,7 +28,7 @@ const servers: Readonly<Record<string, string>> = { 'c.us': 's.whatsapp.net', ho
 const writtenNumber = /^\+?[\d\s().-]+$/;
 const mostDigits = 15;
 const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
-/** In front of a colon stands the owner, unless what is behind it is the number of a device. */
+/** The text before a colon is the owner, unless the text after it is a device number. */
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
@@ -96,7 +96,7 @@ export const chatView = (chat: Chat, owner: string): ChatView => {
   return view as unknown as ChatView;
 };
 
-/** The fields of a chat in a list of chats: what a row of such a list shows. */
+/** The fields of a chat that lists of chats show. */
 export const compactFields = [
   'id',
   'wa_chatid',
@@ -156,7 +156,7 @@ export const chatLabelsView = ({ chatId, phone, labels }: Pick<Chat, 'chatId' | 
   wa_label: labels,
 });
 
-/** A contact of the address book, as `contacts` events tell it. */
+/** A contact of the address book in the form of `contacts` events. */
 export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'contactName' | 'pushName'>) => ({
   jid: chat.chatId,
   lid: chat.chatLid,
@@ -180,7 +180,7 @@ export const phoneOf = (chatId: string): string => {
 
 const named = ({ id, name }: ChatDetails['commonGroups'][number]): string => `(${name})${id}`;
 
-/** A whole chat, with what was looked up now. `is_business` and `business_name` are left out when they are not known. */
+/** A whole chat with its current look-ups. `is_business` and `business_name` are absent if they are unknown. */
 export const chatDetailsView = ({ chatId, lid, chat, picture, businessName, commonGroups }: ChatDetails, owner: string) => {
   const phone = phoneOf(chatId);
   const known = chat ?? { ...emptyChat, chatId, chatLid: lid, phone, name: phone, isGroup: chatId.endsWith('@g.us') };
@@ -204,7 +204,7 @@ export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
 
 // The address book as the interface spells it.
 
-/** People outside of the address book are called what they call themselves. */
+/** People outside of the address book have the name that they chose. */
 export const bookView = ({ contactId, name, pushName }: Contact) => {
   const shown = name || pushName;
   return { jid: contactId, contact_name: shown, contact_FirstName: shown.trim().split(/\s+/, 1)[0] ?? '' };
@@ -218,7 +218,7 @@ export const removedContactView = ({ contactId }: Contact) => ({ jid: contactId,
 
 // The answer of `/chat/check` for a number or group.
 
-/** `isInWhatsapp` is left out when the platform did not say: `error` tells so. */
+/** `isInWhatsapp` is absent if the platform did not answer. `error` then has the reason. */
 export const checkedNumberView = ({ query, chatId, lid, exists, businessName, groupName, error }: CheckedNumber) => ({
   query,
   jid: chatId,

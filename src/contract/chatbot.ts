@@ -1,4 +1,4 @@
-/** The chatbot as the interface spells it: its agents, its triggers, and what it knows of a chat. */
+/** The chatbot as the interface spells it: its agents, its triggers, and its state in a chat. */
 import { type Static, type TObject, Type } from 'typebox';
 import {
   type AiMetadata,
@@ -17,12 +17,12 @@ import { fieldsOf, type Frozen, settableOf } from './fields.ts';
 import { timeText } from './formats.ts';
 import { Count, Flag, LooseText, OneOf, optional, Text } from './shapes.ts';
 
-/** Stands in answers for a key that is there; given back it leaves the key as it is. */
+/** Replaces a stored key in answers. A client that sends this text leaves the key unchanged. */
 export const maskedKey = '********';
 
 export const keyView = (isThere: boolean): string => (isThere ? maskedKey : '');
 
-/** The key that a client gives; undefined: it stays as it is. */
+/** The key from a client; undefined if the key stays unchanged. */
 export const givenKey = (text: string | undefined): string | undefined => (text === maskedKey ? undefined : text?.trim());
 
 const text = Type.String();
@@ -219,7 +219,7 @@ const names = {
   memoryResetAt: 'chatbot_agentResetMemoryAt',
   lastTriggerAt: 'chatbot_lastTriggerAt',
   lastTriggerId: 'chatbot_lastTrigger_id',
-  // Not fields of the interface: kept with the chat, and not shown.
+  // Fields that are stored with the chat but are not part of the interface.
   answersDay: 'chatbot_answersDay',
   answersCount: 'chatbot_answersCount',
 } as const satisfies Readonly<Record<keyof ChatbotState, string>>;

@@ -81,7 +81,7 @@ export const fullLabelId = (owner: string, labelId: string): string => `${owner}
 /** The id of a label on the phone, of either form that is stored. */
 export const bareLabelId = (id: string): string => id.slice(id.indexOf(':') + 1);
 
-/** The phone's id of a label out of what a client sent, of either form; null when it cannot be one of this account. */
+/** Returns the phone's id of a label from either form of a client. Null if the id cannot belong to this account. */
 export const givenLabelId = (text: string, owner: string): string | null => {
   const own = `${owner}:`;
   const id = owner !== '' && text.startsWith(own) ? text.slice(own.length) : text;

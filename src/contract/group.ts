@@ -1,4 +1,4 @@
-/** Groups as the interface spells them: a group, and the `groups` event, in which everything that did not change is null. */
+/** Groups as the interface spells them: a group, and the `groups` event, in which each unchanged field is null. */
 import { Type } from 'typebox';
 import {
   type Group,
@@ -65,9 +65,9 @@ const member = fieldsOf<GroupMember>()({
 interface ShownGroup extends Group {
   /** The rights of the account; null if they are not known. */
   readonly own: { readonly isAdmin: boolean; readonly mayWrite: boolean } | null;
-  /** False leaves the members out. */
+  /** If false, the members are left out. */
   readonly withMembers: boolean;
-  /** The people who asked to join; null if nobody asked for them. */
+  /** The people who asked to join; null if they were not queried. */
   readonly requests: readonly Person[] | null;
 }
 
@@ -235,7 +235,7 @@ interface Outcome extends MemberRefusal {
   readonly person: Person;
 }
 
-/** The meaning of the platform's codes for a person who was to be added. */
+/** The meaning of the platform's codes for a person who could not be added. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'the platform cannot read the request',
   401: 'the person has blocked the account',
@@ -270,6 +270,6 @@ export const timerOf = (duration: string | number): { readonly label: string; re
   return found ? { label: found[0], seconds: found[1] } : null;
 };
 
-/** The code of a link, out of the link or by itself; '' when it is none. */
+/** Returns the code from a link or from the code itself; '' for other texts. */
 export const inviteCodeOf = (written: string): string =>
   /^(?:(?:https?:\/\/)?chat\.whatsapp\.com\/(?:invite\/)?)?([\w-]{10,50})\/?(?:[?#].*)?$/.exec(written.trim())?.[1] ?? '';

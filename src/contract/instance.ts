@@ -62,7 +62,7 @@ export const instanceView = (view: InstanceView, now: number) => instance.view({
 
 // The limits of an account as the interface spells them.
 
-/** A moment as a field of its own, absent when it is not known. */
+/** A time as a separate field, absent if it is unknown. */
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>
   (ms === null ? {} : { [name]: isoTime(ms) }) as { readonly [N in Name]?: string };
 
@@ -133,7 +133,7 @@ export const limitsView = (limits: AccountLimits) => {
   };
 };
 
-// Proxies in the interface's spelling; passwords never leave.
+// Proxies in the interface's spelling, always without passwords.
 
 export const proxyView = ({ settings, effective }: ProxyView) => ({
   mode: settings.mode,
@@ -164,7 +164,7 @@ const plain = (text: string): string =>
     .replaceAll(/\p{Mark}/gu, '')
     .toLowerCase();
 
-/** `search` finds parts of names, whatever their accents. */
+/** `search` finds parts of names and ignores accents. */
 export const citiesView = ({ value: country, cities }: ProxyCountry, state: string, search: string) => ({
   country,
   state,
@@ -184,7 +184,7 @@ interface ServerHealth {
 
 const nobody = 'No instance is connected.';
 
-/** With a connected instance its state is an object; without any it is a warning, as live servers answer. */
+/** With a connected instance, its state is an object. Without one it is a warning, as live servers answer. */
 export const serverStatusView = (
   { total, connected, disconnected, reconnecting, connecting }: StatusCounts,
   { healthy, now }: ServerHealth,

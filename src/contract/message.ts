@@ -81,7 +81,7 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   ai_metadata: message.aiMetadata ? aiMetadataView(message.aiMetadata) : noMetadata,
 });
 
-/** The names are those of the lists of posts. */
+/** The names are those of lists of posts. */
 const postOf = ({ serverId, views, reactions }: PostMarks) => ({ serverid: serverId, viewsCount: views, reactionCounts: reactions });
 
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
@@ -152,7 +152,7 @@ export const durationText = (seconds: number): string => {
 
 // The `messages_update` event: the outcomes of messages.
 
-/** Statuses that somebody else confirms. */
+/** Statuses that need the confirmation of another person. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
 
 interface Update {
@@ -192,7 +192,7 @@ export const statusView = (status: MessageStatus, update: Update) => {
   return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);
 };
 
-/** `Type` is spelled as a live server does, unlike that of the other updates. */
+/** `Type` is capitalised as on a live server, unlike the type of other updates. */
 export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly fileUrl: string; readonly mimetype: string }) => {
   const view = updateView('FileDownloadedMessage', 'FileDownloaded', update);
   return { ...view, event: { ...view.event, Type: 'FileDownloaded', FileURL: fileUrl, MimeType: mimetype } };

@@ -70,9 +70,9 @@ export const newsView = (news: News) => {
   }
 };
 
-// The `history` event: a batch whose body keeps to its limit, however large the part of the platform is.
+// The `history` event: a batch whose body keeps to its limit for a platform part of any size.
 
-/** Bytes of the items of one body; the rest of 256 KiB is for the batch's numbers and the envelope with the instance's name and the server's address. */
+/** Bytes of the items of one body. The remaining bytes of 256 KiB are for the numbers of the batch and the envelope. */
 const limit = 250 * 1024;
 
 type Item = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ const fieldsWithin = (item: Item, bytes: number): Item => {
   return Object.fromEntries(Object.entries(item).filter(fits));
 };
 
-/** The largest items are slimmed until the whole fits; nearly always that is none. Where that is not enough, each gets the same share. */
+/** Shortens the largest items until the batch fits, which is rarely needed. If this is not enough, each item gets the same share. */
 const fitted = (items: readonly Item[]): readonly Item[] => {
   const sizes = items.map(bytesOf);
   let sum = sizes.reduce((total, size) => total + size + 1, 0);
@@ -138,7 +138,7 @@ const sentences: Readonly<Record<HistoryRequest['state'], string>> = {
   unanswered: 'The phone has not answered: it may be off',
 };
 
-/** `next_request` is the body that asks for what stands before these messages. */
+/** `next_request` is the body of a request for the messages before these. */
 export const historyRequestView = (request: HistoryRequest, { mode, count }: { readonly mode: string; readonly count: number }) => ({
   success: true,
   mode,

@@ -5,18 +5,18 @@ import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, unlin
 import { dirname, join } from 'node:path';
 import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#actors/ports.ts';
 
-// The folder where files stand until they are kept, sent or refused. What a crash left in it goes at the next start.
+// The folder of files that are not kept, sent or refused yet. The next start removes files that a crash left.
 
 export interface TemporaryFolder {
   /** Absolute, on the disk of the data folder: a file moves from here into the store by a rename. */
   readonly path: string;
   /** A path where nothing is. The writer removes the file again. */
   newPath(): string;
-  /** Removes all files. For the end of the process, after everybody who writes here. */
+  /** Removes all files. Called at the end of the process, after all writers have ended. */
   empty(): Promise<void>;
 }
 
-/** Makes the folder when it is missing and empties it: files of a former process belong to nobody. */
+/** Creates the folder if it is missing, and removes the files of a former process. */
 export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder> => {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const empty = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder
   return { path, empty, newPath: () => join(path, randomUUID()) };
 };
 
-/** Removes a file that may be gone or moved away. Never rejects: what stays is removed at the next start. */
+/** Removes a file that may be gone or moved. Never rejects. The next start removes a file that stays. */
 export const removeFile = (path: string): Promise<void> => unlink(path).catch(() => undefined);
 
 // The interface of a store of bytes. It keeps each blob once, under the hash of its bytes.
@@ -34,7 +34,7 @@ export const removeFile = (path: string): Promise<void> => unlink(path).catch(()
 /** The first two digits of a hash: blobs are listed by them. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
 
-/** Names of blobs; other names in a store are not ours. */
+/** The pattern of blob names. Files with other names do not belong to the gateway. */
 export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
@@ -45,14 +45,14 @@ export interface BlobStore {
   size(hash: string): Promise<number | null>;
   /** Stores the file at `path`, whole or not at all. The file is the store's afterwards. */
   put(hash: string, path: string): Promise<void>;
-  /** Null when there is no such blob. */
+  /** Null if the blob does not exist. */
   read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
   /** All of it, in a buffer of the caller's own. Null when there is no such blob. */
   whole(hash: string): Promise<Uint8Array | null>;
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
   remove(hash: string): Promise<void>;
-  /** All blobs whose hash begins with `prefix`, one of `prefixes`; by hash. */
+  /** Returns the blobs whose hash begins with `prefix` (one of `prefixes`), by hash. */
   list(prefix: string): Promise<readonly Blob[]>;
 }
 
@@ -69,7 +69,7 @@ export const hashFile = async (path: string): Promise<string> => {
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
 
-/** `instead`: the outcome when there is no such file. */
+/** `instead`: the outcome if the file does not exist. */
 const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
   try {
     return await work;
@@ -79,13 +79,13 @@ const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
   }
 };
 
-/** On the disk before it has its name, so that a power cut leaves no blob of other bytes. */
+/** The bytes are on the disk before the blob gets its name, so that a power cut leaves no wrong blob. */
 const flush = async (path: string): Promise<void> => {
   await using file = await open(path, constants.O_RDWR);
   await file.sync();
 };
 
-/** The blob itself is lent: a hard link keeps its bytes when it is removed meanwhile. File systems without links get a copy. */
+/** Lends the blob by a hard link, which keeps its bytes if the blob is removed meanwhile. File systems without links get a copy. */
 const lend = (blob: string, path: string): Promise<void> => link(blob, path).catch(() => copyFile(blob, path, constants.COPYFILE_FICLONE));
 
 export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder): Promise<BlobStore> => {
@@ -114,7 +114,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       });
     },
     async read(hash, range) {
-      // Opened before the answer begins: a blob that is gone is an answer, not an error in the middle.
+      // The blob is opened before the answer begins, so that a missing blob is a refusal and not an error in the middle.
       const file = await orAbsent(open(placeOf(hash), 'r'), null);
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },

@@ -24,7 +24,7 @@ interface BucketBlobs extends BlobStore {
 
 const keyOf = (hash: string): string => `dormouse/${hash}`;
 
-/** Never with the service's own words: they may hold the address or the key. */
+/** Errors never contain the service's text, which may hold the address or the key. */
 const failureOf = (error: unknown): FilesUnavailable => {
   const what = error instanceof S3ServiceError ? `answered ${error.status}` : 'does not answer';
   return new FilesUnavailable(`the bucket of files ${what}`, { cause: error });
@@ -32,7 +32,7 @@ const failureOf = (error: unknown): FilesUnavailable => {
 
 const isAbsent = (error: unknown): boolean => error instanceof S3ServiceError && error.status === 404;
 
-/** `instead`: the outcome when there is no such object. */
+/** `instead`: the outcome if the object does not exist. */
 const orAbsent = async <T, U>(work: Promise<T>, instead: U): Promise<T | U> => {
   try {
     return await work;

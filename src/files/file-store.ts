@@ -38,13 +38,13 @@ const endings: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
 };
 
-/** `audio/ogg; codecs=opus` → `audio/ogg`. */
+/** Turns `audio/ogg; codecs=opus` into `audio/ogg`. */
 export const essence = (mimetype: string): string => (mimetype.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** Bytes of a name that are random: 128 bits, so that no name is ever guessed. */
 const randomness = 16;
 
-/** A name that nobody guesses, with an ending where the kind of the file is known. */
+/** Returns an unguessable name, with an extension if the type of the file is known. */
 const newName = (hex: (bytes: number) => string, { mimetype, filename }: { mimetype: string; filename: string }): string => {
   const [, given = ''] = /\.([a-z0-9]{1,8})$/i.exec(filename) ?? [];
   const ending = endings[essence(mimetype)] ?? given.toLowerCase();
@@ -77,7 +77,7 @@ class Files implements FileStore {
   readonly parts = prefixes.length;
   readonly #input: FileStoreInput;
   readonly #mutex = createKeyedMutex();
-  /** Bytes of the blobs, by prefix; a prefix that was not looked at yet is missing. */
+  /** Bytes of the blobs by prefix. A prefix without a look-up is missing. */
   readonly #bytes = new Map<string, number>();
 
   constructor(input: FileStoreInput) {
@@ -161,7 +161,7 @@ class Files implements FileStore {
     return this.#removed(await this.#input.rows.removeOf(instance, pieceRows));
   }
 
-  /** Blobs without a row go. So do rows without a blob, unless no blob at all is there: a disk that is not mounted is no reason to forget everything. */
+  /** Removes blobs without a row, and rows without a blob. If there is no blob at all, rows stay, because the disk may not be mounted. */
   async audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }> {
     const { rows, blobs, isComplete } = this.#input;
     const prefix = prefixes[part] ?? '';
@@ -188,7 +188,7 @@ class Files implements FileStore {
     throw new FilesUnavailable('the bytes of the file were removed while it was kept: try again');
   }
 
-  /** Removes a row whose bytes are gone, since it is of no use to anybody. */
+  /** Removes a row whose bytes are gone, because it is useless. */
   async #checked(row: FileRow | null): Promise<KeptFile | null> {
     if (row === null) return null;
     const { rows, blobs, isComplete, now } = this.#input;
@@ -219,7 +219,7 @@ class Files implements FileStore {
     return gone.length;
   }
 
-  /** Only inside the mutex of the hash. */
+  /** Call this only inside the mutex of the hash. */
   async #removeUnkept({ hash, size }: Blob): Promise<void> {
     const { rows, blobs } = this.#input;
     if (await rows.whileUnkept(hash, () => blobs.remove(hash))) this.#count(hash, -size);

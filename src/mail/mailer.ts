@@ -7,7 +7,7 @@ import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-gua
 
 interface MailerOptions {
   readonly guard: AddressGuard;
-  /** From the look-up of the server to its answer. In milliseconds. */
+  /** Limit from the look-up of the server to its answer. In milliseconds. */
   readonly timeoutMs: number;
 }
 

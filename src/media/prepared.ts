@@ -4,7 +4,7 @@ import type { MediaKind, Result } from '#actors/model.ts';
 /** Longest side of a thumbnail in pixels: as small as the platform's own programs make it. */
 export const thumbnailSide = 32;
 
-/** A file to prepare; it is only read, and its owner removes it. A `TakenFile` is one. */
+/** A file to prepare. It is only read, and its owner removes it. A `TakenFile` is such a file. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;

@@ -1,4 +1,4 @@
-/** Counters that grow as things happen: plain numbers, from which the series are made at a scrape. */
+/** Counters of events as plain numbers. A scrape makes the series from them. */
 import type { Meter, Totals } from '#actors/ports.ts';
 
 /** Upper bounds of the parts of a histogram, in seconds. */
@@ -10,7 +10,7 @@ export const secondsBounds = {
   frame: [5, 15, 30, 60, 120, 300],
 } as const;
 
-/** Names that somebody outside may make are bounded; the rest is counted together. */
+/** The number of names that outside callers can make is bounded. Further names are counted together. */
 const mostNames = 500;
 const others = 'other';
 
@@ -140,7 +140,7 @@ export class ProcessMeter implements Meter {
     else this.streams.open += what === 'opened' ? 1 : -1;
   }
 
-  /** `route`: its pattern, '' where there is none. */
+  /** `route`: the pattern of the route, '' without one. */
   answered(method: string, route: string, status: number, ms: number): void {
     const of = route === '' ? 'none' : route;
     this.answers.add(`${route === '' ? '' : method} ${of} ${Math.floor(status / 100)}xx`);

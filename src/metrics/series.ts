@@ -1,4 +1,4 @@
-/** Every series of `/metrics`: its name, what it says, and its values, made of what was counted and of the figures of the moment. */
+/** All series of `/metrics`: the name, the description, and the values from counters and current figures. */
 import type { Figures, NodeFigures } from '#actors/gateway.ts';
 import { Histogram, secondsBounds, type Counts, type ProcessMeter } from './meter.ts';
 
@@ -29,7 +29,7 @@ export interface Series {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
-  /** Left out where there are no nodes. */
+  /** Absent without a cluster. */
   readonly ofNodes?: true;
   values(sources: Sources): readonly Value[];
 }

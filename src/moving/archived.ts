@@ -223,7 +223,7 @@ const sessionOf = ({ session, settings }: Head, { notes, keys, rows }: Pick<Foun
   }
 };
 
-/** Sessions out of the lines of an archive. Keys and rows that nobody read are skipped before the next session. */
+/** Reads sessions from the lines of an archive. Keys and rows that the caller did not read are skipped before the next session. */
 export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Found> {
   const lines = text[Symbol.asyncIterator]();
   try {

@@ -109,7 +109,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
   };
 };
 
-/** Reads the whole session. What is wrong with it is a refusal. */
+/** Reads the whole session. A fault of the session is a refusal. */
 export const arrivalOf = async (found: Found): Promise<Arrival> => {
   if (found.found === 'refused') return { ...found, name: shortName(found.name) };
   const name = shortName(found.name);

@@ -122,7 +122,7 @@ const meOf = (value: unknown): NonNullable<AuthenticationCreds['me']> => {
   return { id: `${number}:${device}@s.whatsapp.net`, ...(lid && { lid }), ...(name && { name }) };
 };
 
-/** Fields that are carried over as they are; all others are made anew or follow from these. */
+/** Fields that are copied. All other fields are new or follow from these. */
 const carried = (value: Readonly<Record<string, unknown>>): Partial<AuthenticationCreds> => {
   const [advSecretKey, myAppStateKeyId, platform] = [text(value['advSecretKey']), text(value['myAppStateKeyId']), text(value['platform'])];
   const routing = bytesOf(value['routingInfo']);
@@ -184,7 +184,7 @@ const tokenOf = (value: unknown): unknown => {
   return token === null ? null : { ...(value as object), token };
 };
 
-/** Converters by type; null for a value that makes no sense. What is not listed is left out: the library makes it again. */
+/** Converters by type, with null for a damaged value. Types without a converter are left out, because the library makes them again. */
 const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>> = {
   'pre-key': (value) => {
     const pair = isRecord(value) ? [bytesOf(value['public']), bytesOf(value['private'])] : [];
@@ -198,7 +198,7 @@ const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>
   tctoken: tokenOf,
 };
 
-/** True if keys of this type are carried over. The others are caches, or versions of the shared state, which is read anew. */
+/** True if keys of this type are copied. The other types are caches, or versions of the shared state, which is read again. */
 export const isCarried = (type: KeyType): boolean => converters[type] !== undefined;
 
 /** A key out of its parsed JSON; null when it makes no sense. */

@@ -1,4 +1,4 @@
-/** A session as it leaves the store of another program: what every reader answers and the shared part takes. */
+/** A session in the store of another program: the result of every reader, and the input of the shared part. */
 import type { AuthenticationCreds, SignalDataTypeMap } from '@whiskeysockets/baileys';
 import type { ArchivedRows } from '#actors/ports.ts';
 
@@ -37,7 +37,7 @@ export interface CarriedSettings {
   readonly webhooks: readonly CarriedWebhook[];
   /** Settings of the source without a counterpart, each as `name: what the operator can do`. Values of secrets never stand here. */
   readonly lost: readonly string[];
-  /** Further settings in the words of this gateway; our own archive alone has them. */
+  /** Further settings in the words of this gateway. Only the gateway's own archive has them. */
   readonly own?: Readonly<Record<string, unknown>>;
 }
 
@@ -90,7 +90,7 @@ export interface SourceOptions {
   readonly url: string | null;
   /** The Signal keys where they lie apart from the credentials: a folder, a file or the address of a database. */
   readonly keys: string | null;
-  /** Key or passphrase of sealed fields, or of our own archive. */
+  /** Key or passphrase of sealed fields, or of an archive of this gateway. */
   readonly secret: string | null;
   readonly signal: AbortSignal;
 }

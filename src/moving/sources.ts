@@ -1,4 +1,4 @@
-/** Uploads with the stores of other gateways, and archives of our own: the port of the gateway to everything in this folder. */
+/** Uploads with the stores of other gateways, and archives of this gateway: the port of the gateway to this folder. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';

@@ -120,7 +120,7 @@ class SqliteThread {
 
 // Reads an SQLite file of another program from a copy, so that the source stays as it is, byte by byte.
 
-/** The database file, what was committed and not yet moved into it, and what an interrupted transaction has to undo. */
+/** The database file, its write-ahead log with committed changes, and the journal of an interrupted transaction. */
 const parts = ['', '-wal', '-shm', '-journal'] as const;
 const magic = Buffer.from('SQLite format 3\0');
 

@@ -147,7 +147,7 @@ const unpackTar = async (file: string, folder: string, signal: AbortSignal): Pro
   }
 };
 
-// Prepares an upload for its reader: says what it is, and unpacks it.
+// Finds the format of an upload, and unpacks it for its reader.
 
 export class TooLarge extends Error {}
 

@@ -116,7 +116,7 @@ export class People {
   readonly #events = new EventEmitter();
   readonly #onBroken: (error: unknown) => void;
 
-  /** `onBroken` is called with what a subscriber throws. */
+  /** `onBroken` takes the errors of subscribers. */
   constructor(records: Records, onBroken: (error: unknown) => void) {
     this.#records = records;
     this.#onBroken = onBroken;

@@ -58,7 +58,7 @@ const idsOf = (eventId: string): Ids => {
 export interface Begun {
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** Unix milliseconds; now when left out. */
+  /** The time in Unix milliseconds; now if absent. */
   readonly at?: number;
 }
 
@@ -92,7 +92,7 @@ export class Spans {
     this.#tracer = this.#provider.getTracer('dormouse', version);
   }
 
-  /** Runs `work` within a span of its own; `parent`: of another process. The answer ends the span. */
+  /** Runs `work` within a span. `parent`: the span of another process. The result ends the span. */
   begin(name: string, begun: Begun, parent: SpanContext | null, work: () => void): (ended: Ended) => void {
     const span = this.#start(name, begun, parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent));
     this.#current.run(span, work);
@@ -147,7 +147,7 @@ export class Spans {
     });
   }
 
-  /** Sends what is left, within a limit; a collector that is away holds nothing up. */
+  /** Sends the remaining spans within a limit, so that a collector without an answer delays nothing. */
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(() => undefined);
   }

@@ -16,7 +16,7 @@ interface TracedPorts {
 
 export interface Tracing {
   readonly requests: RequestTracing;
-  /** The same ports with spans around what they do. */
+  /** Returns the same ports, with spans around their calls. */
   around<P extends TracedPorts>(ports: P): P;
   close(): Promise<void>;
 }

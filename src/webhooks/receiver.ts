@@ -1,4 +1,4 @@
-/** Posts events to receivers: one attempt each, bounded in time and bytes, and its outcome is a value. */
+/** Posts events to receivers: one attempt each, bounded in time and bytes, with a value as its outcome. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -65,7 +65,7 @@ class Listener implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection until nobody waited for it any more.
+    // The attempt has ended while it waited for a connection.
     if (this.#over) controller.abort(late());
   }
 
@@ -99,7 +99,7 @@ class Listener implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Ends it: with the status when that was said, else with the error. */
+  /** Ends the attempt with the status, or else with the error. */
   fail(error: unknown): void {
     if (this.#over) return;
     if (this.#answer) return this.#end(this.#answer);
@@ -127,7 +127,7 @@ class Listener implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Rejects when there was no status: the error has the code of undici or of the system. */
+/** Rejects without a status. The error has the code of undici or of the system. */
 const post = (dispatcher: Dispatcher, options: PostOptions): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const listener = new Listener(options, resolve, reject);
@@ -141,10 +141,10 @@ const post = (dispatcher: Dispatcher, options: PostOptions): Promise<Answer> =>
 
 interface ReceiverOptions {
   readonly guard: AddressGuard;
-  /** From the connection to the end of the answer. */
+  /** Limit from the connection to the end of the answer. */
   readonly timeoutMs: number;
   readonly userAgent: string;
-  /** To one host. */
+  /** Concurrent connections to one host. */
   readonly connections?: number;
   /** Unix time in milliseconds, for a Retry-After that names a date. */
   readonly now?: () => number;

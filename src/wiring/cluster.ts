@@ -18,7 +18,7 @@ export const nodeNameOf = ({ nodeName, natsUrl }: Pick<Settings, 'nodeName' | 'n
         .replace(/[^\w-]/g, '-')
         .slice(0, 63));
 
-/** Throws a sentence for the operator when the settings are not those of a node. */
+/** Throws a sentence for the operator if the settings do not fit a node. */
 export const checkNode = (settings: Settings, log: Log): void => {
   const { databaseUrl, encryptionKey, filesBucket } = settings;
   if (nodeNameOf(settings) === null) return;
@@ -64,7 +64,7 @@ const busOf = async (
     log.warn({ missing: 'NATS_URL', effect: 'a request for an instance of another node answers 503' }, 'node.alone');
     return null;
   }
-  // A gateway that has its database for itself loads nothing of it.
+  // A gateway without a cluster loads none of these modules.
   const [{ NatsBus }, { Signing }] = await Promise.all([import('#src/bus/nats.ts'), import('#src/bus/signing.ts')]);
   const takesUnsigned = await unsignedNodes(leases, onOpen);
   const keys = [settings.encryptionKey, settings.encryptionKeyOld].filter((key) => key !== null);

@@ -67,7 +67,7 @@ const sentenceOf = (error: unknown): string => {
 const noCheck: UpdateNotice = { checks: false, latest: '', isNewer: false, page: '', checkedAt: 0, error: '' };
 
 interface UpdatesInput {
-  /** Null: no server is asked. */
+  /** Null if no server is asked. */
   readonly url: string | null;
   readonly version: string;
   readonly allow: readonly string[];

@@ -35,7 +35,7 @@ interface FileInput {
   readonly chance: Pick<Chance, 'hex'>;
   readonly workshop: Pick<MediaWorkshop, 'toMp3'>;
   now(): number;
-  /** Called for each opened part with its way to close; the last one is to be closed first. */
+  /** Called for each opened part with its close function. The last part must be closed first. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
@@ -55,7 +55,7 @@ const openBlobs = async ({ settings, dataDir, folder, onOpen }: FileInput): Prom
   return bucket;
 };
 
-/** The files of an instance go before its rows, so that a removal that was interrupted finds what is left. */
+/** The files of an instance are removed before its rows, so that the rest of an interrupted removal is found. */
 const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
   ...removals,
   removePiece: async (removal) =>
@@ -120,7 +120,7 @@ interface MediaInput {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly log: Log;
-  /** Called for each opened part with its way to close; the last one is to be closed first. */
+  /** Called for each opened part with its close function. The last part must be closed first. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 

@@ -15,7 +15,7 @@ export const evolutionEvents: Readonly<Record<string, string>> = {
   MESSAGES_SET: 'history',
   MESSAGES_UPSERT: 'messages',
   SEND_MESSAGE: 'messages',
-  // An edit is a message of its own here.
+  // In this program an edit is a message of its own.
   MESSAGES_EDITED: 'messages',
   MESSAGES_UPDATE: 'messages_update',
   MESSAGES_DELETE: 'messages_update',
@@ -68,7 +68,7 @@ const instancesOf = async (database: SourceDatabase): Promise<readonly InstanceR
   );
 };
 
-/** The row of an instance in a table of settings; none where this version has no such table. */
+/** Returns the row of an instance in a table of settings; none if this version has no such table. */
 const rowOf = async (database: SourceDatabase, table: string, id: string): Promise<SettingsRow> => {
   const columns = await database.columns(table);
   if (!columns.has('instanceId')) return {};
@@ -189,7 +189,7 @@ async function* readDatabase(url: string, options: SourceOptions): AsyncIterable
   }
 }
 
-/** Hashes alone: the name of a session is the end of its key. */
+/** Only hashes hold sessions. The name of a session is the end of its key. */
 async function* readHashes(path: string): AsyncIterable<Found> {
   const dump = await readDump(path);
   const keys = Object.keys(dump).filter((key) => key.includes(':instance:'));

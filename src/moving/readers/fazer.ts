@@ -1,4 +1,4 @@
-/** fazer-ai/baileys-api: one Redis hash a connection, whose key has the number. */
+/** fazer-ai/baileys-api: one Redis hash for each connection. The key of the hash contains the number. */
 import { entriesOf, keysInFields, readDump, readJson, sessionOfFields } from '../library-form.ts';
 import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault, type SourceOptions } from '../session.ts';
 import { recordOf, textOf, webhookOf } from '../settings.ts';
@@ -6,7 +6,7 @@ import { neededPath } from './folder.ts';
 
 const keyOf = /connections:([^:]+):authState$/;
 
-/** Its webhook gets everything that the library reports. */
+/** Its webhook gets all events of the library. */
 const settingsOf = (text: unknown): CarriedSettings => {
   const metadata = typeof text === 'string' ? recordOf(readJson(text, 'the settings of the session')) : {};
   const webhook = webhookOf({

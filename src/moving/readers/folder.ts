@@ -36,7 +36,7 @@ const readText = (path: string, what: string): string => {
   return readFileSync(path, 'utf8');
 };
 
-/** The keys of a folder, one file after the other. A file that makes no sense is an error: a session without it could not be trusted. */
+/** Yields the keys of a folder, one file after the other. A damaged file is an error, because the session would be unreliable without it. */
 export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncIterable<SessionKey> {
   for (const [at, file] of (await readdir(folder)).entries()) {
     signal.throwIfAborted();

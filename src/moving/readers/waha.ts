@@ -86,7 +86,7 @@ export const wahaEvents: Readonly<Record<string, string>> = {
   'poll.vote': 'messages',
   'message.ack': 'messages_update',
   'message.ack.group': 'messages_update',
-  // An edit is a message of its own here.
+  // In this program an edit is a message of its own.
   'message.edited': 'messages',
   'message.revoked': 'messages_update',
   'session.status': 'connection',

@@ -125,7 +125,7 @@ export const foundDevice = async (store: WhatsmeowStore, device: Row, around: Ar
   }
 };
 
-// Any store of whatsmeow, of a program whose own tables nobody here knows.
+// A whatsmeow store of an unknown program, whose own tables are ignored.
 
 const read = (options: SourceOptions): AsyncIterable<Found> =>
   withDatabases(options.signal, async function* (open) {

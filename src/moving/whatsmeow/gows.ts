@@ -56,7 +56,7 @@ const sessionsAt = ({ name, place, settings }: Place, signal: AbortSignal): Asyn
     const devices = await store.devices();
     const around = { settings: await settings() };
     if (devices.length === 0) yield { found: 'refused', name, reason: 'the session has no linked phone' };
-    // GOWS uses the first device; others are left from former pairings.
+    // GOWS uses the first device. The other devices are left from former pairings.
     for (const [at, device] of devices.entries())
       yield await foundDevice(store, device, { ...around, name: at === 0 && name !== '' ? name : `${name} ${numberOf(device)}`.trim() });
   });

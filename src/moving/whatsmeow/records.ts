@@ -10,7 +10,7 @@ export class UnreadableRecord extends Error {
 
 type GoObject = Readonly<Record<string, unknown>>;
 
-/** Forks of whatsmeow store other forms, of which nothing is known. */
+/** Forks of whatsmeow store other, unknown forms. */
 const foreignForm = 'the record is not in the JSON form of whatsmeow';
 const broken = 'the record is broken';
 
@@ -57,7 +57,7 @@ const privateLength = 32;
 const publicLength = 33;
 const secretLength = 32;
 
-// Sender keys of whatsmeow as records of the client library. Everything of them converts.
+// Sender keys of whatsmeow as records of the client library. All their fields convert.
 
 /** Returns the private half of a signing key. Keys of others have none: whatsmeow writes null at first, and zeros after it has read the record. */
 const privateOf = (value: unknown): Buffer => {
@@ -86,7 +86,7 @@ export const senderKeyOf = (record: Uint8Array): Buffer | null => {
   return states.length === 0 ? null : Buffer.from(JSON.stringify(states, BufferJSON.replacer));
 };
 
-// Signal sessions of whatsmeow as records of libsignal-node. Both count a chain from another end and keep other things of it.
+// Signal sessions of whatsmeow as records of libsignal-node. The two count a chain from different ends and store different fields.
 
 interface Chain {
   readonly chainKey: { readonly counter: number; readonly key: string };

@@ -10,7 +10,7 @@ import { openSqlite } from '../sqlite.ts';
 import { deviceColumns, type DeviceFacts } from './device.ts';
 import { bareUser, deviceJid, type LidMap, type Row, textIn } from './rows.ts';
 
-// The tables of whatsmeow (`store/sqlstore/upgrades`), of any schema: what does not exist is not asked for.
+// The tables of whatsmeow (`store/sqlstore/upgrades`), of any schema. Missing tables are not queried.
 
 /** Names in one statement that looks up mappings. */
 const namesAtOnce = 400;
@@ -38,7 +38,7 @@ export class WhatsmeowStore {
   readonly #keys: SourceDatabase;
   readonly #columns = new Map<SourceDatabase, Map<string, Promise<ReadonlySet<string>>>>();
 
-  /** `keys`: the database with identities, sessions, pre-keys and sender keys, where it is another one. Both are closed by the caller. */
+  /** `keys`: a separate database with identities, sessions, pre-keys and sender keys, if there is one. The caller closes both. */
   constructor(main: SourceDatabase, keys: SourceDatabase = main) {
     this.#main = main;
     this.#keys = keys;
@@ -104,7 +104,7 @@ export class WhatsmeowStore {
   }
 }
 
-// Databases of a source on whatsmeow: a file, or the address of a PostgreSQL database. All of them are closed when the reading ends.
+// Databases of a source on whatsmeow: a file, or the address of a PostgreSQL database. All of them are closed after the read.
 
 const isAddress = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place);
 
@@ -138,7 +138,7 @@ export const mainPlace = async ({ url, path }: SourceOptions, names: readonly st
   return fileIn(resolve(path), names);
 };
 
-/** Opens databases for `read`, and closes them when it has ended in whatever way. */
+/** Opens databases for `read`, and closes them at its end in every case. */
 export async function* withDatabases(
   signal: AbortSignal,
   read: (open: (place: string) => Promise<SourceDatabase>) => AsyncIterable<Found>,

@@ -9,7 +9,7 @@ export const isUnsealed = ({ attrs, content }: BinaryNode): boolean =>
 const { Type } = proto.Message.ProtocolMessage;
 type ProtocolType = proto.Message.ProtocolMessage.Type;
 
-/** Talk between the devices of one account. WhatsApp Web takes these messages from the phone alone, the library from any device of the account. */
+/** Messages between the devices of one account. WhatsApp Web accepts them only from the phone, but the library from any device of the account. */
 const phoneOnly: ReadonlySet<ProtocolType | null | undefined> = new Set([
   Type.HISTORY_SYNC_NOTIFICATION,
   Type.APP_STATE_SYNC_KEY_SHARE,

@@ -179,7 +179,7 @@ function toWebMessage(parts: Parts, person: Person, { id, chat, author, at, cont
   };
 }
 
-/** Invents a history. Every second message is the owner's; calls and status posts are the partners'. */
+/** Makes an invented history. Every second message is from the owner. Calls and status posts are from the partners. */
 function inventHistory(parts: Parts, person: Person, { history }: Device): Stored[] {
   const now = Date.now();
   const partner = (index: number): Person => parts.people.ensure(`1555010${String(1000 + index)}`);

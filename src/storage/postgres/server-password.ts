@@ -47,7 +47,7 @@ const readIfThere = (path: string): Promise<string | null> =>
 /** A name beside the file, of this call alone. */
 const besides = (path: string): string => `${path}.${randomBytes(6).toString('hex')}`;
 
-/** Linked into place only when whole: of two processes both get the first one's. */
+/** Creates the password. The complete file is linked into place, so that two processes both get the password of the first one. */
 const makePassword = async (path: string): Promise<void> => {
   const unfinished = besides(path);
   await writeFile(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
