@@ -8,11 +8,21 @@ import type { Attachments, FileStore, Portraits, ReadMedia, Sounds } from './por
 import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
 import type { DeliveryStore, Envelope, OutboxStore, Receiver, Signer } from './ports/delivery.ts';
 import type { ChatbotFields, ChatbotStore, ChatModels } from './ports/chatbot.ts';
-import type { ContactStore, DefinitionStore, GroupStore, PictureStore, RecipientStore } from './ports/people-stores.ts';
+import type {
+  ChatStore,
+  ContactStore,
+  DefinitionStore,
+  GroupStore,
+  MessageExpiry,
+  MessageStore,
+  PictureStore,
+  Placeholder,
+  ReceiptExpiry,
+  RecipientStore,
+} from './ports/queries.ts';
 import type { InstanceStore, PasskeyCodeStore, RemovalStore, SettingStore, StepStore, WebhookStore } from './ports/instance-stores.ts';
 import type { CampaignStore, OptOutStore } from './ports/campaign-store.ts';
 import type { Journal, RefusedStore, SendKeyStore } from './ports/journal.ts';
-import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry } from './ports/message-store.ts';
 import type { MovingSources, SessionStore } from './ports/moving.ts';
 import type { Platform } from './ports/platform.ts';
 import type { AlertStore, AuditStore, FigureStore, Mailer, OneTimeCodes, Passwords, UserStore } from './ports/operator-stores.ts';
@@ -29,9 +39,8 @@ export type * from './ports/delivery.ts';
 export * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export * from './ports/cluster.ts';
-export type * from './ports/message-store.ts';
+export type * from './ports/queries.ts';
 export type * from './ports/chatbot.ts';
-export type * from './ports/people-stores.ts';
 export * from './ports/moving.ts';
 export type * from './ports/campaign-store.ts';
 

@@ -9,7 +9,7 @@ import type { Media, PictureKind } from './media.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { MediaWorkshop, PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
 import { audioMaker, mp3Maker, videoMaker, voiceMaker } from './tracks.ts';
-import { typeOf, unknownType } from './type-of.ts';
+import { typeOf, unknownType } from './intake.ts';
 
 // Prepares pictures: images, stickers, and the small ones that stand for other files.
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Content, Fault } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
-import { typeOf } from '#src/media/type-of.ts';
+import { typeOf } from '#src/media/intake.ts';
 import { synthesize, withFfmpeg } from '#test/support/ffmpeg.ts';
 import { temporaryFolder } from '#test/support/files.ts';
 import { postedObjections } from '#test/support/openapi.ts';

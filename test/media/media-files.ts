@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Result } from '#actors/model.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#src/files/blobs.ts';
-import { createIntake, type Intake, type IntakeOptions } from '#src/media/intake.ts';
-import { typeOf } from '#src/media/type-of.ts';
+import { createIntake, type Intake, type IntakeOptions, typeOf } from '#src/media/intake.ts';
 import type { SourceFile } from '#src/media/prepared.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 

@@ -13,7 +13,7 @@ import type { TemporaryFolder } from '#src/files/blobs.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop, type WorkshopOptions } from '#src/media/prepare.ts';
 import type { MediaWorkshop, PreparedMedia, SourceFile } from '#src/media/prepared.ts';
-import { typeOf } from '#src/media/type-of.ts';
+import { typeOf } from '#src/media/intake.ts';
 import { ffmpegPath, synthesize, withFfmpeg } from '#test/support/ffmpeg.ts';
 import { filesIn, folderFor, noFiles, refusalOf, sourceFile, valueOf } from './media-files.ts';
 

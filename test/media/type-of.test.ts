@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import { typeOf, typeOfHead } from '#src/media/type-of.ts';
+import { typeOf, typeOfHead } from '#src/media/intake.ts';
 import { folderFor } from './media-files.ts';
 
 const picture = () => sharp({ create: { width: 90, height: 60, channels: 3, background: 'red' } });

@@ -1,12 +1,15 @@
-/** The chatbot: its settings, its agents and its triggers. */
+/** Routes of the chatbot and of the connector to Chatwoot. */
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { InstancePatch } from '#actors/gateway.ts';
-import { agentChange, agentView, givenKey, instanceView, triggerChange, triggerView } from '#src/contract/views.ts';
+import type { ChatwootSettings, InstancePatch } from '#actors/gateway.ts';
+import { agentChange, agentView, chatwootView, givenKey, instanceView, triggerChange, triggerView } from '#src/contract/views.ts';
 import { answered, done, mapResult, refuse, type Route, route } from '../route.ts';
 import * as shape from '../schemas/chatbot.ts';
 import { ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';
+import * as webhookShape from '../schemas/webhook.ts';
+
+// The chatbot: its settings, its agents and its triggers.
 
 const common = { credential: 'instance', tag: 'chatbot' } as const;
 
@@ -154,5 +157,76 @@ export const chatbotRoutes: readonly Route[] = [
       const view = triggerView(edited.value.trigger, gateway.view(id)?.record.owner ?? '');
       return edited.value.made ? answered(201, view) : done(view);
     },
+  }),
+];
+
+// Routes of the connector to Chatwoot.
+
+const connectorSettingsOf = (body: Static<typeof webhookShape.ChatwootBody>): ChatwootSettings => ({
+  enabled: body.enabled,
+  url: body.url,
+  accessToken: body.access_token,
+  accountId: body.account_id,
+  inboxId: body.inbox_id,
+  ignoreGroups: body.ignore_groups ?? false,
+  signMessages: body.sign_messages ?? false,
+  newConversations: body.create_new_conversation ?? false,
+});
+
+const chatwootCommon = { credential: 'instance', tag: 'chatwoot' } as const;
+
+export const chatwootRoutes: readonly Route[] = [
+  route({
+    on: ['GET /chatwoot/config'],
+    operationId: 'getChatwoot',
+    ...chatwootCommon,
+    summary: 'Show the inbox of Chatwoot with which the instance is connected',
+    answer: webhookShape.ChatwootSettings,
+    run: ({ gateway, id }) => done(chatwootView(gateway.chatwoot(id))),
+  }),
+  route({
+    on: ['PUT /chatwoot/config'],
+    operationId: 'saveChatwoot',
+    ...chatwootCommon,
+    summary: 'Connect the instance with an inbox of Chatwoot, which is tried first, or disconnect it',
+    body: webhookShape.ChatwootBody,
+    answer: webhookShape.ChatwootSaved,
+    refusals: { invalid: { example: 'Chatwoot does not take the access token' } },
+    run: async ({ gateway, id, body }) => {
+      const saved = await gateway.saveChatwoot(id, connectorSettingsOf(body));
+      return mapResult(saved, ({ hookUrl }) => ({ message: 'Chatwoot settings saved', chatwoot_inbox_webhook_url: hookUrl }));
+    },
+  }),
+  route({
+    on: ['POST /chatwoot/test'],
+    operationId: 'testChatwoot',
+    ...chatwootCommon,
+    summary: 'Ask Chatwoot for the inbox of these settings at once and tell the outcome; nothing is saved',
+    body: webhookShape.ChatwootBody,
+    answer: webhookShape.ChatwootTested,
+    refusals: { invalid: { example: 'access_token is required for another url' } },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.testChatwoot(id, connectorSettingsOf(body)), ({ error, ms }) => ({
+        ok: error === '',
+        ms,
+        ...(error === '' ? {} : { error }),
+      })),
+  }),
+  route({
+    on: ['POST /chatwoot/webhook/:hook'],
+    operationId: 'takeChatwootEvent',
+    credential: 'none',
+    tag: 'chatwoot',
+    summary: 'Receive a message of the inbox of Chatwoot. It is stored before the answer and sent afterwards',
+    params: webhookShape.HookParams,
+    body: webhookShape.HookBody,
+    answer: webhookShape.HookAnswer,
+    refusals: {
+      notFound: { example: 'no instance has this address' },
+      conflict: { example: 'the connector of this instance is switched off' },
+      limited: { example: 'too many messages of agents wait to be sent' },
+      unavailable: {},
+    },
+    run: async ({ gateway, params, body }) => mapResult(await gateway.chatwootPosted(params.hook, body), () => ({ message: 'accepted' })),
   }),
 ];

@@ -11,10 +11,12 @@ import {
   OptOutEntity,
 } from './automation.ts';
 import { ChatEntity, ContactEntity, GroupEntity, GroupListEntity, NumberLookupEntity, PictureEntity } from './people.ts';
-import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import {
+  ArchiveEntity,
   FileEntity,
   MessageEntity,
+  OutboxEntity,
+  OutboxTallyEntity,
   ReceiptCountEntity,
   ReceiptEntity,
   ReceiptMarkEntity,
