@@ -23,7 +23,7 @@ test('courier: one that crashed starts again by itself and delivers what waits',
   assert.equal(db.outbox.size, 0, 'no commit was needed');
 });
 
-test('sweeper: a surprise is a crash with its count, and the next round comes all the same', async () => {
+test('sweeper: an unexpected error is counted as a crash, and the next round follows', async () => {
   const stage = await staged(['r1']);
   const { ports, time, log } = stage.world;
   const { tally } = ports.deliveries;

@@ -83,7 +83,7 @@ test('files: two instances share the bytes, and neither name nor right', async (
   assert.ok(!(await below(stored)).includes(first.hash), 'nobody keeps it');
 });
 
-test('files: the same bytes again are the same file, with what is said of them last', async () => {
+test('files: repeated bytes are the same file, with the latest name and type', async () => {
   const id = await newInstance();
   const first = await files.keep(id, await taken(temporary, some('twice')), { messageId: 'A', filename: 'old.png' });
   const second = await files.keep(id, await taken(temporary, some('twice')), { messageId: 'B' });

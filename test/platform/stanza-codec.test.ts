@@ -42,7 +42,7 @@ test('stanzas: after a kill the message of somebody whose name looks like half a
   assert.equal(next.nodes[0]?.attrs['notify'], 'Shop@');
 });
 
-test('stanzas: one that nobody can read is reported and keeps no session closed', async () => {
+test('stanzas: an unreadable one is reported and does not keep the session closed', async () => {
   const vault = createFakeVault();
   vault.inbound.set(1, { stanza: Buffer.from([0, 250, 1]), tries: 0 });
   const run = await start(vault);

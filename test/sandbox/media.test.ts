@@ -84,7 +84,7 @@ test('media host: a range of a file can be downloaded', async () => {
   assert.equal((await response.arrayBuffer()).byteLength, 16);
 });
 
-test('media host: the same picture from many at once is taken from each', async () => {
+test('media host: concurrent uploads of the same picture all succeed', async () => {
   const { auth } = await client.sock.refreshMediaConn(true);
   const picture = randomBytes(200_000);
   const token = createHash('sha256').update(picture).digest('base64url');

@@ -88,7 +88,7 @@ test('landing: a former owner stores nothing', async () => {
   await isEmpty(record);
 });
 
-test('landing: a part that the database refuses leaves nothing of the session', async () => {
+test('landing: if the database refuses a part, nothing of the session is stored', async () => {
   const record = await fresh();
   const taken = landing('551:4@s.whatsapp.net', { patch: { jid: '551:4@s.whatsapp.net', token: 'token 1' } });
   await run(`update instance set token_hash = sha256(convert_to('token 1', 'UTF8')) where id = 'r1'`);

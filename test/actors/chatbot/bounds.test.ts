@@ -34,7 +34,7 @@ for (const [title, stop] of stops)
     assert.ok(bench.said.length <= 2, bench.said.join('|'));
   });
 
-test('long answers: the last of the pieces that there may be has the rest, and the first alone says how it came about', async () => {
+test('long answers: the last allowed piece has the rest, and only the first piece names its origin', async () => {
   const bench = await Bench.open({ agent: { maxMessageLength: 5 }, policy: { pieces: 3 } });
   bench.world.chatModels.answer = () => said(long);
   await bench.hear('hi');
