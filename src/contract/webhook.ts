@@ -70,20 +70,25 @@ const deliveryError = fieldsOf<DeliveryError>()({
   payload: [posted('The body that was posted'), ({ payload }) => payload],
 });
 
+export const { schemas: deliveryErrorFields, view: deliveryErrorView } = deliveryError;
+
 /** `id` is the header `webhook-id`. Unknown fields and fields that do not apply are absent. */
-const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
-  id: delivery.eventId,
-  webhook: delivery.webhookId,
-  ...(withInstance ? { instance: delivery.instanceId } : {}),
-  state: delivery.state,
-  event: delivery.type,
-  message_type: delivery.messageType,
-  attempts: delivery.attempts,
-  created: isoTime(delivery.at),
-  ...(delivery.nextAttempt === 0 ? {} : { next_attempt: isoTime(delivery.nextAttempt) }),
-  ...(delivery.endedAt === 0 ? {} : { ended: isoTime(delivery.endedAt) }),
-  ...(delivery.status === 0 ? {} : { status_code: delivery.status }),
-  ...(delivery.reason === '' ? {} : { reason: delivery.reason }),
+const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
+  id: [text, ({ eventId }) => eventId],
+  webhook: [text, ({ webhookId }) => webhookId],
+  instance: [
+    optional(Type.String({ description: 'Of the global webhook only' })),
+    ({ instanceId, withInstance }) => (withInstance ? instanceId : undefined),
+  ],
+  state: [text, ({ state }) => state],
+  event: [text, ({ type }) => type],
+  message_type: [text, ({ messageType }) => messageType],
+  attempts: [whole, ({ attempts }) => attempts],
+  created: [text, ({ at }) => isoTime(at)],
+  next_attempt: [maybeText, ({ nextAttempt }) => timeUnless0(nextAttempt)],
+  ended: [maybeText, ({ endedAt }) => timeUnless0(endedAt)],
+  status_code: [optional(whole), ({ status }) => unless(status, 0)],
+  reason: [maybeText, ({ reason }) => unless(reason, '')],
 });
 
 export const deliveryFields = delivery.schemas;

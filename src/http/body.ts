@@ -10,19 +10,6 @@ import { BodyError, checkShape } from './body-bounds.ts';
 
 // Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
 
-/** 401 to 404: the credential ended before the body did. */
-type BodyStatus = 400 | 401 | 403 | 404 | 415;
-
-/** A body that no route accepts. The error handler turns it into an answer with this status. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  readonly statusCode: BodyStatus;
-  constructor(statusCode: BodyStatus, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
-}
-
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
 

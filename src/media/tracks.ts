@@ -82,7 +82,7 @@ const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise
   return facts;
 };
 
-/** For `audio` and `myaudio`: what phones play stays as it is, the rest becomes AAC. */
+/** For `audio` and `myaudio`: a format that phones play stays unchanged. Other formats become AAC. */
 export const audioMaker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'audio');
   // Recorders give files with sound alone the brands of videos.

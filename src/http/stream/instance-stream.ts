@@ -17,22 +17,11 @@ interface FramedPast {
   readonly framed: readonly Framed[];
 }
 
-interface Ring {
-  push(framed: Framed): void;
-  /** Puts earlier events in front, and drops those that are here already. There must be no gap between the two. */
-  precede(past: FramedPast): void;
-  /** Returns all events after the event with this id; null if the ring no longer has it. */
-  after(id: string): readonly Framed[] | null;
-  /** Returns the events that were pushed after the count `pushed`, as far as the ring still has them. */
-  since(pushed: number): readonly Framed[];
-  readonly pushed: number;
-  clear(): void;
-}
-
-const createRing = (most: { readonly ringEvents: number; readonly ringBytes: number }): Ring => {
-  let held: Framed[] = [];
-  let bytes = 0;
-  let pushed = 0;
+class Ring {
+  readonly #most: { readonly ringEvents: number; readonly ringBytes: number };
+  #held: Framed[] = [];
+  #bytes = 0;
+  #pushed = 0;
   /** Id of the event before the first one here. */
   #before: string | null = null;
 
@@ -51,7 +40,7 @@ const createRing = (most: { readonly ringEvents: number; readonly ringBytes: num
     this.#trim();
   }
 
-  /** Puts what was before in front; what is here already is left out. There must be no gap between the two. */
+  /** Puts earlier events in front, and drops those that are here already. There must be no gap between the two. */
   precede({ anchor, framed }: FramedPast): void {
     const first = this.#held[0]?.event.id;
     // The ring reaches further back.

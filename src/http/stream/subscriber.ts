@@ -48,19 +48,6 @@ export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEve
   return kinds.size === 0 || !isExcludedKind(kinds, event);
 };
 
-export interface Sink {
-  /** Writes a frame. A reader that is too far behind loses its connection instead. */
-  push(frame: Buffer): void;
-  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
-  ping(frame: Buffer): void;
-  /** Ends the stream, by force if the reader does not take the rest in time. */
-  end(): void;
-}
-
-export interface Subscriber extends Sink {
-  readonly subscription: Subscription;
-}
-
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -88,37 +75,55 @@ export class Sink {
     response.writeHead(200, { ...headers, ...more }).flushHeaders();
   }
 
-  /** Writes a frame; a reader that is too far behind loses its connection instead. */
+  /** Writes a frame. A reader that is too far behind loses its connection instead. */
   push(frame: Buffer): void {
     if (this.#isGone) return;
     this.#behind += 1;
     this.#response.write(frame, this.#written);
     if (this.#judging || !this.#isLost) return;
-    // A burst needs a moment to pass through the socket of a client that does read; only what is left then counts.
+    // A burst needs a moment to pass through the socket of an active client. Only the remaining bytes count.
     this.#judging = true;
     setTimeout(() => this.#judge(), this.#limits.graceMs).unref();
   }
 
-  return {
-    push(frame) {
-      if (gone()) return;
-      behind += 1;
-      response.write(frame, written);
-      if (judging || !lost()) return;
-      // A burst needs a moment to pass through the socket of an active client. Only the remaining bytes count.
-      judging = true;
-      setTimeout(judge, limits.graceMs).unref();
-    },
-    ping(frame) {
-      if (behind === 0 && !gone()) response.write(frame);
-    },
-    end() {
-      response.end();
-      const force = setTimeout(() => response.destroy(), limits.endMs).unref();
-      response.once('close', () => clearTimeout(force));
-    },
-  };
-};
+  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
+  ping(frame: Buffer): void {
+    if (this.#behind === 0 && !this.#isGone) this.#response.write(frame);
+  }
+
+  /** Ends the stream, by force if the reader does not take the rest in time. */
+  end(): void {
+    this.#response.end();
+    const force = setTimeout(() => this.#response.destroy(), this.#limits.endMs).unref();
+    this.#response.once('close', () => clearTimeout(force));
+  }
+
+  readonly #written = (): void => void (this.#behind -= 1);
+
+  get #isGone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  get #isLost(): boolean {
+    return this.#behind > this.#limits.backlogEvents || this.#response.writableLength > this.#limits.backlogBytes;
+  }
+
+  #judge(): void {
+    this.#judging = false;
+    if (this.#isGone || !this.#isLost) return;
+    this.#meter?.stream('cut');
+    this.#response.destroy();
+  }
+}
+
+export class Subscriber extends Sink {
+  readonly subscription: Subscription;
+
+  constructor(response: ServerResponse, subscription: Subscription, limits: StreamLimits, meter?: StreamMeter) {
+    super(response, limits, meter, forAnyPage);
+    this.subscription = subscription;
+  }
+}
 
 // One event as it goes over the wire, made once and shared by all subscribers.
 

@@ -150,7 +150,7 @@ export const goneEntries = (groupId: string): readonly Entry[] => [
   { kind: 'groupGone', groupId },
 ];
 
-/** A group as an answer of the platform has it. */
+/** Translates a group from an answer of the platform. */
 export const wholeEntries = (group: Group, directory: Directory): readonly Entry[] => [
   { kind: 'group', group },
   { kind: 'chat', chat: groupPatch(group, directory), create: false },

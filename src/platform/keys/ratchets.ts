@@ -158,39 +158,32 @@ class RatchetSteps {
   #last: Promise<unknown> = Promise.resolve();
   #changes: Record<string, Record<string, unknown>> | null = null;
   /** Addresses whose known identity key was replaced in this step. */
-  let replaced: string[] = [];
+  #replaced: string[] = [];
   /** While this is true, new sessions are merged with the existing ones. */
-  let joining = false;
-  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
-    const changed = changes?.[type];
-    if (changed === undefined) return host.get(type, ids);
-    const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
-    const others = ids.filter((id) => !(id in changed));
-    return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
-  };
-  const set = (type: string, values: Record<string, unknown>): void => {
-    if (changes === null || outsideSteps.has(type)) host.set({ [type]: values } as SignalDataSet);
-    else changes[type] = { ...changes[type], ...values };
-  };
-  const joined = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    const there = await get('session', Object.keys(values));
-    const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
-    return Object.fromEntries(entries);
-  };
-  const keys: SignalKeyStoreWithTransaction = {
-    // The library types the result by the type's name. The names pass unchanged.
-    get: get as SignalKeyStoreWithTransaction['get'],
-    async set(data) {
-      if (data['identity-key']) replaced.push(...(await replacedIn(data, get)));
-      for (const [type, values = {}] of Object.entries(data)) set(type, joining && type === 'session' ? await joined(values) : values);
-    },
-    transaction: (work) => work(),
-    isInTransaction: () => changes !== null,
-  };
-  const run = <T>(step: Step, work: () => Promise<T>): Promise<T> => {
-    const result = last.then(async () => {
-      const mine = (changes = {});
-      replaced = [];
+  #joining = false;
+  readonly keys: SignalKeyStoreWithTransaction;
+
+  constructor(host: RatchetHost, identityReplaced: (address: string) => void) {
+    this.#host = host;
+    this.#identityReplaced = identityReplaced;
+    const get: RatchetHost['get'] = (type, ids) => this.#get(type, ids);
+    this.keys = {
+      // The library types the result by the type's name. The names pass unchanged.
+      get: get as SignalKeyStoreWithTransaction['get'],
+      set: async (data) => {
+        if (data['identity-key']) this.#replaced.push(...(await replacedIn(data, get)));
+        for (const [type, values = {}] of Object.entries(data))
+          this.#set(type, this.#joining && type === 'session' ? await this.#joined(values) : values);
+      },
+      transaction: (work) => work(),
+      isInTransaction: () => this.#changes !== null,
+    };
+  }
+
+  run<T>(step: Step, work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(async () => {
+      const mine = (this.#changes = {});
+      this.#replaced = [];
       try {
         const value = await work();
         this.#host.set(mine, step);

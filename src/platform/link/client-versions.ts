@@ -50,7 +50,7 @@ const read = async (base: URL, { path, headers }: (typeof pages)[number], dispat
   return Number(found);
 };
 
-/** Rejects with a sentence about each page. `ms`: for each page. */
+/** Rejects with a sentence about each page. `ms`: the time limit of each page. */
 export const lookUpRevision = async (
   base: URL,
   dispatcher: Dispatcher,

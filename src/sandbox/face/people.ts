@@ -189,7 +189,7 @@ export interface PasskeyView {
   readonly stage: CeremonyStage | null;
   /** The code that the phone shows, '' before there is one. */
   readonly code: string;
-  /** The phone asks for no comparison of codes. */
+  /** True if the phone does not ask its owner to compare codes. */
   readonly handedOff: boolean;
 }
 

@@ -167,7 +167,7 @@ export class FolderCopy {
     }
   }
 
-  /** Copies bytes that are in no file of the source. */
+  /** Writes bytes into the copy that are in no file of the source. */
   async add(path: string, copy: (to: string) => Promise<Omit<Entry, 'path'>>): Promise<void> {
     this.#done.set(path, { path, ...(await copy(join(this.#to, path))) });
   }

@@ -241,7 +241,7 @@ export const sweepHalfMade = async (root: string): Promise<void> => {
   }
 };
 
-/** True if a process runs a program of this folder. A server of another installation may. */
+/** True if a process runs a program of this folder. A server of another installation may be that process. */
 const isRun = async (folder: string): Promise<boolean> => {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const programs = await Promise.all(ids.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
