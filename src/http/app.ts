@@ -1,6 +1,7 @@
 /** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { lazyValidators } from '../base/lazy-validators.ts';
@@ -89,9 +90,25 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
   });
 };
 
-/** While the server stops, new requests are refused, running ones end, and idle connections close at once. */
+/**
+ * Closes the connections that have sent nothing, as browsers and clients open them in advance. Node takes them for busy until its limit for the head of a
+ * request, which is a minute.
+ */
+const closeUnused = (server: Server): (() => void) => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+};
+
+/** Work that comes while the server stops is refused; what is under way ends, and idle connections close at once. */
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;
+  const endUnused = closeUnused(app.server);
   app.addHook('onRequest', (request, reply, next) => {
     const { credential = 'none', whileStopping = false } = request.routeOptions.config;
     if (whileStopping || (!closing && (gateway.accepting || credential === 'none'))) return next();
@@ -101,7 +118,10 @@ const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () 
     closing = true;
     endStreams();
     // A connection that was busy when closing began is idle afterwards, and Node would keep it for its keep-alive time.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    const sweep = setInterval(() => {
+      app.server.closeIdleConnections();
+      endUnused();
+    }, 50);
     app.server.once('close', () => clearInterval(sweep));
     if (!app.server.listening) clearInterval(sweep);
     next();
