@@ -11,7 +11,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** The file, and those that it runs in its process. */
 const runBy = (file: string): readonly string[] => {
-  const folders = [...readFileSync(join(root, file), 'utf8').matchAll(/^runTogether\('([^']+)'\);$/gm)];
+  const calls = [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:runTogether|await runInTurn)\(([^;]+)\);$/gm)];
+  const folders = calls.flatMap(([, given = '']) => [...given.matchAll(/'([^']+)'/g)]);
   return [file, ...folders.flatMap(([, folder = '']) => filesOf(folder))];
 };
 

@@ -1,9 +1,10 @@
 /** An app in front of a gateway in memory, closed when its test ends. */
-import { after, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
 import { instance, now, sampleFacts } from '#test/contract/samples.ts';
 import { adminToken, createFakeGateway, passkeyCode, type FakeGateway } from '#test/fakes/gateway.ts';
+import { afterLastFile } from '#test/support/together.ts';
 
 export const token = instance.record.token;
 export const asInstance = { token };
@@ -77,7 +78,7 @@ export const standIn = (behind: { gateway: FakeGateway }): FakeGateway =>
 
 const common = { gateway: createFakeGateway(), lines: [] as LogLine[] };
 let commonApp: Promise<FastifyInstance> | undefined;
-after(async () => (await commonApp)?.close());
+afterLastFile(async () => (await commonApp)?.close());
 
 /**
  * One app for all tests of a file that only ask and get an answer, since making one takes 0.2 s. Each gets a gateway and a log of its own.

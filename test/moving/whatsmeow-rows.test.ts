@@ -95,9 +95,11 @@ test('whatsmeow store: neither a path nor an address is refused in words', async
   await assert.rejects(readAll(whatsmeowReader, { url: 'mysql://localhost/x' }), { name: 'SourceFault', message: /PostgreSQL/ });
 });
 
-test('whatsmeow store: copies of the source are gone when it is read, and when it cannot be', async () => {
+test('whatsmeow store: copies of the source are gone when it is read, and when it cannot be', async (t) => {
   // A temporary folder of its own: other files of tests import at the same time.
+  const { TMPDIR: usual } = process.env;
   process.env['TMPDIR'] = await places.newFolder();
+  t.after(() => (usual === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = usual)));
   const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dormouse-import-'));
   await readAll(whatsmeowReader, { path: await storeOf(places.newFile(), [madeDevice(ana)]) });
   const broken = places.newFile();

@@ -10,13 +10,13 @@ import type { Previews } from '#src/platform/outbound/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines, type PlatformOptions } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '#src/sandbox/server.ts';
-import { after } from 'node:test';
-import { openTemporaryFolder } from '#src/files/blobs.ts';
+import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createMedia, createSealing } from '#src/media/media.ts';
 import type { Downloads } from '#src/platform/outbound/media-stream.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { afterLastFile, endAfterTests } from '#test/support/together.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
 
@@ -125,9 +125,9 @@ export const uploadLimits = { wholeMs: 40_000, silenceMs: 3_000 };
 
 /** Files on their way are in a folder of the test's own. */
 export const folder = await openTemporaryFolder(await mkdtemp(join(tmpdir(), 'dormouse-downloads-')));
-after(() => rm(folder.path, { recursive: true, force: true }));
+afterLastFile(() => rm(folder.path, { recursive: true, force: true }));
 const media = createMedia({ threads: 1 });
-after(() => media.close());
+afterLastFile(() => media.close());
 const sealing = createSealing(media, folder, 1);
 const intake = createIntake({
   guard: createAddressGuard({ allow: [] }),
@@ -231,7 +231,7 @@ export const startBench = async (tap?: SandboxOptions['tap']): Promise<Bench> =>
     await running.stop();
     await rm(dataDir, { recursive: true, force: true });
     // Baileys leaves a timer of 30 s behind every pairing.
-    setTimeout(() => process.exit(), 200).unref();
+    endAfterTests();
   };
   return { running, instance, stop };
 };

@@ -21,6 +21,7 @@ import type { History, Sandbox } from '#src/sandbox/face.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { freePort } from '#test/support/ports.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
+import { endAfterTests } from '#test/support/together.ts';
 
 silenceSignal();
 // Baileys ignores the library's verdict about a signature. Here a wrong signature must fail.
@@ -230,7 +231,7 @@ export async function openSandbox(
     await running.stop();
     await rm(dataDir, { recursive: true, force: true });
     // Every pairing of Baileys leaves a timer of 30 s running.
-    setTimeout(() => process.exit(), 200).unref();
+    endAfterTests();
   };
   return { sandbox, cleanUp };
 }

@@ -11,7 +11,7 @@ import { quietLog, testDatabase } from '#test/support/database.ts';
 import { until } from '#test/support/until.ts';
 import { readPinned, type PinnedMigration } from '#test/support/upgrade.ts';
 
-const database = await testDatabase();
+const database = await testDatabase({ isEmpty: true });
 await migrate(database.url, quietLog);
 const run = (text: string) => database.admin.rows<Record<string, unknown>>({ name: '', text }, []);
 await run('create table large (id int primary key, text text)');

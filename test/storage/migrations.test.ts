@@ -9,7 +9,7 @@ import { migrate } from '#src/storage/open.ts';
 import { instance } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
-const database = await testDatabase();
+const database = await testDatabase({ isEmpty: true });
 const nobody = { id: '', pn: '', lid: '' };
 
 test('migrations: several starts at once on an empty database run each of them once', async () => {

@@ -27,7 +27,7 @@ const releasedNames = new Set(released.map(({ name }) => name));
 const releasedSteps: readonly ListedMigration[] = migrations.filter(({ name }) => releasedNames.has(name));
 const newSteps = migrations.filter(({ name }) => !releasedNames.has(name));
 
-const database = await testDatabase();
+const database = await testDatabase({ isEmpty: true });
 const { admin } = database;
 const sql = (text: string): Promise<readonly unknown[]> => admin.rows({ name: '', text }, []);
 

@@ -1,7 +1,8 @@
 /**
  * A database of its own for every test file, on one PostgreSQL server that all files of a run share.
  *
- * The first file starts the server, those beside it adopt it, and the last one to leave stops it. Its folder stays in the temporary directory, so that only the first run ever pays for making it.
+ * The first process starts the server, those beside it adopt it, and the last one to leave stops it. Its folder stays in the temporary directory, so that
+ * only the first run ever pays for making it. Databases are copies of one that is up to date: to migrate each took half a second of processor time.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -12,7 +13,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
 import { isInUse, openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
-import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
+import { migrate, openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
+import { schemaStamp } from './schema-stamp.ts';
+import { afterLastFile, isInTurn } from './together.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
 
@@ -58,6 +61,88 @@ const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
+/** In milliseconds, for statements of the tests. To drop a database the server writes a checkpoint, which takes long while other tests keep the disk busy. */
+const limits = { statement: 60_000, connection: 10_000 };
+
+/** The server, and the one connection by which a process makes and drops databases. */
+class SharedServer {
+  readonly #server: EmbeddedServer;
+  readonly #keeper: Database;
+  readonly #staying: NodeJS.Timeout;
+
+  private constructor(server: EmbeddedServer, keeper: Database) {
+    this.#server = server;
+    this.#keeper = keeper;
+    this.#staying = setInterval(() => void this.#run('select 1').catch(() => undefined), stayingMs).unref();
+  }
+
+  static async open(): Promise<SharedServer> {
+    const server = await startServer();
+    return new SharedServer(server, await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits }));
+  }
+
+  #run(text: string) {
+    return this.#keeper.rows({ name: '', text }, []);
+  }
+
+  url(name: string): string {
+    return withName(this.#server.url, name);
+  }
+
+  /** Makes a copy of the template. */
+  async make(name: string, template: string): Promise<void> {
+    await patiently(() => this.#run(`create database ${name} template ${template}`));
+  }
+
+  /** A busy disk takes longer than a statement may. */
+  async drop(name: string): Promise<void> {
+    await patiently(() => this.#run(`drop database if exists ${name} with (force)`));
+  }
+
+  /** Makes a database that is up to date, unless there is one. Returns its name; nobody connects to it, so that it can be copied. */
+  async prepare(): Promise<string> {
+    const prepared = `prepared_${schemaStamp()}`;
+    const known = async () =>
+      (await this.#run(`select datname from pg_database where datname like 'prepared\\_%'`)) as readonly { readonly datname: string }[];
+    const earlier = (await patiently(known)).map(({ datname }) => datname);
+    if (earlier.includes(prepared)) return prepared;
+    const making = `making${randomBytes(6).toString('hex')}`;
+    await this.make(making, 'template1');
+    await migrate(this.url(making), quietLog);
+    try {
+      await this.#run(`alter database ${making} rename to ${prepared}`);
+    } catch (error) {
+      await this.drop(making);
+      // Another process was faster.
+      if (!(await known()).some(({ datname }) => datname === prepared)) throw error;
+    }
+    for (const name of earlier) await this.#run(`drop database if exists ${name}`).catch(() => undefined);
+    return prepared;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#staying);
+    await this.#keeper.close();
+    await this.#server.close(!(await isInUse(this.#server.url, quietLog)));
+  }
+}
+
+/** The server of this process while it has a database, or until the last of its files. */
+let shared: Promise<{ readonly server: SharedServer; readonly prepared: string }> | null = null;
+let databases = 0;
+
+const leave = async (): Promise<void> => {
+  const left = shared;
+  shared = null;
+  await (await left)?.server.close();
+};
+
+const openShared = async () => {
+  const server = await SharedServer.open();
+  if (isInTurn()) afterLastFile(leave);
+  return { server, prepared: await server.prepare() };
+};
+
 export interface TestDatabase {
   /** Connection string, valid in other processes too. */
   readonly url: string;
@@ -67,26 +152,24 @@ export interface TestDatabase {
   readonly admin: Database;
 }
 
-/** Call it at the top of a test file: `const database = await testDatabase();`. Everything is closed and dropped after the file's tests. */
-export const testDatabase = async (): Promise<TestDatabase> => {
-  const server = await startServer();
-  // To drop a database the server writes a checkpoint, which takes long while other tests keep the disk busy.
-  const limits = { statement: 60_000, connection: 10_000 };
-  const keeper = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits });
-  const staying = setInterval(() => void keeper.rows({ name: '', text: 'select 1' }, []).catch(() => undefined), stayingMs).unref();
+/**
+ * Call it at the top of a test file: `const database = await testDatabase();`. Everything is closed and dropped after the file's tests.
+ * `isEmpty`: without tables, for tests of migrations.
+ */
+export const testDatabase = async ({ isEmpty = false } = {}): Promise<TestDatabase> => {
+  databases += 1;
+  const { server, prepared } = await (shared ??= openShared());
   const name = `t${randomBytes(6).toString('hex')}`;
-  await patiently(() => keeper.rows({ name: '', text: `create database ${name}` }, []));
-  const url = withName(server.url, name);
-  const admin = await openDatabase({ url, log: quietLog, poolSize: 2 });
+  await server.make(name, isEmpty ? 'template1' : prepared);
+  const url = server.url(name);
+  const admin = await openDatabase({ url, log: quietLog, poolSize: 2, limits });
   const storages: Storage[] = [];
   after(async () => {
     for (const storage of storages) await storage.close();
     await admin.close();
-    clearInterval(staying);
-    // A busy disk takes longer than a statement may.
-    await patiently(() => keeper.rows({ name: '', text: `drop database if exists ${name} with (force)` }, []));
-    await keeper.close();
-    await server.close(!(await isInUse(server.url, quietLog)));
+    await server.drop(name);
+    databases -= 1;
+    if (databases === 0 && !isInTurn()) await leave();
   });
   return {
     url,

@@ -7,6 +7,7 @@ import { runCommand, type Ran } from './commands.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { contact, Scene } from './scene.ts';
 import { until } from './until.ts';
+import { endAfterTests } from './together.ts';
 
 export const stranger = '5511988880002';
 
@@ -111,6 +112,6 @@ export class MovingScene {
     await this.scene.close();
     await removeFolder(this.folder);
     // Every pairing of the library leaves a timer of 30 s running.
-    setTimeout(() => process.exit(), 200).unref();
+    endAfterTests();
   }
 }

@@ -3,22 +3,13 @@
  * anew took a third of the processor time of such a start. Tests of starts still make their own (`fresh`).
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
-
-const sources = ['package-lock.json', ...globSync('src/storage/{migrations,postgres}/**/*.ts', { cwd: root })];
-
-/** Returns a fingerprint of the sources that decide the content of the folder. */
-const stamp = (): string => {
-  const hash = createHash('sha256');
-  for (const path of sources.toSorted()) hash.update(path).update(readFileSync(join(root, path)));
-  return hash.digest('hex').slice(0, 16);
-};
+import { schemaStamp } from './schema-stamp.ts';
 
 const cache = join(root, 'node_modules', '.cache', 'prepared-database');
-const folder = join(cache, stamp());
+const folder = join(cache, schemaStamp());
 
 /** The program's storage is loaded for this alone, which most runs need not do. */
 const make = async (): Promise<void> => {

@@ -4,12 +4,55 @@
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
 import { root } from '#test/source-tree.ts';
 
-/** Lists the files that a process runs for this folder; slow files have a process of their own. */
-export const filesOf = (folder: string): readonly string[] => globSync(`${folder}/**/!(*.long).test.ts`, { cwd: root }).toSorted();
+/** Lists the files that a process runs for this folder. Slow files and those that are named `alone` have a process of their own. */
+export const filesOf = (folder: string): readonly string[] => globSync(`${folder}/**/!(*.long|*.alone).test.ts`, { cwd: root }).toSorted();
 
+/** Runs the file as a suite, which loads it. */
+const load = (file: string) => describe(file, async () => void (await import(join(root, file))));
+
+/** Loads all files before the first test. They open nothing while they load, but share what a hook of the process closes. */
 export const runTogether = (folder: string): void => {
-  for (const file of filesOf(folder)) describe(file, async () => void (await import(join(root, file))));
+  for (const file of filesOf(folder)) void load(file);
+};
+
+type Tidy = () => Promise<void>;
+
+/** What the files of `runInTurn` share; null in a process of one file. */
+let shared: Tidy[] | null = null;
+let mustEnd = false;
+
+/** Returns true in a process of `runInTurn`. */
+export const isInTurn = (): boolean => shared !== null;
+
+/** Calls the function after the last test of the process. For modules of the frame that several files share. */
+export const afterLastFile = (tidy: Tidy): void => {
+  if (shared) shared.push(tidy);
+  else after(tidy);
+};
+
+/** Ends the process after its last test. A file calls it in its last hook where a library keeps a timer that nobody can stop. */
+export const endAfterTests = (): void => {
+  mustEnd = true;
+  // The runner reports the last test meanwhile.
+  if (!shared) setTimeout(() => process.exit(), 200).unref();
+};
+
+/**
+ * Loads a file when the suite of the file before has ended. A file may open servers and databases while it loads: those of two files are never open
+ * at once, and a test belongs to the suite of its own file where two files wait for the same module. The runner calls a hook of the process
+ * after the first suite, so that shared modules use `afterLastFile`.
+ */
+export const runInTurn = async (...folders: readonly string[]): Promise<void> => {
+  const tidies: Tidy[] = [];
+  shared = tidies;
+  // The runner takes a process without open handles for one whose tests have ended.
+  const awake = setInterval(() => undefined, 60_000);
+  for (const file of folders.flatMap(filesOf)) await load(file);
+  for (const tidy of tidies) await tidy();
+  clearInterval(awake);
+  shared = null;
+  if (mustEnd) endAfterTests();
 };

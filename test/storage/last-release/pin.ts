@@ -22,7 +22,7 @@ import {
   type Schema,
 } from '#test/support/upgrade.ts';
 
-const database = await testDatabase();
+const database = await testDatabase({ isEmpty: true });
 const write = (name: string, value: unknown): void => writeFileSync(join(releaseFolder, name), `${JSON.stringify(value, null, 2)}\n`);
 
 const samples: Readonly<Record<string, unknown>> = {

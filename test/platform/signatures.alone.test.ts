@@ -54,7 +54,7 @@ for (const forgery of forgeries) {
 test('certificate: the chain of another platform is refused where the real one is expected', async (t) => {
   const front = await openFront(bench.running.port);
   t.after(() => front.close());
-  // The roots of this process are the simulated platform's by now: the chain is made under another one. `compiled-root.test.ts` needs no forgery.
+  // The roots of this process are the simulated platform's by now: the chain is made under another one. `compiled-root.alone.test.ts` needs no forgery.
   await bench.running.sandbox.fault({ kind: 'badCertificate', forgery: 'root' });
   const { message, data } = await closed(bench.instance({}, undefined, { url: front.url }));
   assert.deepEqual(data, { reason: 'certificateRefused' }, message);

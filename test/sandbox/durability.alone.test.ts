@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import type { ReceivedMessage, Stats } from '#src/sandbox/face.ts';
 import { closeCode, connect, eventuallyAsync, opened, qrOf, type Auth, type Client } from './client.ts';
+import { endAfterTests } from '#test/support/together.ts';
 
 const me = '5511999990051';
 const friend = '5511988880051';
@@ -68,7 +69,7 @@ before(async () => {
 after(async () => {
   await end('SIGKILL');
   await rm(dataDir, { recursive: true, force: true });
-  setTimeout(() => process.exit(), 200).unref();
+  endAfterTests();
 });
 
 test('kill -9 between texts: what was acknowledged is there, and the next texts decrypt both ways', async () => {

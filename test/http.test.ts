@@ -1,0 +1,4 @@
+/** The HTTP surface: its files share a process. */
+import { runInTurn } from './support/together.ts';
+
+await runInTurn('test/http');
