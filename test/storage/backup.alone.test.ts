@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { backUp, type BackupOptions } from '#src/storage/backup/backup.ts';
 import { restore } from '#src/storage/backup/restore.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
@@ -34,6 +35,8 @@ const write = async (): Promise<void> => {
     await query(database, 'update tallied set sum = sum + $1', [number]);
     if (number % 20 === 0) await query(database, `create table passing_${number} as select generate_series(1, 1000)`);
     if (number % 20 === 10 && number > 20) await query(database, `drop table passing_${number - 10}`);
+    // Writing without a pause took most of the processor time of the file.
+    await wait(5);
   }
 };
 

@@ -93,8 +93,11 @@ const becomesSound = async (source: string, at: number, block: number, began: bi
 };
 
 async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, number]> {
-  const buffer = Buffer.alloc(pagesAtOnce * pageBytes);
-  for (let first = 0; ; first += pagesAtOnce) {
+  const { size } = await file.stat();
+  // One page more than the file has, so that the first read of a small file is its last.
+  const most = Math.min(pagesAtOnce, Math.ceil(size / pageBytes) + 1);
+  const buffer = Buffer.alloc(most * pageBytes);
+  for (let first = 0; ; first += most) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, first * pageBytes);
     // An incomplete last page was being added, and the log contains it.
     for (let at = 0; (at + 1) * pageBytes <= bytesRead; at += 1)
