@@ -1,4 +1,4 @@
-/** What is told to the outside, and small parts of the program: their files are quick and share a process. */
+/** The interface and its documents, and small parts of the program: their files are quick and share a process. */
 import { runInTurn } from './support/together.ts';
 
 await runInTurn(

@@ -105,7 +105,7 @@ const closeUnused = (server: Server): (() => void) => {
   };
 };
 
-/** Work that comes while the server stops is refused; what is under way ends, and idle connections close at once. */
+/** While the server stops, new requests are refused, running ones end, and idle connections close at once. */
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;
   const endUnused = closeUnused(app.server);

@@ -10,7 +10,7 @@ import type { Previews } from '#src/platform/outbound/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines, type PlatformOptions } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '#src/sandbox/server.ts';
-import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
+import { openTemporaryFolder } from '#src/files/blobs.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createMedia, createSealing } from '#src/media/media.ts';
 import type { Downloads } from '#src/platform/outbound/media-stream.ts';

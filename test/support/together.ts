@@ -20,7 +20,7 @@ export const runTogether = (folder: string): void => {
 
 type Tidy = () => Promise<void>;
 
-/** What the files of `runInTurn` share; null in a process of one file. */
+/** Functions to call after the last file of `runInTurn`; null in a process of one file. */
 let shared: Tidy[] | null = null;
 let mustEnd = false;
 

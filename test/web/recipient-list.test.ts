@@ -164,14 +164,16 @@ test('recipients: a file of any shape is read or refused in linear time', () => 
   assert.throws(() => readSheet('5511900000001\n'.repeat(1_000_000)), { reason: 'campaignListLong' });
   const size = 1_000_000;
   const took = (text: string): number => {
-    const start = performance.now();
+    // Processor time, which other processes of the machine do not lengthen.
+    const start = process.threadCpuUsage();
     try {
       const sheet = readSheet(text);
       recipientsOf(sheet, numberColumn(sheet));
     } catch (error) {
       assert.ok(error instanceof ListError, String(error));
     }
-    return performance.now() - start;
+    const { user, system } = process.threadCpuUsage(start);
+    return (user + system) / 1_000;
   };
   for (const text of [
     '"'.repeat(size),
