@@ -1,6 +1,6 @@
 /** The dashboard in a real browser, driven by the keyboard and the mouse. What the policy refuses and what scripts throw is kept. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findBrowser, isBrowserRequired } from './browser.ts';
 import { adminToken } from './gateway.ts';
@@ -42,16 +42,22 @@ const nextFrame = `new Promise((resolve) => {
   setTimeout(resolve, 2000);
 })`;
 
+const launch = (): Promise<Browser> => {
+  assert.ok(path !== null, 'REQUIRE_BROWSER asks for a browser, and there is none');
+  return chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+};
+
 export class Dashboard {
-  readonly #browser: Browser;
+  /** Present: the dashboards of this process share a browser, which the first of them starts. */
+  static #kept: { browser?: Promise<Browser> } | null = null;
+
   readonly #context: BrowserContext;
   readonly page: Page;
   readonly address: string;
   /** Unexpected lines of the console: refusals of the policy, exceptions. */
   readonly complaints: string[] = [];
 
-  private constructor(browser: Browser, context: BrowserContext, page: Page, address: string) {
-    this.#browser = browser;
+  private constructor(context: BrowserContext, page: Page, address: string) {
     this.#context = context;
     this.page = page;
     this.address = address;
@@ -62,10 +68,19 @@ export class Dashboard {
     });
   }
 
-  /** Opens a browser; the caller closes it. `address`: of the gateway. */
+  /** Starts a browser once for all dashboards of this process, and closes it after the last test. Cookies and storage stay apart. */
+  static keep(): void {
+    Dashboard.#kept = {};
+    after(async () => {
+      const opened = await Dashboard.#kept?.browser?.catch(() => undefined);
+      Dashboard.#kept = null;
+      await opened?.close();
+    });
+  }
+
+  /** Opens a browser, or a profile of the one that is kept; the caller closes it. `address`: of the gateway. */
   static async open(address: string, view: View = desk): Promise<Dashboard> {
-    assert.ok(path !== null, 'REQUIRE_BROWSER asks for a browser, and there is none');
-    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    const browser = await (Dashboard.#kept === null ? launch() : (Dashboard.#kept.browser ??= launch()));
     const context = await browser.newContext({
       viewport: { width: view.width, height: view.height },
       colorScheme: view.scheme,
@@ -75,7 +90,7 @@ export class Dashboard {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
-    return new Dashboard(browser, context, page, address);
+    return new Dashboard(context, page, address);
   }
 
   /** Opens a browser with the administrator signed in at `where`; the caller closes it. */
@@ -121,6 +136,7 @@ export class Dashboard {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
+    await this.#context.close();
+    if (Dashboard.#kept === null) await this.#context.browser()?.close();
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { Account } from './account.ts';
-import { GatewayProcess } from './gateway.ts';
+import { type Answer, type CallOptions, GatewayProcess } from './gateway.ts';
 import { openPlatform, type TestPlatform } from './platform.ts';
 import { StanzaPeer } from '#test/second-opinion/stanza-peer.ts';
 import { openReceiver, type Receiver } from './receivers.ts';
@@ -25,6 +25,8 @@ export const contact = '5511988880001';
 export class Scene {
   /** Present: files of this process share a scene of each kind. */
   static #kept: Map<'plain' | 'strict', Promise<Scene>> | null = null;
+  /** Settings of the scenes that are kept. */
+  static #common: Readonly<Record<string, string>> = {};
 
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
@@ -32,7 +34,6 @@ export class Scene {
   /** Present: refuses stanzas in a wrong form. */
   #peer: StanzaPeer | null = null;
   #people = 0;
-  readonly #accounts: Account[] = [];
 
   private constructor(platform: TestPlatform, receiver: Receiver, gateway: GatewayProcess) {
     this.platform = platform;
@@ -54,13 +55,18 @@ export class Scene {
 
   /** `env`: settings beside the shortened clock. `dataDir`: the data folder of the gateway, which the caller removes. */
   static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
-    const own = async (): Promise<Scene> => Scene.#on(await openPlatform(), env, dataDir);
-    return Object.keys(env).length === 0 && dataDir === undefined ? Scene.#shared('plain', own) : own();
+    const opened = async (settings: Readonly<Record<string, string>>): Promise<Scene> => Scene.#on(await openPlatform(), settings, dataDir);
+    const isCommon = Object.entries(env).every(([name, value]) => Scene.#common[name] === value);
+    return isCommon && dataDir === undefined ? Scene.#shared('plain', () => opened({ ...Scene.#common, ...env })) : opened(env);
   }
 
-  /** From now on, a scene without settings of its own is opened once in this process. It is closed after the last test. */
-  static keep(): void {
+  /**
+   * From now on, a scene is opened once in this process for all files whose settings are among these. It is closed after the last test.
+   * `settings`: of all these files together, which must agree with each of them.
+   */
+  static keep(settings: Readonly<Record<string, string>> = {}): void {
     Scene.#kept = new Map();
+    Scene.#common = settings;
     after(async () => {
       const kept = [...(Scene.#kept?.values() ?? [])];
       Scene.#kept = null;
@@ -99,12 +105,18 @@ export class Scene {
     assert.equal(status, 200, JSON.stringify(body));
   }
 
+  /** Deletes the instances and users of the file before, and its events. */
   async #renew(): Promise<void> {
-    for (const account of this.#accounts.splice(0)) {
-      const { status, body } = await account.call('DELETE', '/instance');
-      // A test may have deleted it, or changed its token.
-      assert.ok([200, 401, 404].includes(status), JSON.stringify(body));
-    }
+    const { gateway } = this;
+    const ask = async (method: string, path: string, options: CallOptions = {}): Promise<Answer['body']> => {
+      const { status, body } = await gateway.call(method, path, options);
+      assert.equal(status, 200, JSON.stringify(body));
+      return body;
+    };
+    for (const { token } of (await ask('GET', '/instance/all')) as unknown as readonly { readonly token: string }[])
+      await ask('DELETE', '/instance', { token });
+    for (const { id } of (await ask('GET', '/admin/users'))['users'] as readonly { readonly id: string }[])
+      await ask('POST', '/admin/users/delete', { body: { id } });
     this.receiver.forget();
     await this.#hear();
   }
@@ -114,11 +126,9 @@ export class Scene {
     return new GatewayProcess({ platformUrl: this.platform.url, env: { ...clock, ...env } });
   }
 
-  async create(): Promise<Account> {
+  create(): Promise<Account> {
     this.#people += 1;
-    const account = await Account.create(this.gateway, `55119000${String(this.#people).padStart(5, '0')}`);
-    this.#accounts.push(account);
-    return account;
+    return Account.create(this.gateway, `55119000${String(this.#people).padStart(5, '0')}`);
   }
 
   async paired(): Promise<Account> {
