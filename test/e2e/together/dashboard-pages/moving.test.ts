@@ -6,27 +6,27 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
-import { GatewayProcess } from '#test/support/gateway.ts';
+import { Scene } from '#test/support/scene.ts';
 import { writeMadeSession } from '#test/support/made-sessions.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 
 const folder = temporaryFolder();
-const gateway = new GatewayProcess({});
+let scene: Scene;
 let dashboard: Dashboard;
 const left = withoutBrowser !== '';
 
 before(async () => {
   if (left) return;
-  await gateway.start();
+  scene = await Scene.open();
   await writeMadeSession(join(folder, 'sessions', 'shop'), { number: '5511911110001', preKeys: 20 });
   await writeMadeSession(join(folder, 'sessions', 'torn'), { number: '5511911110002', preKeys: 2 });
   await writeFile(join(folder, 'sessions', 'torn', 'creds.json'), '{');
   execFileSync('tar', ['-C', folder, '-czf', join(folder, 'sessions.tar.gz'), 'sessions']);
-  dashboard = await Dashboard.signedIn(gateway.address);
+  dashboard = await Dashboard.signedIn(scene.gateway.address);
 });
 after(async () => {
   await dashboard?.close();
-  await gateway.close();
+  await scene?.close();
   await removeFolder(folder);
 });
 
@@ -40,7 +40,7 @@ inBrowser('an upload is tried, then imported, and each session says what became 
   const rows = page.locator('tbody tr');
   await rows.filter({ hasText: 'shop' }).filter({ hasText: 'can be imported' }).waitFor();
   await rows.filter({ hasText: 'torn' }).filter({ hasText: 'creds.json cannot be read' }).waitFor();
-  assert.deepEqual((await gateway.call('GET', '/instance/all')).body, []);
+  assert.deepEqual((await scene.gateway.call('GET', '/instance/all')).body, []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const shop = rows.filter({ hasText: 'shop' }).filter({ hasText: 'imported' });
   await shop.filter({ hasText: 'stop it there before you connect it here' }).waitFor();

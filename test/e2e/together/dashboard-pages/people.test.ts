@@ -5,23 +5,23 @@ import { after, before } from 'node:test';
 import { codeOf, stepAt } from '#src/users/credentials.ts';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
-import { GatewayProcess } from '#test/support/gateway.ts';
+import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-const gateway = new GatewayProcess({});
+let scene: Scene;
 let dashboard: Dashboard;
 const passwords = ['the first long secret', 'the second long secret'] as const;
 let secret = '';
 
 before(async () => {
   if (withoutBrowser !== '') return;
-  await gateway.start();
-  await gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
-  dashboard = await Dashboard.signedIn(gateway.address);
+  scene = await Scene.open();
+  await scene.gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
+  dashboard = await Dashboard.signedIn(scene.gateway.address);
 });
 after(async () => {
   await dashboard?.close();
-  await gateway.close();
+  await scene?.close();
 });
 
 const button = (name: string) => dashboard.page.getByRole('button', { name, exact: true });
@@ -124,9 +124,9 @@ inBrowser('a user sets one-time codes up with the picture, and the next sign-in 
 });
 
 inBrowser('a session that an administrator ends leads back to the sign-in', async () => {
-  const { body } = await gateway.call('GET', '/admin/users');
+  const { body } = await scene.gateway.call('GET', '/admin/users');
   const { users } = body as unknown as { readonly users: readonly { readonly id: string }[] };
-  await gateway.call('POST', '/admin/sessions/end', { body: { userId: users[0]?.id } });
+  await scene.gateway.call('POST', '/admin/sessions/end', { body: { userId: users[0]?.id } });
   await dashboard.goto('/admin/people');
   await button('Sign in with the admin token').waitFor();
 });
@@ -136,7 +136,7 @@ inBrowser('the audit log says who did what, and is filtered and exported', async
   await button('Sign in with the admin token').click();
   await dashboard.signIn();
   await until(async () => {
-    const { body } = await gateway.call('GET', '/admin/audit?actor=adminToken');
+    const { body } = await scene.gateway.call('GET', '/admin/audit?actor=adminToken');
     return (body as unknown as { readonly entries: readonly { readonly route: string }[] }).entries.some(
       ({ route }) => route === '/admin/sessions/end',
     );

@@ -1,19 +1,15 @@
 /** Campaigns in the dashboard in a real browser. The phones of the simulated platform and the database are the oracle. */
 import assert from 'node:assert/strict';
 import { objectionsTo } from '#test/support/access.ts';
-import { testDatabase } from '#test/support/database.ts';
-import { inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { inBrowser } from '#test/support/dashboard.ts';
 import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { until } from '#test/support/until.ts';
 
-const database = withoutBrowser === '' ? await testDatabase() : null;
-const stage = dashboardStage({
-  LOOKUP_EVERY_MS: '1',
-  CAMPAIGN_DAILY_CAP: '20',
-  ...(database === null ? {} : { DATABASE_URL: database.url }),
-});
+const stage = dashboardStage({ LOOKUP_EVERY_MS: '1', CAMPAIGN_DAILY_CAP: '20' });
 
-const rows = <T>(text: string): Promise<readonly T[]> => database!.admin.rows<T>({ name: '', text }, []);
+const rows = async <T>(text: string): Promise<readonly T[]> =>
+  inEmbedded((await stage()).scene.gateway.dataDir, (database) => database.rows<T>({ name: '', text }, []));
 
 /** The newest campaign in the database, with the states of its recipients in order. */
 const stored = async () => {

@@ -4,18 +4,19 @@ import { after, before } from 'node:test';
 import { pt } from '#src/web/page/texts/pt.js';
 import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
-import { adminToken, GatewayProcess } from '#test/support/gateway.ts';
+import { adminToken } from '#test/support/gateway.ts';
+import { Scene } from '#test/support/scene.ts';
 
-let gateway: GatewayProcess;
+let scene: Scene;
 
 before(async () => {
-  if (withoutBrowser === '') gateway = await new GatewayProcess({}).start();
+  if (withoutBrowser === '') scene = await Scene.open();
 });
-after(() => gateway?.close());
+after(() => scene?.close());
 
 /** Opens a view in a browser of this language, and signs in by the Portuguese labels. */
 const opened = async (where: string, locale: string): Promise<Dashboard> => {
-  const dashboard = await Dashboard.open(gateway.address, { ...desk, locale });
+  const dashboard = await Dashboard.open(scene.gateway.address, { ...desk, locale });
   await dashboard.goto(where);
   await dashboard.page.getByLabel('Token de administrador').fill(adminToken);
   await dashboard.page.keyboard.press('Enter');
@@ -42,7 +43,7 @@ inBrowser('the language follows the browser and can be chosen, and the choice st
 });
 
 inBrowser('the page of a session gives state and reason in the language of the reader, and the list fits a phone', async () => {
-  const { body } = await gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
+  const { body } = await scene.gateway.call('POST', '/instance/create', { body: { name: 'loja' } });
   const dashboard = await opened(`/admin/sessions/${(body.instance as { id: string }).id}`, 'pt-PT');
   try {
     const why = dashboard.page.locator('.why');

@@ -5,6 +5,7 @@ import { objectionsTo } from '#test/support/access.ts';
 import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 
+/** One of its own: a global webhook cannot be deleted again. */
 const gateway = new GatewayProcess({});
 let dashboard: Dashboard;
 const password = 'a long first secret';

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { objectionsTo } from '#test/support/access.ts';
-import { testDatabase } from '#test/support/database.ts';
-import { inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { inBrowser } from '#test/support/dashboard.ts';
 import { button, type DashboardStage, dashboardStage } from '#test/support/dashboard-stage.ts';
+import { inEmbedded } from '#test/support/embedded-url.ts';
 import { type ModelServer, openModelServer } from '#test/support/model-server.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 const key = 'sk-verysecret0123456789';
-const database = withoutBrowser === '' ? await testDatabase() : null;
-const stage = dashboardStage({ CHATBOT_PAUSE_MS: '300', ...(database === null ? {} : { DATABASE_URL: database.url }) });
+const stage = dashboardStage({ CHATBOT_PAUSE_MS: '300' });
 
-const rows = <T>(text: string): Promise<readonly T[]> => database!.admin.rows<T>({ name: '', text }, []);
+const rows = async <T>(text: string): Promise<readonly T[]> =>
+  inEmbedded((await stage()).scene.gateway.dataDir, (database) => database.rows<T>({ name: '', text }, []));
 const agents = () =>
   rows<{ id: string; value: Readonly<Record<string, unknown>> }>(`select id, value from definition where kind = 'chatbotAgent'`);
 const triggers = () =>

@@ -1,0 +1,8 @@
+/** Pages of the dashboard in a real browser, with the default settings: the files of one folder share a gateway and a browser. */
+import { Dashboard } from '#test/support/dashboard.ts';
+import { Scene } from '#test/support/scene.ts';
+import { runTogether } from '#test/support/together.ts';
+
+Scene.keep();
+Dashboard.keep();
+runTogether('test/e2e/together/dashboard-pages');
