@@ -118,6 +118,7 @@ export class Scene {
     for (const { id } of (await ask('GET', '/admin/users'))['users'] as readonly { readonly id: string }[])
       await ask('POST', '/admin/users/delete', { body: { id } });
     this.receiver.forget();
+    this.receiver.answer(200);
     await this.#hear();
   }
 

@@ -1,25 +1,32 @@
 /** Tests deletions of waiting messages, and changes of messages that Chatwoot does not have yet. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '#test/support/account.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-const scene = await Scene.open({ WEBHOOK_QUICK_RETRIES_MS: '0,50,100', WEBHOOK_SLOW_RETRIES_MS: '200,400,800,1600,3200' });
-const desk = await ChatwootStandIn.open();
-after(async () => {
-  await scene.close();
-  await desk.close();
+let scene: Scene;
+let desk: ChatwootStandIn;
+let account: Account;
+let sandbox: Scene['platform']['sandbox'];
+let conversation = 0;
+before(async () => {
+  scene = await Scene.open({ WEBHOOK_QUICK_RETRIES_MS: '0,50,100', WEBHOOK_SLOW_RETRIES_MS: '200,400,800,1600,3200' });
+  desk = await ChatwootStandIn.open();
+  account = await scene.paired();
+  await desk.connect(account);
+  ({ sandbox } = scene.platform);
+  await scene.write(account, 'hello');
+  await until(() => desk.texts().includes('hello'), 'the conversation is there');
+  conversation = desk.world.messages[0]?.conversationId ?? 0;
 });
-const account = await scene.paired();
-await desk.connect(account);
-const { sandbox } = scene.platform;
-
-await scene.write(account, 'hello');
-await until(() => desk.texts().includes('hello'), 'the conversation is there');
-const conversation = desk.world.messages[0]?.conversationId ?? 0;
-type Written = ReturnType<typeof desk.write>;
+after(async () => {
+  await scene?.close();
+  await desk?.close();
+});
+type Written = ReturnType<ChatwootStandIn['write']>;
 
 const remove = (written: Written): void => {
   written.attributes = { deleted: true };

@@ -1,19 +1,24 @@
 /** Messages of the phone become messages of agents: a real gateway between the simulated platform and a stand-in for Chatwoot. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import sharp from 'sharp';
+import type { Account } from '#test/support/account.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-const scene = await Scene.open();
-const desk = await ChatwootStandIn.open();
-after(async () => {
-  await scene.close();
-  await desk.close();
+let scene: Scene;
+let desk: ChatwootStandIn;
+let account: Account;
+before(async () => {
+  [scene, desk] = [await Scene.open(), await ChatwootStandIn.open()];
+  account = await scene.paired();
+  await desk.connect(account);
 });
-const account = await scene.paired();
-await desk.connect(account);
+after(async () => {
+  await scene?.close();
+  await desk?.close();
+});
 
 const sees = (text: string) =>
   until(

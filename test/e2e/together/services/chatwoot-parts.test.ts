@@ -1,24 +1,32 @@
 /** A message of an agent with several files is several on the phone: each is tried once, and one that does not leave is what agents see. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import sharp from 'sharp';
+import type { Account } from '#test/support/account.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
 import { type Attached, isRefused, type Message } from '#test/support/chatwoot/world.ts';
 import { Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-const scene = await Scene.open();
-const desk = await ChatwootStandIn.open();
-const closed = await ChatwootStandIn.open();
-const nobodyAt = `${closed.url}/x.png`;
-await closed.close();
-after(async () => {
-  await scene.close();
-  await desk.close();
+let scene: Scene;
+let desk: ChatwootStandIn;
+let account: Account;
+let nobodyAt = '';
+/** Of the webhook of the inbox. */
+let pathname = '';
+before(async () => {
+  [scene, desk] = [await Scene.open(), await ChatwootStandIn.open()];
+  const closed = await ChatwootStandIn.open();
+  nobodyAt = `${closed.url}/x.png`;
+  await closed.close();
+  account = await scene.paired();
+  await desk.connect(account);
+  ({ pathname } = new URL(desk.hookUrl));
 });
-const account = await scene.paired();
-await desk.connect(account);
-const { pathname } = new URL(desk.hookUrl);
+after(async () => {
+  await scene?.close();
+  await desk?.close();
+});
 
 const bytes = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#246' } })
   .png()

@@ -1,0 +1,12 @@
+/** Media, pictures and status posts: the files of one folder share a gateway. */
+import { Scene } from '#test/support/scene.ts';
+import { runTogether } from '#test/support/together.ts';
+
+Scene.keep({
+  MEDIA_MAX_BYTES: '1000000',
+  MEDIA_SILENCE_MS: '4000',
+  PICTURE_EVERY_MS: '50',
+  SEND_TIMEOUT_MS: '5000',
+  STATUS_RECIPIENTS: '2',
+});
+runTogether('test/e2e/together/media');
