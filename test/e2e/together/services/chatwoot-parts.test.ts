@@ -12,7 +12,7 @@ let scene: Scene;
 let desk: ChatwootStandIn;
 let account: Account;
 let nobodyAt = '';
-/** Of the webhook of the inbox. */
+/** The path of the webhook of the inbox. */
 let pathname = '';
 before(async () => {
   [scene, desk] = [await Scene.open(), await ChatwootStandIn.open()];
