@@ -24,7 +24,7 @@ import { type Cells, type Waker, whileLive, type WithPolicy, type WithPorts } fr
 // Commands on chats: reading, typing, the changes that the owner makes on a phone, and removals from storage.
 
 /** The parts of the supervisor that these commands need. */
-type Host = Cells & Waker & WithPorts<'chats' | 'messages'>;
+type Host = Cells & Waker & WithPorts<'chats' | 'messages' | 'journal'>;
 
 // Commands on chats that take more than one request: marking messages of several chats as read, and continuous typing.
 
@@ -132,6 +132,7 @@ const removeMessages = async (ports: Host['ports'], cell: Operable, { chatId }: 
   const until = (await endOf(ports, id, chatId))?.at ?? 0;
   let removed = piece;
   while (removed === piece) removed = await ports.messages.removeOf({ instanceId: id, epoch }, chatId, until, piece);
+  ports.journal.forget(id);
   const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
   await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
   return done(null);

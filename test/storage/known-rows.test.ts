@@ -17,7 +17,7 @@ const arrived: Entry = {
   chat: { chatId: chat.chatId },
   unread: true,
 };
-const status = (to: 'Sent' | 'Read'): Entry => ({
+const status = (to: 'Sent' | 'Delivered' | 'Read'): Entry => ({
   kind: 'status',
   messageIds: [own.messageId],
   chatId: own.chatId,
@@ -53,7 +53,30 @@ test('recent: the first text to a chat asks, the steps after it do not', () => {
   const { commit } = setup();
   assert.deepEqual([commit([queued], withChat), commit([status('Sent')], empty)], [true, false]);
   assert.equal(commit([{ ...queued, message: { ...own, messageId: 'OWN2' } }], empty), false);
-  assert.equal(commit([status('Read')], empty), true, 'a message that is gone is forgotten');
+  assert.deepEqual([commit([status('Delivered')], empty), commit([status('Read')], empty)], [false, false], 'nor do the receipts');
+});
+
+test('recent: a receipt of a sent message changes what is remembered', () => {
+  const { recent, commit } = setup();
+  commit([queued], withChat);
+  commit([{ kind: 'composed', message: { ...own, text: 'composed', raw: Buffer.alloc(100) } }], empty);
+  commit([status('Sent'), status('Delivered')], empty);
+  const [known] = recent.known(of, [status('Read')])?.messages ?? [];
+  assert.deepEqual([known?.status, known?.text, known?.raw], ['Delivered', 'composed', null]);
+});
+
+test('recent: a sent message that is revised, or whose encoded form is large, is read again', () => {
+  const { recent, commit } = setup();
+  const deleted: Entry = { ...status('Sent'), kind: 'deleted', messageId: own.messageId, byAdmin: false } as Entry;
+  const sent = { ...own, status: 'Sent', unread: false, deletedAt: 0 } as const;
+  commit([queued], withChat);
+  commit([status('Sent')], empty);
+  commit([deleted], { messages: [sent], chats: [chat] });
+  assert.equal(recent.known(of, [status('Read')]), null);
+  commit([{ ...queued, message: { ...own, raw: Buffer.alloc(10_000) } }], empty);
+  assert.notEqual(recent.known(of, [status('Sent')]), null);
+  commit([status('Sent')], empty);
+  assert.equal(recent.known(of, [status('Read')]), null);
 });
 
 test('recent: what arrives in between changes the chat that is remembered', () => {
@@ -76,13 +99,18 @@ test('recent: a chat of which only receipts tell is not kept', () => {
   assert.equal(recent.known(of, [arrived]), null);
 });
 
-test('recent: a chat is kept for minutes, a message for seconds', () => {
+test('recent: a chat is kept for minutes, a waiting message for seconds, a sent one for a minute', () => {
   const { recent, commit, pass } = setup();
   commit([queued], withChat);
   pass(5_000);
   assert.equal(recent.known(of, [status('Sent')]), null);
+  commit([{ ...queued, message: { ...own, messageId: 'OWN2' } }, { ...status('Sent'), messageIds: ['OWN2'] } as Entry], empty);
+  pass(59_999);
+  assert.notEqual(recent.known(of, [{ ...status('Read'), messageIds: ['OWN2'] } as Entry]), null);
+  pass(1);
+  assert.equal(recent.known(of, [{ ...status('Read'), messageIds: ['OWN2'] } as Entry]), null);
   assert.notEqual(recent.known(of, [arrived]), null);
-  pass(595_000);
+  pass(600_000);
   assert.equal(recent.known(of, [arrived]), null);
 });
 
