@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microBatch } from '#actors/delivery/tracked-ports.ts';
 import { StorageSlow, StorageUnavailable } from '#actors/ports.ts';
-import { settle } from '#test/fakes/time.ts';
+import { Pause } from '#actors/waiting.ts';
+import { FakeTime, settle } from '#test/fakes/time.ts';
 
 test('microBatch: what comes while one is under way goes together, in order', async () => {
   const done: number[][] = [];
@@ -22,23 +23,42 @@ test('microBatch: what comes while one is under way goes together, in order', as
 
 test('microBatch: an idle one begins at once, and what comes while it rests goes together', async () => {
   const done: number[][] = [];
-  let [rests, wake] = [0, (): void => undefined];
-  const rest = (): Promise<void> => {
-    rests += 1;
-    return new Promise((resolve) => (wake = resolve));
-  };
-  const give = microBatch<number>(async (items) => void done.push([...items]), rest);
+  const clock = new FakeTime();
+  const pause = new Pause(clock);
+  const give = microBatch<number>(async (items) => void done.push([...items]), { pause, ms: 200, enough: 4 });
   await give([1]);
   const all = [give([2]), give([3])];
   await settle();
-  assert.deepEqual([done, rests], [[[1]], 1]);
-  wake();
+  await clock.pass(199);
+  await settle();
+  assert.deepEqual(done, [[1]]);
+  await clock.pass(1);
   await Promise.all(all);
-  assert.deepEqual([done, rests], [[[1], [2, 3]], 2]);
-  wake();
+  assert.deepEqual(done, [[1], [2, 3]]);
+  await clock.pass(200);
   await settle();
   await give([4]);
   assert.deepEqual(done, [[1], [2, 3], [4]]);
+});
+
+test('microBatch: enough waiting items end the rest', async () => {
+  const done: number[][] = [];
+  const first = Promise.withResolvers<void>();
+  const pause = new Pause(new FakeTime());
+  const work = async (items: readonly number[]): Promise<void> => {
+    done.push([...items]);
+    if (done.length === 1) await first.promise;
+  };
+  const give = microBatch<number>(work, { pause, ms: 200, enough: 3 });
+  const all = [give([1]), give([2, 3, 4])];
+  first.resolve();
+  await Promise.all(all);
+  assert.deepEqual(done, [[1], [2, 3, 4]], 'the rest does not begin');
+  const later = [give([5]), give([6])];
+  await settle();
+  assert.equal(done.length, 2);
+  await Promise.all([...later, give([7])]);
+  assert.deepEqual(done[2], [5, 6, 7], 'the rest ends');
 });
 
 test('microBatch: a part that cannot be done costs only its caller', async () => {
