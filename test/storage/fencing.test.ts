@@ -11,6 +11,7 @@ const database = await testDatabase();
 const storage = await database.storage({ now: () => 7_000 });
 const { id } = instance.record;
 await storage.instances.insert(instance.record);
+await storage.instances.insert({ ...instance.record, id: 'other', token: 'other' });
 await storage.webhooks.save({ ...webhook, instanceId: id }, 1);
 const run = (text: string, values: readonly unknown[] = [], runner: Runner = database.admin) => runner.rows({ name: '', text }, values);
 
@@ -42,6 +43,15 @@ const commit =
     storage.journal.commit({ id, owner, epoch }, entries, () => [webhook.id]);
 const claimed = ({ seq, instanceId }: Delivery, epoch: number) => ({ seq, instanceId, epoch });
 
+/** Two instances write in one statement. */
+const writeBoth = async (epoch: number): Promise<void> => {
+  const change = { keys: [{ type: 'session', id: '1', value: 'late' }], handled: [1], isPatient: true };
+  const both = await Promise.allSettled([id, 'other'].map((one) => storage.vault.write(one, epoch, change)));
+  const [mine, other] = both;
+  assert.equal(mine?.status, other?.status);
+  if (mine?.status === 'rejected') throw mine.reason;
+};
+
 /** Every write of an instance, and the tables that it may change. */
 const writes: readonly (readonly [title: string, write: (epoch: number) => Promise<unknown>])[] = [
   ['journal: a message with its chat and its event', commit({ ...stored, message: { ...first, messageId: 'THIRD' } })],
@@ -60,6 +70,7 @@ const writes: readonly (readonly [title: string, write: (epoch: number) => Promi
   ['outbox: a delivery that is not wanted', (epoch) => storage.outbox.remove([claimed(row, epoch)])],
   ['outbox: a delivery that is parked', (epoch) => storage.outbox.postpone(claimed(parked, epoch), 9_000, last)],
   ['vault: keys', (epoch) => storage.vault.write(id, epoch, { keys: [{ type: 'session', id: '1', value: 'late' }] })],
+  ['vault: keys of two instances', (epoch) => writeBoth(epoch)],
   ['vault: credentials', (epoch) => storage.vault.write(id, epoch, { credentials: '{"late":1}', keys: [] })],
   ['vault: a received stanza', (epoch) => storage.vault.log(id, epoch, [{ seq: 2, stanza: Buffer.of(2) }])],
   ['vault: one more try of a stanza', (epoch) => storage.vault.tried(id, epoch, [1])],

@@ -22,6 +22,7 @@ import { journalStatements } from '#src/storage/journal/journal.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
 import { removalStatements } from '#src/storage/stores/removals.ts';
 import { tallyStatements } from '#src/storage/journal/tallies.ts';
+import { gatheredStatements } from '#src/storage/vault/gathered-writes.ts';
 import { stanzaStatements, vaultStatements } from '#src/storage/vault/vault.ts';
 import { instance, message, webhook } from '#test/contract/samples.ts';
 import { putCampaign } from '#test/support/campaign-rows.ts';
@@ -266,6 +267,7 @@ const statements: readonly Statement[] = [
   ...Object.values(journalStatements),
   ...Object.values(archivedStatements),
   ...Object.values(vaultStatements),
+  ...Object.values(gatheredStatements),
   ...Object.values(stanzaStatements),
   ...Object.values(fileStatements),
   // Old rows are found by their age. Messages of agents are read for all instances at once.

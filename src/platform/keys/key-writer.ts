@@ -45,6 +45,9 @@ export interface KeyWriter {
  * skips steps of sending chains, whose number `unstoredSends` bounds.
  */
 const gatherMs = 200;
+/** A write waits on until the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */
+const sharedMs = 100;
+const waitMs = (now: number): number => gatherMs + sharedMs - ((now + gatherMs) % sharedMs);
 
 interface Change {
   readonly type: string;
@@ -89,7 +92,7 @@ const createGather = () => {
     cut: () => cut?.(),
     wait: (): Promise<void> =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => cut?.(), gatherMs);
+        const timer = setTimeout(() => cut?.(), waitMs(performance.now()));
         cut = () => {
           clearTimeout(timer);
           cut = null;
@@ -182,8 +185,9 @@ class VaultWriter implements KeyWriter {
   async #run(): Promise<void> {
     while (!this.idle) {
       if (!this.#waiters.any) await this.#gather.wait();
+      const isPatient = !this.#waiters.any;
       const upTo = this.#take();
-      await this.#write(this.#writing);
+      await this.#write(this.#writing, isPatient);
       this.#writing = new Batch();
       this.#stored = upTo;
       this.#waiters.stored(upTo);
@@ -197,10 +201,15 @@ class VaultWriter implements KeyWriter {
     return this.#last;
   }
 
-  async #write({ changes, handled, credentials }: Batch): Promise<void> {
+  async #write({ changes, handled, credentials }: Batch, isPatient: boolean): Promise<void> {
     const { vault, instance, epoch, encode, credentials: encodeCredentials } = this.#options;
     const keys = [...changes.values()].map(({ type, id, value }) => ({ type, id, value: value === null ? null : encode(type, id, value) }));
-    const change = { keys, ...(credentials ? { credentials: encodeCredentials() } : {}), ...(handled.length > 0 ? { handled } : {}) };
+    const change = {
+      keys,
+      ...(credentials ? { credentials: encodeCredentials() } : {}),
+      ...(handled.length > 0 ? { handled } : {}),
+      isPatient,
+    };
     await this.#storageRetry.wait('keys', () => vault.write(instance, epoch, change));
   }
 

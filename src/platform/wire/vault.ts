@@ -21,6 +21,8 @@ export interface VaultChange {
   readonly keys: readonly KeyChange[];
   /** Stanzas whose messages are stored: they leave the log. */
   readonly handled?: readonly number[];
+  /** Nobody waits for the write: it may share a statement with writes of other sessions. */
+  readonly isPatient?: boolean;
 }
 
 export interface Vault {

@@ -3,6 +3,7 @@ import type { Log } from '#actors/ports.ts';
 import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { gatherWrites, type KeyWrite } from './gathered-writes.ts';
 import { leavingStatements, makeLeavingKeys } from './leaving-keys.ts';
 import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
 
@@ -142,7 +143,25 @@ const piecesAtOnce = 5;
 const lastChanges = (changes: readonly KeyChange[]): readonly KeyChange[] =>
   changes.length < 2 ? changes : [...new Map(changes.map((change) => [`${change.type}\n${change.id}`, change])).values()];
 
-interface VaultOptions {
+const sealedKeys = (sealer: Sealer, instance: string, keys: readonly KeyChange[]): Pick<KeyWrite, 'removed' | 'put'> => {
+  const removed: { type: string; id: string }[] = [];
+  const put: { type: string; id: string; sealed: Buffer }[] = [];
+  for (const { type, id, value } of lastChanges(keys))
+    if (value === null) removed.push({ type, id });
+    else put.push({ type, id, sealed: sealer.seal(placeOf('signal_key', instance, type, id), value) });
+  return { removed, put };
+};
+
+const writeAlone = async (database: Database, write: KeyWrite, credentials: Buffer | null): Promise<void> => {
+  const { instance, epoch, removed, put, handled } = write;
+  const keys = [
+    ...(['type', 'id'] as const).map((field) => removed.map((key) => key[field])),
+    ...(['type', 'id', 'sealed'] as const).map((field) => put.map((key) => key[field])),
+  ];
+  checkOwned(await database.rows<Owned>(vaultStatements.write, [instance, epoch, credentials, ...keys, handled]));
+};
+
+export interface VaultOptions {
   /** Milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;
@@ -168,6 +187,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
   const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
   const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
   const leaving = makeLeavingKeys(database);
+  const gathered = gatherWrites(database, (write) => writeAlone(database, write, null));
   const clearing = new Map<string, Promise<void>>();
   const cleared = (instance: string): Promise<void> => {
     const underWay = clearing.get(instance) ?? leaving.all(instance).finally(() => clearing.delete(instance));
@@ -188,17 +208,10 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
       const rows = await database.rows<KeyRow>(vaultStatements.allKeys, [instance, types]);
       return rows.map((row) => ({ type: row.type, id: row.id, value: openKey(instance, row) }));
     },
-    async write(instance, epoch, { credentials, keys, handled = [] }) {
+    async write(instance, epoch, { credentials, keys, handled = [], isPatient = false }) {
       const saved = credentials === undefined ? null : sealer.seal(placeOf('credential', instance), credentials);
-      const removed: [string[], string[]] = [[], []];
-      const put: [string[], string[], Buffer[]] = [[], [], []];
-      for (const { type, id, value } of lastChanges(keys)) {
-        const [types, ids] = value === null ? removed : put;
-        types.push(type);
-        ids.push(id);
-        if (value !== null) put[2].push(sealer.seal(placeOf('signal_key', instance, type, id), value));
-      }
-      checkOwned(await database.rows<Owned>(vaultStatements.write, [instance, epoch, saved, ...removed, ...put, handled]));
+      const write = { instance, epoch, handled, ...sealedKeys(sealer, instance, keys) };
+      await (isPatient && saved === null ? gathered(write) : writeAlone(database, write, saved));
     },
     ...makeStanzaLog(database, sealer, options),
     async discard(instance, epoch, how, reason) {

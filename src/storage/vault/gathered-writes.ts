@@ -1,0 +1,114 @@
+/**
+ * Key writes of several sessions in one statement. Sessions that gather their changes write at the same moments, and a statement costs hardly more
+ * for a dozen of them than for one.
+ *
+ * No session waits for another. A session whose row is locked, or has another epoch, is left out of the statement. If the statement fails for its data
+ * or takes too long, each session writes alone.
+ */
+import { StorageFailure, StorageSlow } from '#actors/ports.ts';
+import { ownedNow } from '../ownership.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+
+/** The rows of one write, sealed. */
+export interface SealedChange {
+  readonly removed: readonly { readonly type: string; readonly id: string }[];
+  readonly put: readonly { readonly type: string; readonly id: string; readonly sealed: Buffer }[];
+  /** Numbers of stanzas that leave the log. */
+  readonly handled: readonly number[];
+}
+
+export interface KeyWrite extends SealedChange {
+  readonly instance: string;
+  readonly epoch: number;
+}
+
+export const gatheredStatements = {
+  /** $1 $2 instances and epochs, $3 $4 $5 keys to remove, $6 $7 $8 $9 keys to put, $10 $11 handled stanzas. Answers the instances whose changes are stored. */
+  write: {
+    name: 'vault-write-several',
+    text: `with ${ownedNow('$1', '$2')},
+      removed as (
+        delete from signal_key k using owned, unnest($3::text[], $4::text[], $5::text[]) as gone (instance_id, type, id)
+        where k.instance_id = any($3::text[]) and k.type = any($4::text[]) and k.id = any($5::text[])
+          and owned.id = k.instance_id and k.instance_id = gone.instance_id and k.type = gone.type and k.id = gone.id),
+      put as (
+        insert into signal_key (instance_id, type, id, sealed)
+        select owned.id, fresh.type, fresh.id, fresh.sealed
+        from unnest($6::text[], $7::text[], $8::text[], $9::bytea[]) as fresh (instance_id, type, id, sealed)
+        join owned on owned.id = fresh.instance_id
+        on conflict (instance_id, type, id) do update set sealed = excluded.sealed),
+      handled as (
+        delete from inbound i using owned, unnest($10::text[], $11::bigint[]) as gone (instance_id, seq)
+        where i.instance_id = any($10::text[]) and i.seq = any($11::bigint[])
+          and owned.id = i.instance_id and i.instance_id = gone.instance_id and i.seq = gone.seq)
+      select id from owned`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
+  const removed = writes.flatMap((write) => write.removed.map((key) => ({ ...key, instance: write.instance })));
+  const put = writes.flatMap((write) => write.put.map((key) => ({ ...key, instance: write.instance })));
+  const handled = writes.flatMap((write) => write.handled.map((seq) => ({ seq, instance: write.instance })));
+  return [
+    writes.map(({ instance }) => instance),
+    writes.map(({ epoch }) => epoch),
+    ...(['instance', 'type', 'id'] as const).map((field) => removed.map((key) => key[field])),
+    ...(['instance', 'type', 'id', 'sealed'] as const).map((field) => put.map((key) => key[field])),
+    handled.map(({ instance }) => instance),
+    handled.map(({ seq }) => seq),
+  ];
+};
+
+/** Sessions of one statement at most: it stays below some milliseconds, and a failure makes no more than so many statements. */
+const mostSessions = 16;
+/** Rows of a session at most. A session with more, such as one after a burst, writes alone. */
+const mostRows = 64;
+/** Milliseconds for which writes are gathered. The timers of sessions that write at the same moment ring in several turns of the event loop. */
+const gatherMs = 5;
+
+interface Waiting {
+  readonly write: KeyWrite;
+  readonly settle: PromiseWithResolvers<void>;
+}
+
+/** Returns a function that stores a write together with other writes of the same moment. `alone` stores a single write. */
+export const gatherWrites = (database: Database, alone: (write: KeyWrite) => Promise<void>): ((write: KeyWrite) => Promise<void>) => {
+  let waiting: Waiting[] = [];
+
+  const storeAlone = ({ write, settle }: Waiting): void => void alone(write).then(settle.resolve, settle.reject);
+
+  const storeAll = async (group: readonly Waiting[]): Promise<void> => {
+    const values = valuesOf(group.map(({ write }) => write));
+    let stored: ReadonlySet<string>;
+    try {
+      stored = new Set((await database.rows<{ readonly id: string }>(gatheredStatements.write, values)).map(({ id }) => id));
+    } catch (error) {
+      const isAway = error instanceof StorageFailure && !(error instanceof StorageSlow);
+      for (const one of group)
+        if (isAway) one.settle.reject(error);
+        else storeAlone(one);
+      return;
+    }
+    for (const one of group)
+      if (stored.has(one.write.instance)) one.settle.resolve();
+      else storeAlone(one);
+  };
+
+  const run = (): void => {
+    const all = waiting;
+    waiting = [];
+    for (let from = 0; from < all.length; from += mostSessions) {
+      const group = all.slice(from, from + mostSessions);
+      if (group.length === 1) group.forEach(storeAlone);
+      else void storeAll(group);
+    }
+  };
+
+  return (write) => {
+    if (write.removed.length + write.put.length + write.handled.length > mostRows) return alone(write);
+    const settle = Promise.withResolvers<void>();
+    waiting.push({ write, settle });
+    if (waiting.length === 1) setTimeout(run, gatherMs);
+    return settle.promise;
+  };
+};
