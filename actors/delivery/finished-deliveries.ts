@@ -7,8 +7,9 @@ export class FinishedDeliveries {
   readonly #outbox: Pick<OutboxStore, 'archive' | 'remove'>;
   readonly #kept: DeliveryPolicy['kept'];
   readonly #claim: () => Claim;
-  readonly #rows = new Map<number, Ended | null>();
-  #busy = false;
+  #waiting = new Map<number, Ended | null>();
+  /** Rows whose removal is under way. */
+  readonly #leaving = new Set<number>();
 
   constructor(outbox: Pick<OutboxStore, 'archive' | 'remove'>, { kept }: Pick<DeliveryPolicy, 'kept'>, claim: () => Claim) {
     this.#outbox = outbox;
@@ -17,39 +18,42 @@ export class FinishedDeliveries {
   }
 
   add(seq: number, ended: Ended | null): void {
-    this.#rows.set(seq, ended);
+    this.#waiting.set(seq, ended);
   }
 
   has(seq: number): boolean {
-    return this.#rows.has(seq);
+    return this.#waiting.has(seq) || this.#leaving.has(seq);
   }
 
-  /** True if rows wait to be removed and no removal is under way. */
+  /** True if rows wait whose removal is not under way. */
   get waiting(): boolean {
-    return !this.#busy && this.#rows.size > 0;
+    return this.#waiting.size > 0;
   }
 
   /** True if all ended rows are removed from the outbox. */
   get isEmpty(): boolean {
-    return this.#rows.size === 0;
+    return this.#waiting.size + this.#leaving.size === 0;
   }
 
   /**
-   * Removes all rows that ended while the last call was under way, as one batch. Resolves with the numbers of the rows. If the call rejects, the rows
-   * wait as before.
+   * Removes all rows whose removal is not under way. The outbox gathers the rows of several calls. Resolves with the numbers of the rows. If the call
+   * rejects, the rows wait as before.
    */
   async takeOut(): Promise<readonly number[]> {
-    this.#busy = true;
+    const rows = [...this.#waiting];
+    this.#waiting = new Map();
+    for (const [seq] of rows) this.#leaving.add(seq);
     try {
-      const rows = [...this.#rows];
       const claim = this.#claim();
       const archived = rows.map(([, ended]) => ended).filter((ended) => this.#isKept(ended));
       await this.#outbox.archive(archived.map((ended) => ({ ...ended, ...claim })));
       await this.#outbox.remove(rows.filter(([, ended]) => !this.#isKept(ended)).map(([seq]) => ({ seq, ...claim })));
-      for (const [seq] of rows) this.#rows.delete(seq);
       return rows.map(([seq]) => seq);
+    } catch (error) {
+      for (const [seq, ended] of rows) this.#waiting.set(seq, ended);
+      throw error;
     } finally {
-      this.#busy = false;
+      for (const [seq] of rows) this.#leaving.delete(seq);
     }
   }
 

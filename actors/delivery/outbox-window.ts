@@ -266,7 +266,7 @@ export class OutboxWindow {
     this.readMore();
   }
 
-  /** Removes finished rows from the outbox, one statement after another. */
+  /** Removes finished rows from the outbox. */
   #removeFinished(): void {
     if (this.#isStopped || !this.#finished.waiting) return;
     this.#host.run(

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Feed } from '#actors/delivery/feed.ts';
-import { History } from '#actors/delivery/finished-deliveries.ts';
+import { FinishedDeliveries, History } from '#actors/delivery/finished-deliveries.ts';
 import { Lanes } from '#actors/delivery/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
-import { createKeyedMutex } from '#actors/waiting.ts';
+import type { DeliveryPolicy } from '#actors/policy/policy.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
@@ -150,4 +152,31 @@ test('line: a task lets the next one go on before it ends, and a failure holds n
   resolve();
   await slow;
   assert.deepEqual(log, ['last', 'slow']);
+});
+
+test('finished deliveries: a row that ends during a removal is handed over at once, and a failed removal is repeated', async () => {
+  const asked: { readonly seqs: readonly number[]; readonly settle: PromiseWithResolvers<void> }[] = [];
+  const archive = (rows: readonly { readonly seq: number }[]): Promise<void> => {
+    const settle = Promise.withResolvers<void>();
+    asked.push({ seqs: rows.map(({ seq }) => seq), settle });
+    return settle.promise;
+  };
+  const kept = { delivered: 1, dead: 1 } as DeliveryPolicy['kept'];
+  const finished = new FinishedDeliveries({ archive, remove: async () => undefined }, { kept }, () => ({ instanceId: 'r1', epoch: 1 }));
+  const end = (seq: number): Promise<readonly number[]> => {
+    finished.add(seq, { seq, dead: false, attempts: 1, status: 200, error: '', endedAt: 1 });
+    return finished.takeOut();
+  };
+  const [first, second] = [end(1), end(2)];
+  assert.deepEqual(
+    asked.map(({ seqs }) => seqs),
+    [[1], [2]],
+  );
+  asked[0]?.settle.reject(new StorageUnavailable('away'));
+  asked[1]?.settle.resolve();
+  await assert.rejects(first, StorageUnavailable);
+  assert.deepEqual([await second, finished.waiting, finished.has(1), finished.has(2)], [[2], true, true, false]);
+  const again = finished.takeOut();
+  asked[2]?.settle.resolve();
+  assert.deepEqual([await again, finished.isEmpty], [[1], true]);
 });
