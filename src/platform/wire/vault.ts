@@ -21,7 +21,7 @@ export interface VaultChange {
   readonly keys: readonly KeyChange[];
   /** Stanzas whose messages are stored: they leave the log. */
   readonly handled?: readonly number[];
-  /** Nobody waits for the write: it may share a statement with writes of other sessions. */
+  /** True if no caller waits for the write. It may then share a statement with writes of other sessions. */
   readonly isPatient?: boolean;
 }
 
