@@ -68,27 +68,32 @@ const groupOf = async (account: Account): Promise<string> =>
 test(`lossless: what arrives while the gateway is killed is stored once, with its text (seed ${seed})`, async (t) => {
   const random = randomOf(seed);
   const { sandbox } = scene.platform;
+  // Busy sessions store their keys in one statement.
   const account = await scene.paired();
+  const accounts = [account, await scene.paired(), await scene.paired()];
   const group = await groupOf(account);
-  await scene.works(account);
-  /** Text by id, by chat. */
-  const written = new Map<string, Map<string, string>>();
-  const routes = people.flatMap((from) => [
-    { from, to: account.number, chat: `${from}@s.whatsapp.net` },
-    { from, to: group, chat: group },
-  ]);
-  for (const { chat } of routes) written.set(chat, new Map());
+  for (const one of accounts) await scene.works(one);
+  const routes = [
+    ...accounts.flatMap((to) => people.map((from) => ({ from, account: to, to: to.number, chat: `${from}@s.whatsapp.net` }))),
+    ...people.map((from) => ({ from, account, to: group, chat: group })),
+  ];
+  /** Text by id, by account and chat. */
+  const written = new Map(accounts.map((one) => [one, new Map<string, Map<string, string>>()]));
+  for (const route of routes) written.get(route.account)?.set(route.chat, new Map());
   let count = 0;
-  const write = async ({ from, to, chat }: (typeof routes)[number]): Promise<void> => {
+  const write = async ({ account: receiver, from, to, chat }: (typeof routes)[number]): Promise<void> => {
     count += 1;
-    const text = `${count} of ${from} in ${chat}`;
-    written.get(chat)?.set((await sandbox.send(from, to, { kind: 'text', text })).id, text);
+    const text = `${count} of ${from} to ${receiver.number} in ${chat}`;
+    written
+      .get(receiver)
+      ?.get(chat)
+      ?.set((await sandbox.send(from, to, { kind: 'text', text })).id, text);
   };
   const flow = { going: true };
   const trickle = routes.map(async (route) => {
     while (flow.going) {
       await write(route);
-      await wait(50 + random() * 250);
+      await wait(100 + random() * 400);
     }
   });
   const before = unread();
@@ -100,15 +105,16 @@ test(`lossless: what arrives while the gateway is killed is stored once, with it
     await scene.gateway.end('SIGKILL');
     await Promise.all(burst);
     await scene.gateway.start();
-    await account.reaches('connected');
+    for (const one of accounts) await one.reaches('connected');
   }
   flow.going = false;
   await Promise.all(trickle);
-  for (const [chat, texts] of written) {
+  const chats = [...written].flatMap(([receiver, texts]) => [...texts].map(([chat, ids]) => [receiver, chat, ids] as const));
+  for (const [receiver, chat, texts] of chats) {
     let missing: readonly string[] = [];
     const found = await until(
       async () => {
-        const stored = (await storedIn(account, chat))?.filter(({ messageid }) => texts.has(messageid)) ?? [];
+        const stored = (await storedIn(receiver, chat))?.filter(({ messageid }) => texts.has(messageid)) ?? [];
         missing = [...texts].filter(([id]) => !stored.some(({ messageid }) => messageid === id)).map(([, text]) => text);
         return stored.length >= texts.size && stored;
       },
