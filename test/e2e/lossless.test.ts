@@ -65,6 +65,12 @@ const groupOf = async (account: Account): Promise<string> =>
   (await scene.platform.sandbox.createGroup({ subject: 'Crowd', creator: contact, participants: [...people.slice(1), account.number] }))
     .jid;
 
+/** Each person writes to each account, and to the group of one of them. */
+const routesTo = (accounts: readonly Account[], member: Account, group: string) => [
+  ...accounts.flatMap((account) => people.map((from) => ({ from, account, to: account.number, chat: `${from}@s.whatsapp.net` }))),
+  ...people.map((from) => ({ from, account: member, to: group, chat: group })),
+];
+
 test(`lossless: what arrives while the gateway is killed is stored once, with its text (seed ${seed})`, async (t) => {
   const random = randomOf(seed);
   const { sandbox } = scene.platform;
@@ -73,10 +79,7 @@ test(`lossless: what arrives while the gateway is killed is stored once, with it
   const accounts = [account, await scene.paired(), await scene.paired()];
   const group = await groupOf(account);
   for (const one of accounts) await scene.works(one);
-  const routes = [
-    ...accounts.flatMap((to) => people.map((from) => ({ from, account: to, to: to.number, chat: `${from}@s.whatsapp.net` }))),
-    ...people.map((from) => ({ from, account, to: group, chat: group })),
-  ];
+  const routes = routesTo(accounts, account, group);
   /** Text by id, by account and chat. */
   const written = new Map(accounts.map((one) => [one, new Map<string, Map<string, string>>()]));
   for (const route of routes) written.get(route.account)?.set(route.chat, new Map());
