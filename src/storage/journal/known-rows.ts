@@ -165,9 +165,9 @@ const readNamed = async (
   };
 };
 
-// Caches messages that the journal wrote within the last seconds, and chats that it wrote within the last minutes. The steps of a send
-// (queued, then sent) and the messages of a chat then need no read. A message that arrives counts as new. If the message is not new, the
-// database refuses its row, and the journal reads and retries.
+// Caches messages that the journal sent within the last minute, and chats that it wrote within the last minutes. The steps of a send
+// (queued, then sent), the receipts that follow, and the messages of a chat then need no read. A message that arrives counts as new. If
+// the message is not new, the database refuses its row, and the journal reads and retries.
 //
 // The journal is the only writer of chats while its process owns the instance. Another owner in between has another epoch, and rows are
 // cached for one epoch. If a person changes a chat in the database by hand, events may show the chat without the change until the cached
@@ -188,10 +188,12 @@ export interface JournalCache {
   forget(instance: string): void;
 }
 
-/** Milliseconds. Most messages are acknowledged within seconds. People of a conversation answer within minutes. */
-const lifetimes = { messages: 5_000, chats: 600_000 };
-/** Most cached rows of all instances together. A chat takes 1 to 2 KB. */
-const limits = { messages: 500, chats: 5_000 };
+/** Milliseconds. Most messages are acknowledged within seconds, and delivered within a minute. People of a conversation answer within minutes. */
+const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
+/** Most cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text. */
+const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
+/** Bytes of the encoded form of a sent message that is cached at most. Messages with previews and long texts are larger. */
+const largestSent = 8_192;
 
 const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {
   const rows = new Map<string, { readonly value: T; readonly until: number }>();
@@ -237,17 +239,29 @@ const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[]
   const found = rows.filter((row) => row !== undefined);
   return found.length === rows.length ? found : null;
 };
-const waits = ({ fromMe, wasSentByApi, status }: StoredMessage): boolean => fromMe && wasSentByApi && status === 'Queued';
+const isOwn = ({ fromMe, wasSentByApi }: StoredMessage): boolean => fromMe && wasSentByApi;
 
 export const createJournalCache = (now: () => number): JournalCache => {
-  const messages = createShelf<StoredMessage>(limits.messages, lifetimes.messages, now);
+  const waiting = createShelf<StoredMessage>(limits.waiting, lifetimes.waiting, now);
+  const sent = createShelf<StoredMessage>(limits.sent, lifetimes.sent, now);
   const chats = createShelf<Chat>(limits.chats, lifetimes.chats, now);
+  const drop = (key: string): void => {
+    waiting.drop(key);
+    sent.drop(key);
+  };
+  const put = (key: string, message: StoredMessage): void => {
+    drop(key);
+    if (message.status === 'Queued') waiting.put(key, message);
+    // No receipt needs the encoded form, and a message that was read has none either.
+    else if ((message.raw?.length ?? 0) <= largestSent) sent.put(key, { ...message, raw: null });
+  };
   return {
     known({ id, epoch }, entries) {
       const instance = `${id} ${epoch}`;
       if (!entries.every(isStep)) return null;
       const { messageIds, updatedIds, chatIds } = concernedBy(entries);
-      const updated = whole([...updatedIds].filter((name) => !messageIds.has(name)).map((name) => messages.get(`${instance} ${name}`)));
+      const names = [...updatedIds].filter((name) => !messageIds.has(name)).map((name) => `${instance} ${name}`);
+      const updated = whole(names.map((name) => waiting.get(name) ?? sent.get(name)));
       if (updated === null) return null;
       const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
       const concerned = whole([...wanted].map((chatId) => chats.get(`${instance} ${chatId}`)));
@@ -262,12 +276,16 @@ export const createJournalCache = (now: () => number): JournalCache => {
         const key = `${instance} ${after.chatId}`;
         if (lively || chats.has(key)) chats.put(key, after);
       }
-      for (const message of [...freshMessages, ...composedMessages])
-        if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
-      for (const message of [...changedMessages, ...revisedMessages]) messages.drop(`${instance} ${message.messageId}`);
+      for (const message of [...freshMessages, ...composedMessages]) if (isOwn(message)) put(`${instance} ${message.messageId}`, message);
+      for (const message of changedMessages) {
+        const key = `${instance} ${message.messageId}`;
+        if (waiting.has(key) || sent.has(key)) put(key, message);
+      }
+      for (const { messageId } of revisedMessages) drop(`${instance} ${messageId}`);
     },
     forget(instance) {
-      messages.forget(`${instance} `);
+      waiting.forget(`${instance} `);
+      sent.forget(`${instance} `);
       chats.forget(`${instance} `);
     },
   };

@@ -161,7 +161,7 @@ const writeAlone = async (database: Database, write: KeyWrite, credentials: Buff
   checkOwned(await database.rows<Owned>(vaultStatements.write, [instance, epoch, credentials, ...keys, handled]));
 };
 
-export interface VaultOptions {
+interface VaultOptions {
   /** Milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;

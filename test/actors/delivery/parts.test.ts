@@ -7,7 +7,7 @@ import { Lanes } from '#actors/delivery/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
-import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import { createKeyedMutex } from '#actors/waiting.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
