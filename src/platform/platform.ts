@@ -10,6 +10,7 @@ import {
   boundInflation,
   boundSessionChains,
   passKeysAsObjects,
+  quickenChains,
   quietConsole,
   repairSenderKeys,
   repairSessionTrials,
@@ -105,6 +106,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   repairSenderKeys();
   repairStanzaWords();
   passKeysAsObjects();
+  quickenChains();
   Buffer.poolSize = slab;
   const { followsDeletions = true } = options;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;
