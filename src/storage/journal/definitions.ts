@@ -64,7 +64,7 @@ export class DefinitionLedger {
     this.#changed.set(name, { definition, gone: true });
   }
 
-  /** Returns the label after the change; null if nothing changed. A deleted label keeps its name and its color, and leaves all chats. */
+  /** Returns the label after the change; null if nothing changed. A deleted label keeps its name and its colour, and leaves all chats. */
   label(given: Label): Label | null {
     const name = nameOf('label', keyText(given.id));
     const known = this.#kept.get(name)?.value as Label | undefined;
