@@ -1,4 +1,4 @@
-/** Programs that are started from a shell: their options, and secrets that they ask for without showing them. */
+/** Programs of the command line: reads their options, and asks for secrets without showing them. */
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';

@@ -90,6 +90,21 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
   });
 };
 
+/**
+ * Closes the connections that have sent nothing, as browsers and clients open them in advance. Node takes them for busy until its limit for the head of a
+ * request, which is a minute.
+ */
+const closeUnused = (server: Server): (() => void) => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+};
+
 /** While the server stops, new requests are refused, running ones end, and idle connections close at once. */
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;

@@ -109,7 +109,7 @@ const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutc
     return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
   });
 
-/** For `image`: a JPEG or PNG stays if the platform shows its size unchanged. Other pictures become a JPEG. */
+/** For `image`: a JPEG or PNG stays if the platform shows its sides unchanged. Other pictures become a JPEG. */
 export const prepareImage = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, true);
 
 /** For `product`: a JPEG, the only format that the platform accepts for catalogs. */

@@ -15,7 +15,7 @@ const chunk = 116;
 /** Key pairs by id, out of one block: 64 bytes a pair, private before public, the first pair has id 1. */
 export interface FreshPreKeys {
   get(id: string): KeyPair | undefined;
-  /** A key that was used and is gone. */
+  /** Forgets a used key. */
   delete(id: string): void;
 }
 

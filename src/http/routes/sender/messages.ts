@@ -74,7 +74,7 @@ interface Checked {
 interface CampaignMessages {
   /** The fields of all sends, each of which may be missing. */
   readonly fields: Readonly<Record<string, TSchema>>;
-  /** Reads the message of a body without its recipient. `label` and `payload` stand for the call in errors. */
+  /** Reads the message of a body without its recipient. `label` and `payload` are stored with the message as the call that made it. */
   read(
     body: Body & { readonly type: CampaignType },
     now: number,
