@@ -10,7 +10,6 @@ import {
   boundInflation,
   boundSessionChains,
   passKeysAsObjects,
-  quickenChains,
   quietConsole,
   repairSenderKeys,
   repairSessionTrials,
@@ -106,7 +105,6 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   repairSenderKeys();
   repairStanzaWords();
   passKeysAsObjects();
-  quickenChains();
   Buffer.poolSize = slab;
   const { followsDeletions = true } = options;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;

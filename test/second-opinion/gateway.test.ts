@@ -1,13 +1,7 @@
 /** The gateway's Signal sessions against Signal's own library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  boundSessionChains,
-  quickenChains,
-  quietConsole,
-  repairSenderKeys,
-  repairSessionTrials,
-} from '#src/platform/link/library-patches.ts';
+import { boundSessionChains, quietConsole, repairSenderKeys, repairSessionTrials } from '#src/platform/link/library-patches.ts';
 import { checkSignatures } from '#src/platform/wire/signatures.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { type Gateway, startGateway } from '#test/platform/parties.ts';
@@ -23,7 +17,6 @@ checkSignatures({ onWrong: 'refuse', log: quietLog, now: Date.now });
 repairSessionTrials();
 boundSessionChains();
 repairSenderKeys();
-quickenChains();
 
 /** The gateway's end of the conversation with one contact. */
 const endOf = ({ repository, bundle }: Gateway, jid: string): OwnEnd => ({

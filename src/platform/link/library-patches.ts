@@ -4,7 +4,6 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { Inflate } from 'node:zlib';
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
-import { hkdf, hmac } from '../wire/hmac.ts';
 
 // Bounds what the library inflates: parts of a history from the own phone, as files or within messages, and frames of the platform. The
 // library names no limit, so that 200 KB can become 200 MB. Its streams are those of the process: nothing else in it inflates more in this
@@ -49,34 +48,6 @@ export const passKeysAsObjects = (): void => {
   }
   // For modules that import the functions by name.
   syncBuiltinESMExports();
-};
-
-// Makes the steps of Signal chains cheaper. Each text takes seven HMACs of a few bytes, for which libsignal makes Node's objects (see `wire/hmac.ts`).
-
-interface SignalCrypto {
-  calculateMAC(key: Uint8Array, data: Uint8Array): Buffer;
-  /** `count`: pieces of 32 bytes. */
-  deriveSecrets(input: Uint8Array, salt: Uint8Array, info: Uint8Array, count?: number): readonly Buffer[];
-  /** Throws unless `mac` is the beginning of the HMAC, of `length` bytes. */
-  verifyMAC(data: Uint8Array, key: Uint8Array, mac: Uint8Array, length: number): void;
-}
-
-let areChainsQuick = false;
-
-/** Once per process; later calls do nothing. */
-export const quickenChains = (): void => {
-  if (areChainsQuick) return;
-  areChainsQuick = true;
-  const { crypto: signal } = createRequire(import.meta.resolve('@whiskeysockets/baileys'))('libsignal') as { crypto: SignalCrypto };
-  const quicker: SignalCrypto = {
-    calculateMAC: hmac,
-    deriveSecrets: (input, salt, info, count = 3) => hkdf(input, salt, info, count),
-    verifyMAC(data, key, mac, length) {
-      if (mac.length !== length) throw new Error('Bad MAC length');
-      if (!crypto.timingSafeEqual(mac, hmac(key, data).subarray(0, length))) throw new Error('Bad MAC');
-    },
-  };
-  Object.assign(signal, quicker);
 };
 
 // The library writes words that are often used as numbers, which it looks up in a plain object: a text such as `constructor` or `__proto__`
