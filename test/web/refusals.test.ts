@@ -15,7 +15,7 @@ const said = translator([...phrases, ...refusals]);
 
 /** The sources of the operations that pages of the dashboard call. */
 const sources = [
-  ...['campaigns', 'chatbot', 'chatwoot', 'connection', 'instances', 'passkeys', 'proxies', 'sends', 'users', 'webhooks'].map(
+  ...['campaigns', 'chatbot', 'chatwoot', 'connection', 'instances', 'proxies', 'sends', 'users', 'webhooks'].map(
     (name) => `actors/commands/${name}.ts`,
   ),
   ...['chatbot/desk', 'chatbot/trial', 'cluster/cluster', 'cluster/commands', 'delivery/webhook-config', 'inspection/alert-desk'].map(
@@ -24,7 +24,7 @@ const sources = [
   ...['commands/host', 'model/operator', 'model/result', 'session/perform', 'supervisor/files', 'supervisor/waking'].map(
     (name) => `actors/${name}.ts`,
   ),
-  ...['chatbot', 'chatwoot', 'instance', 'moving', 'proxy', 'server', 'session', 'users'].map((name) => `src/http/routes/${name}.ts`),
+  ...['admin', 'chatbot', 'instance', 'proxy', 'server', 'session', 'users'].map((name) => `src/http/routes/${name}.ts`),
   ...globSync('src/http/routes/sender/*.ts', { cwd: root }),
   'src/moving/sources.ts',
   'src/platform/wire/outcomes.ts',
