@@ -95,6 +95,22 @@ test('gathered writes: a session whose row is locked, or has another owner, cost
   await Promise.all([locking, waiting]);
 });
 
+test('gathered writes: a former owner of an instance stores nothing beside its present owner', async () => {
+  const set = setup();
+  const { vault } = set;
+  for (const epochs of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const writes = epochs.map((epoch) => vault.write('s6', epoch, change(`of epoch ${epoch}`)));
+    const [first, second] = await Promise.allSettled([...writes, vault.write('s7', 1, change('of another'))]);
+    const former = epochs[0] === 0 ? first : second;
+    assert.ok(former?.status === 'rejected' && former.reason instanceof EpochLost);
+    assert.equal(await sessionOf(set, 's6'), 'of epoch 1');
+    await vault.write('s6', 1, { keys: [{ type: 'session', id: '1', value: null }] });
+  }
+});
+
 for (const [title, error] of [
   ['refused for its data', new Error('22P02')],
   ['too slow', new StorageSlow('57014')],

@@ -105,7 +105,9 @@ export const gatherWrites = (database: Database, alone: (write: KeyWrite) => Pro
   };
 
   return (write) => {
-    if (write.removed.length + write.put.length + write.handled.length > mostRows) return alone(write);
+    const isLarge = write.removed.length + write.put.length + write.handled.length > mostRows;
+    // Two owners of one instance never share a statement, because its rows name the instance alone and not the epoch.
+    if (isLarge || waiting.some((one) => one.write.instance === write.instance)) return alone(write);
     const settle = Promise.withResolvers<void>();
     waiting.push({ write, settle });
     if (waiting.length === 1) setTimeout(run, gatherMs);
