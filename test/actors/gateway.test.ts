@@ -220,6 +220,8 @@ test('gateway: a recorded message reaches webhook and stream, in an envelope wit
       ['http://global.test/messages', 'messages', rotated.value.record.token, identity.owner],
     ],
   );
+  // The row of the second post leaves after the pause that follows the removal of the first one.
+  await world.time.pass(200);
   assert.equal(world.db.outbox.size, 0);
   link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
   await world.time.pass(100);
