@@ -82,6 +82,8 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   await press('Enter');
   await view().getByRole('heading', { name: 'Your first message in three steps' }).waitFor();
   assert.equal(new URL(view().url()).pathname, '/admin/start');
+  // The heading precedes the form, whose progress is loaded first.
+  await view().getByLabel('Name', { exact: true }).waitFor();
   await tabTo('Name');
   await type('Bakery Ana');
   await press('Enter');
