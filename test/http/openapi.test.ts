@@ -189,9 +189,14 @@ test('document: is made once, and answered compressed and by its tag', async () 
   const known = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': String(plain.headers['etag']) } });
   assert.deepEqual([known.statusCode, known.rawPayload.length], [304, 0]);
   assert.equal((await app.inject({ url: '/docs/json' })).headers['etag'], plain.headers['etag']);
-  const before = process.cpuUsage().user;
-  for (let n = 0; n < 100; n += 1) await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip' } });
-  const each = (process.cpuUsage().user - before) / 100_000;
+  // The least of several rounds: other threads, and collections of what earlier files left, are no part of an answer.
+  const rounds: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const before = process.threadCpuUsage();
+    for (let n = 0; n < 20; n += 1) await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip' } });
+    rounds.push(process.threadCpuUsage(before).user / 20_000);
+  }
+  const each = Math.min(...rounds);
   assert.ok(each < 5, `${each.toFixed(1)} ms of processor time each`);
 });
 

@@ -85,7 +85,9 @@ const openWebhook = async (on: DashboardStage, [create, address]: readonly [crea
   const { page } = on.dashboard;
   await on.dashboard.goto(`/admin/sessions/${on.id}/webhooks`);
   await button(on, create).first().click();
-  return page.getByLabel(address);
+  const field = page.getByLabel(address);
+  await field.waitFor();
+  return field;
 };
 
 for (const [language, names, words] of [
