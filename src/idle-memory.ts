@@ -1,20 +1,20 @@
 /**
  * Gives memory back to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next one, and
- * its own reducer never finds a server quiet enough that answers pings: 200 restored sessions held 180 MB that held nothing. The mode set here
- * tells the reducer to begin. It marks in small steps, then moves what is left together in one pause.
+ * its own memory reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. The mode that is
+ * set here lets the reducer begin. The reducer marks objects in small steps, then compacts the heap in one pause.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 /** Milliseconds between two looks. */
 const everyMs = 10_000;
-/** Looks in a row that find the loop quiet before the mode is set, so that a pause between two bursts is none. */
+/** Looks in a row that find the loop quiet before the mode is set, so that a short pause between two bursts does not count. */
 const quietLooks = 3;
 /** Looks for which the mode stays set. The reducer begins within 8 s and needs a second or two. */
 const modeLooks = 2;
-/** The share of time in which a quiet loop works. 1,000 silent sessions need 0.1. */
+/** The largest share of time in which a quiet loop works. Pings and timers of silent sessions stay below it, and steady traffic does not. */
 const quietShare = 0.25;
-/** The pause is worth its price when the process has grown by this share, and by these bytes, since the last time. */
+/** The pause pays if the process has grown by this share, and by these bytes, since the last time. */
 const worthShare = 1.25;
 const worthBytes = 32 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ const loopMeter = (): (() => number) => {
   };
 };
 
-/** A Node whose V8 does not know the mode takes no notice. */
+/** A V8 that does not know the mode ignores it. */
 const setV8Mode = (saves: boolean): void => setFlagsFromString(saves ? '--memory-saver-mode' : '--no-memory-saver-mode');
 
 export class IdleMemory {

@@ -1,6 +1,6 @@
 /**
- * Asks before a form that somebody began to fill is left by a link, by the browser's Back, by Escape or a press beside its box, or with the page. All forms are watched, except those with
- * `data-unguarded`, which keep their text elsewhere or hold none worth a question. Nothing that was typed is kept here.
+ * Asks before a begun form is left by a link, by the browser's Back, by Escape or a press beside its box, or with the page. All forms are
+ * watched, except those with `data-unguarded`, which keep their text elsewhere or hold none worth a question. Nothing that was typed is kept here.
  */
 import { guardPlace } from '../core/router.js';
 import { t } from '../texts.js';
