@@ -123,6 +123,7 @@ inBrowser('figures that could not be loaded are loaded when the server is back',
 inBrowser('a conversation that was opened while the server was gone is loaded when it is back', async () => {
   const on = await stage();
   const { page } = on.dashboard;
+  const unknown = page.locator('.composer .error', { hasText: 'it is not known whether the message was sent' });
   await on.scene.write(on.account, 'Is anybody there?');
   await on.dashboard.goto(`/admin/sessions/${on.id}/chats`);
   await page.locator('.chat-rows a').first().waitFor();
@@ -132,10 +133,14 @@ inBrowser('a conversation that was opened while the server was gone is loaded wh
     await noAnswer(on).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('Yes');
     await page.getByRole('button', { name: 'Send' }).click();
-    await noAnswer(on).nth(1).waitFor();
+    await unknown.waitFor();
   });
   await page.locator('.message').getByText('Is anybody there?').waitFor();
   assert.equal(await noAnswer(on).count(), 0);
+  assert.equal(await unknown.count(), 1, 'the sentence stays with the text until it is sent or changed');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('.message').getByText('Yes', { exact: true }).waitFor();
+  assert.equal(await unknown.count(), 0);
 });
 
 inBrowser('an open question closes when another view is shown', async () => {

@@ -39,9 +39,12 @@ const tables = [
   'retired_key',
 ] as const;
 
+/** Rows that were filled in, of tables whose rows of the traffic are removed as soon as their work is done. */
+const filledIn: Readonly<Record<string, string>> = { outbox: `where webhook_id = 'w0'`, inbound: `where instance_id = 'r1'` };
+
 /** Rows by table. */
 export const countRows = async (database: Database): Promise<Readonly<Record<string, number>>> => {
-  const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);
+  const counts = tables.map((table) => `(select count(*)::int from ${table} ${filledIn[table] ?? ''}) as ${table}`);
   const [row] = await database.rows<Readonly<Record<string, number>>>(text(`select ${counts.join(', ')}`), []);
   return row ?? {};
 };

@@ -1,6 +1,7 @@
 /** The field that writes into a chat: a text, a file, an answer to a message. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isUnanswered } from '../core/api.js';
 import { size, t } from '../texts.js';
 import { useFailure } from '../ui/forms.js';
 import { Button, Icon } from '../ui/parts.js';
@@ -60,10 +61,16 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       sent();
       onAnswered(null);
     } catch (problem) {
-      setFailure(problem);
+      // The contact may be back at once, and nobody would have read that this text is still here.
+      setFailure(isUnanswered(problem) ? new Error(t('chatSendUnknown')) : problem);
     }
     setBusy(false);
     field.current?.focus();
+  };
+  /** @param {Partial<Draft>} changes */
+  const edit = (changes) => {
+    setFailure(null);
+    change(changes);
   };
   const unquote = () => {
     change({});
@@ -95,7 +102,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       ${answered !== null && html`<${Answered} answered=${answered} onEnd=${unquote} />`}
       ${draft.file !== null && html`<${Attached} file=${draft.file} onEnd=${() => change({ file: null })} />`}
       ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
-      <${Fields} field=${field} draft=${draft} busy=${busy} change=${change} attach=${attach} onKey=${onKey} />
+      <${Fields} field=${field} draft=${draft} busy=${busy} change=${edit} attach=${attach} onKey=${onKey} />
     </form>
   `;
 };

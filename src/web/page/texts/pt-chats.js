@@ -85,6 +85,8 @@ export const ofChats = {
   chatWrite: 'Mensagem',
   chatWriteKeys: 'Enter envia, Shift e Enter começam uma nova linha.',
   chatSend: 'Enviar',
+  chatSendUnknown:
+    'O servidor não responde, por isso não se sabe se a mensagem foi enviada. Pressione Enviar de novo: sem alterações, ela é enviada uma única vez.',
   chatAttach: 'Anexar um arquivo',
   chatUnattach: 'Remover o arquivo {name}',
   chatUnquote: 'Não citar',
