@@ -141,10 +141,10 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID(), messageId };
   const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
-  const { keys, journal, queries, sweeps } = pools;
+  const { keys, journal, queries, sweeps, sharedCommits } = pools;
   const { sealer } = upkeep;
   const opener = makeOpener(sealer, log);
-  const vault = makeVault(keys, sealer, { now, log });
+  const vault = makeVault(keys, sealer, { now, log, noteWriter: sharedCommits.note });
   const close = async (): Promise<void> => {
     await upkeep.stop();
     await pools.close();

@@ -9,6 +9,7 @@ import { createInDoubt, explained, explainedOfDriver, isConflict } from './failu
 import { makeHealth, type Health, type Probes } from './health.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
+import type { SharedCommits } from './shared-commits.ts';
 
 /** A statement that each connection prepares once. Its text never changes, so that values cannot become part of it. */
 export interface Statement {
@@ -68,6 +69,8 @@ export interface DatabaseOptions {
   readonly health?: Health;
   /** Commits do not wait for the disk. A crash of the server may undo the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
+  /** Sets on each connection whether its commits wait for others; never if absent. */
+  readonly sharedCommits?: SharedCommits;
   /** Work of this pool is repeated until it succeeds. An error that is not about its data makes the gateway unready. */
   readonly lasting?: boolean;
 }
@@ -169,6 +172,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
       const client = await pool.connect().catch(throwExplained);
       try {
         await inDoubt.settle(client);
+        await options.sharedCommits?.settle(client);
         const result = await use(client);
         client.release();
         return result;

@@ -73,7 +73,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
   max_connections: '100',
-  // In microseconds, while five transactions are under way: commits of several sessions share a write to the disk (3.2 to 2.4 a text, measured).
+  // In microseconds. Commits of several sessions share a write to the disk; `shared-commits.ts` says when they wait.
   commit_delay: '3000',
   // Each checkpoint makes the next change of a page write all of it to the log. Fewer and larger checkpoints, and compressed pages, halve the log.
   checkpoint_timeout: '15min',

@@ -15,6 +15,7 @@ import {
   usualLimits,
 } from './database.ts';
 import { type DatabaseLabel, makeHealth } from './health.ts';
+import { createSharedCommits, type SharedCommits } from './shared-commits.ts';
 
 // Limits the connections of a pool that one instance may use. Without the limit, slow queries of one client would delay those of all others.
 // A query beyond the limit waits for queries of the same instance only.
@@ -117,6 +118,8 @@ export interface Pools {
   readonly leases: Database | null;
   /** The connection of renewals, as above. */
   readonly renewals: Database | null;
+  /** The commits of keys and of the journal. */
+  readonly sharedCommits: SharedCommits;
   /** True if the database answered the last query of any pool. */
   healthy(): boolean;
   /** See `Health`. */
@@ -156,7 +159,8 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
     place,
   );
   const common = { ...options, limits, health };
-  const journal = await openUnitDatabase({ ...common, poolSize: sizes.journal, application: 'dormouse journal' });
+  const sharedCommits = createSharedCommits();
+  const journal = await openUnitDatabase({ ...common, sharedCommits, poolSize: sizes.journal, application: 'dormouse journal' });
   const [keys, deliveries, queries, sweeps] = await Promise.all(
     (['keys', 'deliveries', 'queries', 'sweeps'] as const).map((name) =>
       openDatabase({
@@ -164,7 +168,7 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
         ...(name === 'queries' ? { limits: { ...limits, statement: limits.query } } : {}),
         poolSize: sizes[name],
         application: `dormouse ${name}`,
-        lasting: name === 'keys',
+        ...(name === 'keys' ? { lasting: true, sharedCommits } : {}),
         isAsynchronous: name === 'deliveries',
       }),
     ),
@@ -186,6 +190,7 @@ export const openPools = async ({ sizes, shared, limits, place, ...options }: Po
     ...all,
     leases,
     renewals,
+    sharedCommits,
     healthy: () => health.up,
     troubles: () => health.troubles,
     usage: () => Object.entries(all).map(([name, pool]) => ({ name, ...pool.usage() })),

@@ -165,6 +165,8 @@ interface VaultOptions {
   /** Milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;
+  /** Called with the instance of each write. */
+  readonly noteWriter?: (instance: string) => void;
 }
 
 const makeCredentials =
@@ -183,7 +185,7 @@ const makeCredentials =
   };
 
 export const makeVault = (database: Database, sealer: Sealer, options: VaultOptions): Vault => {
-  const { now } = options;
+  const { now, noteWriter } = options;
   const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
   const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
   const leaving = makeLeavingKeys(database);
@@ -209,6 +211,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
       return rows.map((row) => ({ type: row.type, id: row.id, value: openKey(instance, row) }));
     },
     async write(instance, epoch, { credentials, keys, handled = [], isPatient = false }) {
+      noteWriter?.(instance);
       const saved = credentials === undefined ? null : sealer.seal(placeOf('credential', instance), credentials);
       const write = { instance, epoch, handled, ...sealedKeys(sealer, instance, keys) };
       await (isPatient && saved === null ? gathered(write) : writeAlone(database, write, saved));

@@ -84,7 +84,8 @@ export const ofChats = {
   chatWrite: 'Message',
   chatWriteKeys: 'Enter sends, Shift and Enter begin a new line.',
   chatSend: 'Send',
-  chatSendUnknown: 'The server does not answer, so it is not known whether the message was sent. Press Send again: unchanged, it is sent once.',
+  chatSendUnknown:
+    'The server does not answer, so it is not known whether the message was sent. Press Send again: unchanged, it is sent once.',
   chatAttach: 'Attach a file',
   chatUnattach: 'Remove the file {name}',
   chatUnquote: 'Do not quote',
