@@ -76,13 +76,6 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
     change({});
     onAnswered(null);
   };
-  /** @param {KeyboardEvent} event */
-  const onKey = (event) => {
-    // Enter that ends a composition of letters does not send.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    void submit();
-  };
   /** @param {File | undefined} file */
   const attach = (file) => {
     if (file === undefined) return;
@@ -102,15 +95,15 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       ${answered !== null && html`<${Answered} answered=${answered} onEnd=${unquote} />`}
       ${draft.file !== null && html`<${Attached} file=${draft.file} onEnd=${() => change({ file: null })} />`}
       ${error !== '' && html`<p class="error" role="alert">${error}</p>`}
-      <${Fields} field=${field} draft=${draft} busy=${busy} change=${edit} attach=${attach} onKey=${onKey} />
+      <${Fields} field=${field} draft=${draft} busy=${busy} change=${edit} attach=${attach} onEnter=${submit} />
     </form>
   `;
 };
 
 /**
- * @param {{ field: { current: HTMLTextAreaElement | null }, draft: Draft, busy: boolean, change: (change: Partial<Draft>) => void, attach: (file: File | undefined) => void, onKey: (event: KeyboardEvent) => void }} props
+ * @param {{ field: { current: HTMLTextAreaElement | null }, draft: Draft, busy: boolean, change: (change: Partial<Draft>) => void, attach: (file: File | undefined) => void, onEnter: () => void }} props
  */
-const Fields = ({ field, draft, busy, change, attach, onKey }) => html`
+const Fields = ({ field, draft, busy, change, attach, onEnter }) => html`
   <div class="fields">
     <label class="button quiet square" title=${t('chatAttach')}>
       <${Icon} name="clip" />
@@ -138,7 +131,12 @@ const Fields = ({ field, draft, busy, change, attach, onKey }) => html`
       readonly=${busy}
       maxlength="65536"
       onInput=${(/** @type {Event} */ event) => change({ text: /** @type {HTMLTextAreaElement} */ (event.currentTarget).value })}
-      onKeyDown=${onKey}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+        // Enter that ends a composition of letters does not send.
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        onEnter();
+      }}
       onPaste=${(/** @type {ClipboardEvent} */ event) => attach(event.clipboardData?.files[0])}
     />
     <${Button} type="submit" kind="main" busy=${busy}>${t('chatSend')}<//>
