@@ -47,7 +47,7 @@ export interface ChatbotAgent {
   readonly maxMessageLength: number;
   /** Seconds of typing before each message. */
   readonly typingSeconds: number;
-  /** The memory holds the messages of the last hours: at least `memoryLeast` of any age, and at most `memoryMost`. */
+  /** The memory of the agent: the messages of the last `memoryHours` hours, but at least `memoryLeast` messages of any age and at most `memoryMost`. */
   readonly memoryHours: number;
   readonly memoryMost: number;
   readonly memoryLeast: number;

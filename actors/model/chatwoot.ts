@@ -11,7 +11,7 @@ export interface ChatwootInbox {
   readonly signMessages: boolean;
   /** True if a resolved conversation stays resolved and the next message opens a new one. */
   readonly newConversations: boolean;
-  /** The unguessable end of the address to which Chatwoot posts. The end authorises the posts. */
+  /** The secret last part of the address to which Chatwoot posts. A caller that knows this part may post. */
   readonly hook: string;
   /** Inboxes that the instance used before, the latest first. Messages of agents from these inboxes may still wait. */
   readonly former?: readonly ChatwootTarget[];

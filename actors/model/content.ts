@@ -1,6 +1,5 @@
 /** The contents of messages: without a file, with one file, and those that people answer by a tap. */
 
-// Contents without a file: texts and their link previews, polls, contacts, locations, invitations, and events.
 
 // Text messages and their link previews.
 
@@ -29,7 +28,7 @@ export interface TextContent {
       };
 }
 
-/** Polls. */
+/** A poll. */
 export interface PollContent {
   readonly kind: 'poll';
   readonly question: string;
@@ -120,7 +119,7 @@ export interface EventEditContent extends EventFacts {
   readonly target: string;
 }
 
-// Media: one file, and the way in which the platform shows it.
+// Media: one file, and the form in which the platform shows the file.
 
 /** The ways to send a file. `videoplay`: plays without sound, like a GIF. `ptt` and `myaudio`: voice messages. `ptv`: a round video message. */
 export const mediaKinds = ['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker'] as const;

@@ -26,7 +26,7 @@ export interface UsedSendKey extends SendKey {
   readonly messageId: string;
   /** The time of the first request. Unix milliseconds; 0 if the key is free again. */
   readonly at: number;
-  /** The answer to the first request; null while the outcome is unknown. A message in it lacks `raw` and `queuedSend`. */
+  /** The answer to the first request; null while the outcome is unknown. A message in the answer lacks `raw` and `queuedSend`. */
   readonly answer: Result<DoneOnce> | null;
 }
 

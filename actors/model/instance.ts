@@ -3,7 +3,7 @@
  * connection.
  */
 
-// The route of a session to the platform: the owner's proxy, the route of the server, or a direct connection.
+// The route of a session to the platform.
 
 /**
  * The modes of the proxy settings. `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy if there is a catalogue.
@@ -82,7 +82,10 @@ export interface ProxyCountry {
 
 export type ProxyCatalogue = readonly ProxyCountry[];
 
-/** The route of the next connection. `nowhere`: a proxy is required and none is known. `managed`: the operator's proxy, whose address may be private. */
+/**
+ * The route of the next connection. `nowhere`: a proxy is required and none is known. `unreadable`: the stored settings cannot be decrypted.
+ * `managed`: the operator's proxy, whose address may be private.
+ */
 export type Route =
   | { readonly via: 'direct' }
   | { readonly via: 'nowhere' }
@@ -160,7 +163,10 @@ export interface InstanceRecord {
   readonly lastActiveAt: number;
   readonly created: number;
   readonly updated: number;
-  /** Sealed fields that do not open, such as `token, proxy`; the record has them empty. Absent when all open. Never stored. */
+  /**
+   * The names of the sealed fields that cannot be decrypted, such as `token, proxy`. These fields are empty in the record. Absent if all fields are
+   * readable. Never stored.
+   */
   readonly unreadable?: string;
 }
 
@@ -173,18 +179,18 @@ const sealedFields = { token: 'token', proxy: 'proxy', aiApikey: 'ai_apikey' } a
 >;
 type SealedField = keyof typeof sealedFields;
 
-/** Returns the names of the fields that do not open; '' for none. */
+/** Returns the names of the fields that cannot be decrypted; '' for none. */
 export const unreadableFields = (isUnreadable: Readonly<Record<SealedField, boolean>>): string =>
   (Object.keys(sealedFields) as SealedField[])
     .filter((field) => isUnreadable[field])
     .map((field) => sealedFields[field])
     .join(', ');
 
-/** True if the field of the record does not open. */
+/** Returns true if the field of the record cannot be decrypted. */
 export const unreadableIn = ({ unreadable = '' }: InstanceRecord, field: SealedField): boolean =>
   unreadable.split(', ').includes(sealedFields[field]);
 
-/** Returns the record with the change. A sealed field that is written anew can be read again. */
+/** Returns the record with the change. A sealed field that is written again is readable afterwards. */
 export const patched = (record: InstanceRecord, patch: InstancePatch): InstanceRecord => {
   if (record.unreadable === undefined) return { ...record, ...patch };
   const isLeft = (field: SealedField): boolean => unreadableIn(record, field) && patch[field] === undefined;

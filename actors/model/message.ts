@@ -143,7 +143,7 @@ export interface Receipt {
   readonly playedAt: number;
 }
 
-/** Numbers of members by receipt state, for a message whose receipts are kept as counts alone. A member who read it also counts as delivered. */
+/** Numbers of members by receipt state, for a message whose receipts are kept as counts alone. A member who read the message also counts as delivered. */
 export interface ReceiptCounts {
   readonly delivered: number;
   readonly read: number;

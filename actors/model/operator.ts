@@ -26,14 +26,14 @@ export interface User {
   readonly lastSignInAt: number;
 }
 
-/** The user of a session. `version` changes with the password, the role and the one-time codes, and ends the sessions of the version before. */
+/** The user of a session. `version` changes with the password, the role and the one-time codes, and the change ends the sessions of the former version. */
 export interface SessionUser extends Pick<User, 'id' | 'name' | 'role' | 'hasCode'> {
   readonly version: string;
 }
 
 /** A session of the dashboard. Times in Unix milliseconds. */
 export interface OpenSession {
-  /** A hash of the cookie. It opens no session. */
+  /** A hash of the cookie. The hash does not open the session. */
   readonly id: string;
   /** Null for a session that began with the admin token. */
   readonly user: Pick<User, 'id' | 'name' | 'role'> | null;
@@ -71,21 +71,21 @@ export const passwordObjection = (password: string, name: string): string | null
   return password.toLowerCase().includes(name) && name.length >= 4 ? 'the password must not contain the name' : null;
 };
 
-// The audit log: one entry for each request that changed, or tried to change, something that operators set.
+// The audit log: one entry for each request that changed, or tried to change, data that operators set.
 
-/** Kinds of callers. The name of a caller is a user's name, or the id of the instance whose token or code was used. It is never a token. */
+/** Kinds of callers. The name of a caller is a user's name, or the id of the instance whose token or code was used. The name is never a token. */
 export const auditActors = ['adminToken', 'user', 'instanceToken', 'passkeyCode'] as const;
 
 export type AuditActor = (typeof auditActors)[number];
 
-/** The note of HTTP about one request. */
+/** The facts of one HTTP request for the audit log. */
 export interface AuditNote {
   /** Unix milliseconds. */
   readonly at: number;
   readonly actor: AuditActor;
   /** The name of the user, or the id of the instance; '' for the admin token. */
   readonly who: string;
-  /** The address of the client, as TRUSTED_PROXIES lets the gateway see it. */
+  /** The address of the client, determined with the setting TRUSTED_PROXIES. */
   readonly address: string;
   readonly method: string;
   /** The pattern of the route, such as `/admin/refused/:instance/:id/retry`. Addresses may hold secrets. */
@@ -99,7 +99,7 @@ export interface AuditNote {
 }
 
 export interface AuditEntry extends AuditNote {
-  /** Grows with time. It is the cursor of a page. */
+  /** The number of the entry, which grows with time. The number is the cursor of a page. */
   readonly id: number;
 }
 
@@ -123,7 +123,7 @@ export interface AuditPage {
   readonly next: number | null;
 }
 
-// Alerts: what an operator is told of, over which channels, and when.
+// Alerts: the troubles that an operator learns of, the channels, and the times.
 
 export const alertKinds = ['session', 'receiver', 'disk', 'node'] as const;
 export type AlertKind = (typeof alertKinds)[number];
@@ -135,7 +135,7 @@ export type AlertChannel = (typeof alertChannels)[number];
 export const mailSecurities = ['tls', 'startTls', 'none'] as const;
 type MailSecurity = (typeof mailSecurities)[number];
 
-/** Something that needs a person. */
+/** A condition that an operator has to know about. */
 export interface Trouble {
   readonly kind: AlertKind;
   /** The id of the session or of the webhook, or the name of the node. */
@@ -168,7 +168,7 @@ export interface AlertSettings {
   readonly quiet: { readonly from: number; readonly to: number } | null;
   /** The time zone of the quiet hours; '' for the zone of the server. */
   readonly timeZone: string;
-  /** The hours after which a trouble that goes on is told again; 0 for never. */
+  /** The hours after which a trouble that persists is reported again; 0 for never. */
   readonly repeatHours: number;
   /** The minutes for which a circuit has to be open before its receiver is a trouble. */
   readonly receiverMinutes: number;
@@ -198,18 +198,18 @@ export interface AlertMessage {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Troubles, new ones first; `repeated` marks those that were told before. Cut to a readable number. */
+  /** The troubles, new ones first. `repeated` marks troubles that an earlier message named. The list is cut to a readable number. */
   readonly troubles: readonly (Trouble & { readonly repeated: boolean })[];
   /** Troubles that are over. */
   readonly well: readonly Trouble[];
-  /** The numbers before the cut. */
+  /** The numbers of troubles before the lists were cut. */
   readonly counts: { readonly troubles: number; readonly well: number };
 }
 
 /** The outcome of one attempt. */
 export interface AlertAttempt {
-  /** True if the channel took the message, at least for one recipient. The message is not sent again then. */
+  /** True if the channel accepted the message for at least one recipient. The message is then not sent again. */
   readonly sent: boolean;
-  /** '' if it reached everybody. A sentence without addresses and secrets. */
+  /** '' if the message reached all recipients. A sentence without addresses and secrets. */
   readonly error: string;
 }

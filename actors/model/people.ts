@@ -92,7 +92,7 @@ export interface GroupMember extends Person {
 /** Settings of a group. An absent field is unknown, or did not change. */
 export interface GroupSettings {
   readonly subject?: SetBy & { readonly text: string };
-  /** The description. `text` is '' after a removal; null if there is none. The next change has to name `id`, which the platform gave. */
+  /** The description; null if there is none. `text` is '' after a removal. The next change has to name the `id` that the platform gave. */
   readonly topic?: (SetBy & { readonly text: string; readonly id?: string }) | null;
   /** True if only admins may change the group's settings. */
   readonly locked?: boolean;

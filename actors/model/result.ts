@@ -58,7 +58,7 @@ export interface Refusal {
   /** Details of the problem, for messages whose wording the interface fixes. */
   readonly hint?: string;
   readonly code?: number;
-  /** The text that the platform gave beside the code, as it came. `message` says it in words. */
+  /** The platform's own text beside the code, unchanged. `message` explains this text. */
   readonly detail?: string;
   /** The connection ended before the answer came. The request may be repeated on the next connection. */
   readonly connectionLost?: true;

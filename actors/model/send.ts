@@ -22,7 +22,7 @@ export interface KnownContact {
   readonly chatId: string;
   /** The LID of the person; '' if unknown. */
   readonly chatLid: string;
-  /** The account knows the person from its address book, by the name that the person chose, or by number only. */
+  /** The source of the person's name: the address book (`named`), the person's own choice (`pushName`), or none (`number`). */
   readonly known: 'named' | 'pushName' | 'number';
 }
 
@@ -36,7 +36,7 @@ export interface AudienceWish {
   readonly contacts: readonly KnownContact[];
 }
 
-/** The report of how the recipients of a post were selected. Counts are numbers of people. */
+/** The report about the selection of a post's recipients. Counts are numbers of people. */
 interface AudienceReport {
   /** True if the client gave the recipients; false if they follow the privacy setting. */
   readonly explicit: boolean;
@@ -63,8 +63,8 @@ export interface Audience {
 export * from './content.ts';
 
 /**
- * The kinds of content. A new kind needs a file in `content/`, a line in this union, a line in the table of placeholders (`actors/text.ts`), and a
- * composer. The composers are in `src/platform/outbound/compose.ts`.
+ * The kinds of content. A new kind needs an interface in `content.ts`, a line in this union, a line in the table of placeholders (`actors/text.ts`),
+ * and a composer. The composers are in `src/platform/outbound/compose.ts`.
  */
 export type SendContent =
   | TextContent

@@ -54,7 +54,7 @@ export const damagedParts = (isDamaged: Readonly<Record<DamagedPart, boolean>>):
 const damageOf = ({ unreadable = '' }: Webhook): readonly DamagedPart[] =>
   (Object.keys(damageWords) as DamagedPart[]).filter((part) => unreadable.split(', ').includes(part));
 
-/** Returns true if the names of its events are damaged. All events wait then, because nobody knows which of them it listens to. */
+/** Returns true if the list of the webhook's events is damaged. All events then wait, because the gateway does not know which of them the webhook wants. */
 export const listensToUnknown = (webhook: Webhook): boolean => damageOf(webhook).includes('events');
 
 /** Returns the reason why nothing is posted to a damaged webhook; '' if the webhook is whole. */
@@ -100,15 +100,15 @@ export interface Webhook {
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
   /**
-   * The damaged fields, such as `private, events`. Nothing is posted while there is one. `private`: the sealed secret, headers and inbox do not open.
-   * Absent if the row is whole. Never stored.
+   * The damaged fields, such as `private, events`. Nothing is posted while there is one. `private`: the sealed secret, headers and inbox cannot be
+   * decrypted. Absent if the row is whole. Never stored.
    */
   readonly unreadable?: string;
 }
 
 // Committed events on their way to receivers.
 
-/** The length up to which a text may be a keyword. In characters. */
+/** The greatest length of a keyword. In characters. */
 export const longestKeyword = 200;
 
 /** A committed event, on its way to webhooks and streams. */

@@ -1,4 +1,4 @@
-/** Operations on channels. `channelId`: such as `120363153742561022@newsletter`; `person`: a number or an id as a client writes it. */
+/** Operations on channels. `channelId`: an id such as `120363153742561022@newsletter`; `person`: a number or an id as a client writes it. */
 import type { ChangedPost, Channel, ChannelView, ListedPost, PostName, ReactionCodes } from '../model.ts';
 
 /** One change of a channel. */
@@ -71,7 +71,7 @@ export interface PostSearch {
   readonly pages: number;
 }
 
-/** A post with its number or its platform id. The unknown one is 0 or ''. */
+/** A post with its number or its platform id. An unknown number is 0, and an unknown id is ''. */
 interface Change {
   readonly post: PostName;
   readonly search: PostSearch;

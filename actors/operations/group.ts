@@ -1,4 +1,4 @@
-/** Operations on groups. `groupId`: such as `120363153742561022@g.us`. */
+/** Operations on groups. `groupId`: an id such as `120363153742561022@g.us`. */
 import type { Group, Person } from '../model.ts';
 
 /** The outcome of a request for one person. */

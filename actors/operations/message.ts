@@ -43,7 +43,7 @@ export interface MessageOperations {
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**
    * Downloads the file of a message, or of the message that it quotes, checks it, and stores it in a temporary folder. The caller keeps or discards
-   * it. If the platform has dropped the file, the phone is asked to upload it again. Time and bytes are bounded.
+   * the stored file. If the platform has dropped the file, the phone is asked to upload it again. Time and bytes are bounded.
    */
   'message.download': { readonly input: { readonly message: Message; readonly quoted: boolean }; readonly answer: TakenFile };
 }
