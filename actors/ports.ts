@@ -78,7 +78,7 @@ export interface Stores {
 }
 
 export interface Ports extends Stores {
-  /** SHA-256 in hex, for secrets that are only compared. */
+  /** Returns the SHA-256 in hex, for secrets that are only compared. */
   readonly digest: (text: string) => string;
   /** Returns the 99th percentile of the event loop's delay over the last minute. In milliseconds. */
   readonly loopLagMs: () => number;

@@ -67,13 +67,13 @@ export interface ChatwootApi {
   searchContacts(target: ChatwootTarget, text: string): Promise<ChatwootAnswer<readonly ChatwootContact[]>>;
   createContact(target: ChatwootTarget, wish: ChatwootContactWish): Promise<ChatwootAnswer<ChatwootContact>>;
   updateContact(target: ChatwootTarget, contactId: number, wish: ChatwootContactWish): Promise<ChatwootAnswer<null>>;
-  /** Adds the contact to the inbox. Answers with the source id. */
+  /** Adds the contact to the inbox, and returns the source id. */
   addToInbox(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<string>>;
   /** Returns the conversations of the contact in the inbox, the latest first. */
   conversations(target: ChatwootTarget, contactId: number): Promise<ChatwootAnswer<readonly ChatwootConversation[]>>;
   conversation(target: ChatwootTarget, conversationId: number): Promise<ChatwootAnswer<ChatwootConversation>>;
   createConversation(target: ChatwootTarget, of: Pick<ChatwootChat, 'contactId' | 'sourceId'>): Promise<ChatwootAnswer<number>>;
-  /** Posts a message. Answers with the id of the message. */
+  /** Posts a message, and returns the id of the message in Chatwoot. */
   post(target: ChatwootTarget, conversationId: number, post: ChatwootPost): Promise<ChatwootAnswer<number>>;
   /** Returns one page of the latest messages before the message with the id `before`; 0 starts at the latest of all. */
   listed(target: ChatwootTarget, conversationId: number, before: number): Promise<ChatwootAnswer<readonly ChatwootListed[]>>;
@@ -113,8 +113,8 @@ export interface ChatwootStore {
   /** Returns the instances with stored news. */
   replying(): Promise<readonly InstanceId[]>;
   /**
-   * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since it was read. It
-   * must not be sent then.
+   * Records an attempt before it begins. `begun` is the number of the attempt. Returns false if the item failed or was removed since it was read. The
+   * item must not be sent then.
    */
   beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<boolean>;
   /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. Keeps a failure that was stored meanwhile. */

@@ -1,9 +1,9 @@
 /** The ports of a cluster: leases of nodes and instances, and the message bus between nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 
-// Leases of nodes and instances. Every time is the database's own. Durations are in milliseconds.
+// Leases of nodes and instances. Every time is measured by the database's clock. Durations are in milliseconds.
 
-/** The state that a node announces, for one life of the node. */
+/** The state that a node announces. Each incarnation of a node announces its own state. */
 export interface NodeState {
   readonly name: string;
   /** A UUID. Each start of the process and each lost lease gives the node a new one. */
@@ -14,9 +14,9 @@ export interface NodeState {
   readonly load: number;
   /** The number of differences between the node's leases in the database and its own list, at the last comparison. */
   readonly astray: number;
-  /** True while it reaches the bus. Absent or null: it has none. */
+  /** True while the node reaches the bus. Absent or null for a node without a bus. */
   readonly bus?: boolean | null;
-  /** It gives its sessions away and takes none. */
+  /** True while the node gives its sessions away and takes none. */
   readonly draining: boolean;
   readonly version: string;
 }
@@ -45,7 +45,7 @@ export interface KnownNode {
   readonly capacity: number;
   readonly load: number;
   readonly astray: number;
-  /** True if the node reached the bus at its last renewal. Null: the node has no bus, or does not tell. */
+  /** True if the node reached the bus at its last renewal. Null if the node has no bus, or does not report it. */
   readonly bus: boolean | null;
   readonly draining: boolean;
   /** The remaining time of the node's lease by the database's clock, which may step. Negative if the renewal is overdue. */

@@ -20,7 +20,7 @@ export type Attempt =
       readonly ok: false;
       readonly status?: number;
       readonly error: string;
-      /** The beginning of the body of the answer. It may come from inside the operator's network. */
+      /** The beginning of the body of the answer. The body may come from inside the operator's network. */
       readonly answer?: string;
       /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;

@@ -49,7 +49,6 @@ export interface RemovalStore {
   removePiece(removal: Removal): Promise<boolean>;
 }
 
-/** A few small server-wide values. */
 /** Name of the setting that holds the admin token as a hash. */
 export const adminTokenSetting = 'admin.token';
 
@@ -91,7 +90,7 @@ export interface ChangeStore {
   ids(): Promise<{ readonly instances: readonly InstanceId[]; readonly webhooks: readonly string[] }>;
 }
 
-// One-time codes for passkeys. A code is valid on every node. Times are the database's own. Durations are in milliseconds.
+// One-time codes for passkeys. A code is valid on every node. Times are measured by the database's clock. Durations are in milliseconds.
 
 export interface PasskeyCodeRow {
   readonly instanceId: InstanceId;

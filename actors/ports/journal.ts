@@ -11,7 +11,7 @@ export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'mes
   readonly error: unknown;
 }
 
-/** A message whose short id was taken, so that it was stored, and told, under another one. */
+/** A message whose short id was taken already. The message is stored and published under another short id. */
 export interface RenamedMessage extends Pick<Message, 'messageId' | 'chatId' | 'id'> {}
 
 /** The outcome of one commit. */
@@ -20,7 +20,7 @@ export interface Committed {
   readonly deliveries: readonly Delivery[];
   /** Absent if all events were rendered. */
   readonly unrendered?: readonly UnrenderedEvent[];
-  /** Absent when there is none. */
+  /** Absent if no message got another short id. */
   readonly renamed?: readonly RenamedMessage[];
 }
 

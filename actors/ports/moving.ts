@@ -1,82 +1,83 @@
-/** Sessions that come from other gateways, or leave for them. */
+/** The ports that import sessions of other gateways and export sessions. */
 import type { Claim, InstanceId, InstancePatch, Result, Webhook } from '../model.ts';
 import type { Identity } from './platform.ts';
 
-/** JSON text in the form in which sessions store their keys. */
+/** A key of a session. `value` is JSON text in the form in which sessions store their keys. */
 export interface MovedKey {
   readonly type: string;
   readonly id: string;
   readonly value: string;
 }
 
-/** A webhook of the source, before it has an id here. */
+/** A webhook of the source, before this gateway gives it an id. */
 export type MovedWebhook = Omit<Webhook, 'id' | 'instanceId' | 'managed' | 'created' | 'chatwoot'>;
 
-/** The tables of which an archive may have rows, in the order in which they are stored. */
+/** The tables whose rows an archive may hold, in the order in which they are stored. */
 export const archivedTables = ['contacts', 'chats', 'messages'] as const;
 export type ArchivedTable = (typeof archivedTables)[number];
 
-/** Rows of one table as JSON has them: some hundred at most. Messages come in the order of their times. */
+/** Rows of one table in the form of JSON, a few hundred at most. Messages are in the order of their times. */
 export interface ArchivedRows {
   readonly of: ArchivedTable;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A whole session, in memory, as it will be stored. */
+/** A session of a source, in the form in which it will be stored. The whole session is in memory. */
 export interface ArrivingSession {
-  /** Its name in the source. */
+  /** The name of the session in the source. */
   readonly name: string;
   readonly identity: Identity;
   readonly credentials: string;
   readonly keys: readonly MovedKey[];
-  /** '' where the source has none. */
+  /** '' if the source has none. */
   readonly token: string;
   /** Address of a proxy with its credentials; '' for none. */
   readonly proxy: string;
   readonly webhooks: readonly MovedWebhook[];
-  /** Further settings, which only another gateway of this kind has. */
+  /** Further settings. Only another Dormouse gateway has them. */
   readonly settings: InstancePatch;
-  /** Settings without a counterpart, one sentence each. */
+  /** Settings of the source that this gateway does not have, one sentence each. */
   readonly lost: readonly string[];
   /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[];
   /**
-   * Reads the chats and messages of the session, once at most and before the next session is asked for. Absent if the source has none. The iteration
-   * may throw a `SourceProblem`.
+   * Reads the chats and messages of the session. The caller may call it once, and only before it requests the next session. Absent if the source has
+   * none. The iteration may throw a `SourceProblem`.
    */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
-/** A session that was found, or why one that was found cannot be taken. */
+/** A session that the source has, or the reason why the session cannot be imported. */
 export type Arrival =
   | { readonly found: 'session'; readonly session: ArrivingSession }
   | { readonly found: 'refused'; readonly name: string; readonly reason: string };
 
-/** The kind of store of an upload. */
+/** The format of an upload, and the key to open the upload. */
 export interface UploadedSource {
-  /** Name of a reader. */
+  /** The name of the reader for this format. */
   readonly from: string;
-  /** Key or passphrase of what is sealed; '' for none. */
+  /** The key or the passphrase of the sealed parts; '' for none. */
   readonly secret: string;
   readonly signal: AbortSignal;
 }
 
 export interface MovingSources {
   /**
-   * Takes an upload to the disk, and answers with its sessions, one in memory at a time. The file is removed when the iteration ends or is ended.
-   * Refused: `invalid` for an unknown source or an upload that is none, `tooLarge`. The iteration may throw a `SourceProblem`.
+   * Writes an upload to the disk, and returns its sessions. One session at a time is in memory. The file is removed when the iteration ends, or when
+   * the caller ends it. Refuses with `invalid` for an unknown format or an upload in another format, and with `tooLarge`. The iteration may throw a
+   * `SourceProblem`.
    */
   receive(upload: AsyncIterable<Uint8Array>, source: UploadedSource): Promise<Result<AsyncIterable<Arrival>>>;
-  /** Writes sessions as a sealed archive. `hasRows`: true if the sessions bring their rows, which older versions cannot read. */
+  /** Writes sessions as a sealed archive. `hasRows`: true if the archive includes the rows of the sessions, which older versions cannot read. */
   archive(sessions: AsyncIterable<LeavingSession>, passphrase: string, hasRows: boolean): AsyncIterable<Uint8Array>;
 }
 
-/** The source as a whole cannot be read any further: `message` is for the operator. */
+/** The error of a source that cannot be read any further. `message` is for the operator. */
 export class SourceProblem extends Error {
   override readonly name = 'SourceProblem';
 }
 
-/** A session as it is stored here. `keys` are read in pieces. */
+/** A stored session that is exported. `keys` are read in batches. */
 export interface LeavingSession {
   readonly name: string;
   readonly token: string;
@@ -85,7 +86,7 @@ export interface LeavingSession {
   readonly settings: InstancePatch;
   readonly credentials: string;
   keys(): AsyncIterable<MovedKey>;
-  /** Chats and messages, in pieces. Absent if they stay. */
+  /** Chats and messages, in batches. Absent if they are not exported. */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
@@ -99,16 +100,16 @@ export interface Landing {
 
 export interface SessionStore {
   /**
-   * Stores a session in an instance that has none: everything, or nothing after a kill. `elsewhere`: another instance has the session by now, and
-   * nothing was stored. Rejects with `EpochLost` for a former owner.
+   * Stores a session in an instance without a session, all or nothing. `elsewhere`: another instance has the session by now, and nothing was stored.
+   * Rejects with `EpochLost` for a former owner.
    */
   land(claim: Claim, landing: Landing): Promise<'stored' | 'elsewhere'>;
-  /** Resolves when nothing of a former session is left. Before `land`. */
+  /** Resolves when no data of a former session is left. The caller must wait for this before `land`. */
   cleared(id: InstanceId): Promise<void>;
-  /** JSON text; null when the instance has no session. */
+  /** Returns the credentials as JSON text; null if the instance has no session. */
   credentials(id: InstanceId): Promise<string | null>;
-  /** All keys, in pieces. Changes that are made meanwhile may be in it or not. */
+  /** Reads all keys, in batches. A change that is made during the read may be included or not. */
   keys(id: InstanceId): AsyncIterable<MovedKey>;
-  /** Chats and messages with their contacts, in pieces, without messages that still wait to be sent. */
+  /** Reads chats, messages and contacts, in batches. Messages that wait to be sent are left out. */
   rows(id: InstanceId): AsyncIterable<ArchivedRows>;
 }

@@ -52,8 +52,8 @@ export interface UserStore {
   /** Removes a user and its sessions. Returns null if there is none. */
   remove(id: string): Promise<User | null>;
   /**
-   * Notes a sign-in, and marks the one-time code of this time step as used. Returns false if the user changed meanwhile, or if a code of this step or
-   * of a later one was used before. `step` is null without a code.
+   * Records a sign-in, and marks the one-time code of this time step as used. Returns false if the user changed meanwhile, or if a code of this step
+   * or of a later one was used before. `step` is null without a code.
    */
   signedIn(user: Pick<SessionUser, 'id' | 'version'>, at: number, step: number | null): Promise<boolean>;
 }
@@ -76,12 +76,12 @@ export interface OneTimeCodes {
   stepOf(secret: string, code: string, now: number): number | null;
 }
 
-// Sign-ins to the dashboard. A sign-in is valid on every node of a cluster. Times are the database's own. Durations are in milliseconds.
+// Sign-ins to the dashboard. A sign-in is valid on every node of a cluster. Times are measured by the database's clock. Durations are in milliseconds.
 
 export interface SignIn {
   /** A hash of the cookie's value. */
   readonly key: string;
-  /** The fingerprint of the admin token at sign-in, or the version of the user. The sign-in is valid as long as the fingerprint or the version is. */
+  /** The fingerprint of the admin token at sign-in, or the version of the user. The sign-in is valid until the token or the version changes. */
   readonly admin: string;
   /** Null for a sign-in with the admin token. */
   readonly userId: string | null;
@@ -128,11 +128,11 @@ export interface AuditStore {
 
 export interface AlertRow {
   readonly settings: AlertSettings;
-  /** Sealed at rest. Empty texts for secrets that do not open. */
+  /** The secrets, which are sealed at rest. A secret that cannot be decrypted is ''. */
   readonly secrets: AlertSecrets;
   /** Changes with each stored set of secrets. */
   readonly revision: string;
-  /** The last stored state; null before the first. A damaged row may hold anything. */
+  /** The last stored state; null before the first. The value in a damaged row can have any form. */
   readonly state: unknown;
   /** Grows with each stored state. */
   readonly version: number;
@@ -151,8 +151,8 @@ export interface AlertStore {
   /** Returns null if alerts were never set up. */
   read(): Promise<AlertRow | null>;
   /**
-   * Stores settings and secrets. The state stays. Returns false, and stores nothing, if other secrets were stored since the read of `revision`. It is ''
-   * if nothing was stored then.
+   * Stores settings and secrets. The state stays. Returns false, and stores nothing, if other secrets were stored since the read of `revision`.
+   * `revision` is '' if nothing was stored at that read.
    */
   save(settings: AlertSettings, secrets: AlertSecrets, revision: string): Promise<boolean>;
   /** Stores the state if `version` is still the stored one. Returns false if another node was first. */
@@ -176,7 +176,7 @@ export interface Mailer {
   send(server: MailServer & { readonly password: string }, mail: Mail): Promise<AlertAttempt>;
 }
 
-// Figures of nodes by the minute: the counters that they are read from, and their store.
+// Figures of nodes by the minute, and the counters from which the figures are read.
 
 /** Counters of this process since its start. */
 export interface Totals {
@@ -186,11 +186,11 @@ export interface Totals {
   /** Posts to receivers with a 2xx, and all others. */
   readonly delivered: number;
   readonly failed: number;
-  /** Lost sessions that were live again. */
+  /** Lost sessions that became live again. */
   readonly reconnects: number;
 }
 
-/** The figures of a node over one time. Counters are sums, `memoryBytes` and `loopMs` are the highest values. */
+/** The figures of a node over one period. Counters are sums, and `memoryBytes` and `loopMs` are the highest values. */
 export interface FigureRow extends Totals {
   /** The minute of the last reading: Unix milliseconds divided by 60,000. */
   readonly minute: number;
@@ -205,15 +205,21 @@ export interface FigureRow extends Totals {
 export type FigureStep = FigureRow & { readonly node: string };
 
 export interface FigureStore {
-  /** Stores rows of a node. A row replaces an earlier one of its node and minute, so a repetition does no harm. No two rows have the same minute. */
+  /** Stores rows of a node. A row replaces an earlier one of its node and minute, so a repetition does no harm. The rows must have different minutes. */
   put(node: string, rows: readonly FigureRow[]): Promise<void>;
-  /** Returns the figures of all nodes from minute `from` to minute `to`, in steps of so many minutes, at most `limit`, by node and time. */
+  /**
+   * Returns the figures of all nodes from minute `from` to minute `to`, sorted by node and time. Each row covers `step` minutes. Returns at most
+   * `limit` rows.
+   */
   find(query: {
     readonly from: number;
     readonly to: number;
     readonly step: number;
     readonly limit: number;
   }): Promise<readonly FigureStep[]>;
-  /** Removes at most `limit` rows that are older than this time (Unix milliseconds), or two days younger. Returns the number of removed rows. */
+  /**
+   * Removes at most `limit` rows. These are rows from before this time (Unix milliseconds), and rows from more than two days after it. A clock that
+   * was ahead wrote the latter rows. Returns the number of removed rows.
+   */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -57,9 +57,9 @@ export type PasskeyFact =
 /** A step of the owner: the signed assertion, or the confirmation of the code. */
 export type PasskeyStep = { readonly type: 'assert'; readonly assertion: PasskeyAssertion } | { readonly type: 'confirm' };
 
-/** A fact that a link reports. Facts come in the order in which they happened. None follows `platform.closed`. */
+/** A fact that a link reports. Facts come in the order in which they happened. No fact follows `platform.closed`. */
 export type PlatformFact =
-  /** A QR text to show. Each replaces the one before. */
+  /** A QR text to show. Each text replaces the previous one. */
   | { readonly type: 'platform.qr'; readonly qr: string }
   /** The pairing code (8 characters) to type on the phone, after the platform accepted it. Each code replaces the previous one. */
   | { readonly type: 'platform.code'; readonly code: string }
@@ -87,8 +87,8 @@ export interface OpenOptions {
 }
 
 /**
- * The connection of one instance to the platform. An instance has one link for all its connections. Only the link has to be closed on any error, and
- * it outlives the actors that use it.
+ * The connection of one instance to the platform. An instance has one link for all its connections. The link outlives the actors that use it. After
+ * any error the link is the only part that has to be closed.
  */
 export interface PlatformLink {
   /**
@@ -103,7 +103,7 @@ export interface PlatformLink {
   pair(phone: string): void;
   /** Takes a step of the owner on the connection that asked for a passkey. Has no effect on another connection. A failure is a `platform.closed` fact. */
   passkey(step: PasskeyStep): void;
-  /** Returns what is wrong with an assertion, as a sentence, or null. Pure. */
+  /** Returns the problem of an assertion as a sentence; null if the assertion is valid. Pure. */
   passkeyProblem(assertion: PasskeyAssertion, options: PasskeyOptions): string | null;
   /**
    * Closes the link. Nothing is emitted after the call. Resolves, within the close deadline, when the socket is gone and all keys are flushed.
@@ -137,7 +137,7 @@ export interface PlatformLink {
   draft(send: Send, account: { readonly jid: string; readonly lid: string; readonly name: string }): Result<Message>;
   /** Returns the time of the last frame from the platform; 0 before the first. In Unix milliseconds. */
   lastFrameAt(): number;
-  /** Returns the reach-out time-lock that the platform told last, which may be over; null before the first. */
+  /** Returns the reach-out time-lock that the platform reported last; null before the first. The lock may be over. */
   timeLock(): TimeLock | null;
 }
 
@@ -197,6 +197,6 @@ export interface Platform {
   link(host: LinkHost): PlatformLink;
   /** Returns the client version for the next connection. */
   clientVersion(): ClientVersionView;
-  /** The time that the platform named last to any session: at a login, with a live message or an acknowledgement. Null before the first. */
+  /** Returns the time that the platform named last to any session; null before the first. Logins, live messages and acknowledgements name the time. */
   heardTime(): HeardTime | null;
 }

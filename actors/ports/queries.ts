@@ -81,7 +81,7 @@ export interface MessageStore {
   interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
   /** Returns the instances with `Queued` messages, and the number of those in the asynchronous queue. A start of the process uses this list. */
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
-  /** The time of the newest message of all instances, in Unix milliseconds. Null when there is no message. */
+  /** Returns the time of the newest message of all instances, in Unix milliseconds; null if there is no message. */
   newestAt(): Promise<number | null>;
 }
 

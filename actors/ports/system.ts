@@ -44,7 +44,10 @@ export interface Meter {
   unstored(outcome: 'lost' | 'refused', count: number): void;
   /** Counts a dropped stanza that only a forger sends. */
   forged(what: string): void;
-  /** Counts leases that this node took, lost or gave up, or found astray, by cause or kind. */
+  /**
+   * Counts leases by cause or kind. `taken`: this node took the lease. `ended`: this node lost the lease or gave it up. `astray`: a comparison with
+   * the database found a difference.
+   */
   leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void;
   /** Counts crashes of charts and of background workers. */
   crashed(part: string): void;
@@ -77,7 +80,10 @@ export interface Time {
   now(): number;
   /** Returns the milliseconds since an arbitrary moment. Changes of the system's clock do not affect it. */
   monotonic(): number;
-  /** Milliseconds by which the machine's clock is behind the database's, negative if it is ahead. `now` is corrected by them. 0: no correction. */
+  /**
+   * Returns the milliseconds by which the machine's clock is behind the database's; negative if it is ahead, and 0 for no correction. `now` includes
+   * this correction.
+   */
   correction(): number;
   /** Sets a timer of any length. A delay that exceeds one timer of the system takes several. */
   setTimeout(fn: () => void, ms: number): unknown;
