@@ -4,23 +4,26 @@
 import type { AlertAttempt, AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
 import { quietFor } from './campaign-policy.ts';
 
-// Decides what an operator is told of, and when. Pure: the stored state and the troubles of the moment go in, the next state comes out. The
-// state holds the messages that channels have not taken yet.
+// The state of alerts. Pure functions derive the next state from the stored state and the present troubles. The state holds the messages
+// that channels have not accepted yet.
 
-/** The time for which a trouble has to stand before it is told, so that troubles of one cause come in one message. In milliseconds. */
+/** The time for which a trouble must last before it is reported, so that troubles of one cause share a message. In milliseconds. */
 const settleMs: Readonly<Record<AlertKind, number>> = { session: 60_000, receiver: 0, disk: 0, node: 0 };
-/** The time for which a trouble has to be gone before it counts as well again. A session that moves to another node is nowhere for a minute. In milliseconds. */
+/**
+ * The time for which a trouble must be absent before it counts as over. While a session moves to another node, no node reports its troubles for up to
+ * a minute. In milliseconds.
+ */
 const wellMs = 180_000;
 /** The shortest time between two messages. In milliseconds. */
 const pauseMs = 300_000;
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
-/** Troubles that are remembered, and that one message names. */
+/** The largest number of known troubles, and of troubles that one message names. */
 const mostKnown = 1_000;
 const mostNamed = 20;
-/** Messages that wait for one channel. The oldest one is dropped. */
+/** The largest number of messages that wait for one channel. Beyond it the oldest message is dropped. */
 const mostPending = 5;
-/** The time for which a message belongs to the node that sends it. Longer than the time limit of a channel. In milliseconds. */
+/** The time for which a node reserves a message that it sends. Longer than the time limit of a channel. In milliseconds. */
 export const takenMs = 60_000;
 const retryMs = { min: 60_000, max: 3_600_000 };
 /** With the back-off, twelve attempts take about six hours. */
@@ -28,9 +31,9 @@ const mostAttempts = 12;
 
 interface KnownTrouble extends Trouble {
   readonly seenAt: number;
-  /** The time of the last message about it; null before the first. */
+  /** The time of the last message about the trouble; null before the first. */
   readonly toldAt: number | null;
-  /** The time since which no node reports it; null while one does. */
+  /** The time since which no node reports the trouble; null while a node reports it. */
   readonly missingSince: number | null;
 }
 
@@ -38,7 +41,7 @@ export interface PendingAlert {
   readonly channel: AlertChannel;
   readonly message: AlertMessage;
   readonly attempts: number;
-  /** The time of the next attempt. While a node sends the message, the time until which the message is the node's. */
+  /** The time of the next attempt. While a node sends the message, the end of its reservation. */
   readonly notBefore: number;
 }
 
@@ -53,7 +56,7 @@ export interface AlertState {
 
 export const noAlertState: AlertState = { known: [], lastAt: 0, pending: [], outcomes: {} };
 
-/** Reads a stored state. A damaged one counts as none. */
+/** Reads a stored state. A damaged state counts as an empty one. */
 export const alertStateIn = (stored: unknown): AlertState => {
   const { known, lastAt, pending, outcomes } = (stored ?? {}) as Partial<AlertState>;
   const isWhole = Array.isArray(known) && Array.isArray(pending) && typeof lastAt === 'number' && typeof outcomes === 'object';
@@ -63,9 +66,9 @@ export const alertStateIn = (stored: unknown): AlertState => {
 /** The view of all nodes. */
 export interface Seen {
   readonly troubles: readonly Trouble[];
-  /** Names of live nodes. A node that is forgotten is not well again. */
+  /** Names of live nodes. A lost node counts as recovered only if it is among these names. */
   readonly liveNodes: readonly string[];
-  /** The latest start of a node. A node that has just started does not know yet which receivers fail. */
+  /** The latest start of a node. A node that has just started does not know yet which receivers are failing. */
   readonly steadySince: number;
 }
 
@@ -74,7 +77,7 @@ const idOf = ({ kind, key }: Trouble): string => `${kind} ${key}`;
 const isDue = (trouble: Trouble, { kinds, receiverMinutes }: AlertSettings, now: number): boolean =>
   kinds.includes(trouble.kind) && (trouble.kind !== 'receiver' || now - trouble.since >= receiverMinutes * minuteMs);
 
-/** Merges what is seen into what is known. */
+/** Merges the troubles that nodes report into the known troubles. */
 const merged = (known: readonly KnownTrouble[], seen: Seen, settings: AlertSettings, now: number): readonly KnownTrouble[] => {
   const before = new Map(known.map((one) => [idOf(one), one]));
   const next = new Map<string, KnownTrouble>();
@@ -108,17 +111,17 @@ const queued = (pending: readonly PendingAlert[], message: AlertMessage, { chann
     return [...own, { channel, message, attempts: 0, notBefore: message.at }].slice(-mostPending);
   });
 
-/** Returns the next state. `id`: of the message, if there is one to send. */
+/** Returns the next state. `id`: the id of the next message, if one is due. */
 export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSettings, now: number, id: string): AlertState => {
   const known = merged(state.known, seen, settings, now);
   const pending = state.pending.filter(({ channel }) => settings.channels.includes(channel));
   const lastAt = Math.min(state.lastAt, now);
   const over = known.filter((one) => isOver(one, seen, settings, now));
-  // A node whose row is forgotten, and that is not back, is neither a trouble nor well.
+  // A lost node whose row is gone is no longer a trouble. It did not recover either, so no message names it.
   const forgotten = new Set(over.filter(({ kind, key }) => kind === 'node' && !seen.liveNodes.includes(key)));
   const well = over.filter((one) => !forgotten.has(one));
   const next = { ...state, lastAt, pending, known: known.filter((one) => !forgotten.has(one)) };
-  // Without a channel there is nobody to tell that something is well again.
+  // Without a channel no message can say that a trouble is over.
   if (settings.channels.length === 0) return { ...next, known: next.known.filter((one) => !over.includes(one)) };
   if (now - lastAt < pauseMs || quietFor(settings, now) > 0) return next;
   const present = next.known.filter(({ missingSince }) => missingSince === null);
@@ -142,7 +145,10 @@ export const nextAlerts = (state: AlertState, seen: Seen, settings: AlertSetting
   };
 };
 
-/** Takes the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. In quiet hours none is due. */
+/**
+ * Reserves the messages that are due, so that no other node sends them meanwhile. Returns them as they are in the next state. In quiet hours no
+ * message is due.
+ */
 export const takeDue = (
   state: AlertState,
   settings: Pick<AlertSettings, 'quiet' | 'timeZone'>,
@@ -166,7 +172,7 @@ interface AlertOutcome extends AlertAttempt {
 
 const isSame = (one: PendingAlert, other: PendingAlert): boolean => one.channel === other.channel && one.message.id === other.message.id;
 
-/** Notes the outcomes of attempts. A failed message waits longer after each attempt, and is given up in the end. */
+/** Records the outcomes of attempts. A failed message is retried with a growing back-off, and given up after `mostAttempts` attempts. */
 export const settled = (state: AlertState, outcomes: readonly AlertOutcome[], now: number): AlertState => {
   const pending = state.pending.flatMap((one) => {
     const outcome = outcomes.find(({ of }) => isSame(of, one));
@@ -190,8 +196,8 @@ const words: Readonly<Record<AlertKind, readonly [one: string, many: string]>> =
 const kinds = Object.keys(words) as readonly AlertKind[];
 
 /**
- * A name comes from users. A line break, a sign that turns the text around, or a long text must not change the message. An address in it is parted, so
- * that no client makes a link of it.
+ * Returns one safe line of a text that users may have written. Removes line breaks and signs that change the direction of the text, and shortens a
+ * long text. Splits addresses, so that no mail client makes links of them.
  */
 const line = (text: string, most: number): string => {
   const flat = text

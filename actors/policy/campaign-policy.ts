@@ -42,7 +42,10 @@ const minuteOf = (now: number, timeZone: string): number => {
   return hours * 60 + minutes;
 };
 
-/** Moves `moment` to the time at which the local clock shows `minute`. A clock change before it would shift the result by an hour. */
+/**
+ * Moves `moment` to the time at which the local clock shows `minute`. Without this correction, a clock change before `moment` would shift the result
+ * by an hour.
+ */
 const corrected = (moment: number, minute: number, timeZone: string): number => {
   const off = ((minute - minuteOf(moment, timeZone) + minutesOfDay * 1.5) % minutesOfDay) - minutesOfDay / 2;
   const better = moment + off * minuteMs;

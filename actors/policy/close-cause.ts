@@ -97,7 +97,7 @@ const lost = means('connectionLost', 'backOff', 'connection lost');
 const rejected = means('rejected', 'refuse', 'the platform refused the session');
 /**
  * Since 2026-08 the platform removes devices that look like an unofficial app, and restricts the account for 24 hours (EvolutionAPI/evolution-api
- * 2693, devlikeapro/waha 2136). The stanza is that of a removal by hand, so that only the time tells the two apart.
+ * 2693, devlikeapro/waha 2136). A removal by hand has the same stanza, so only the time since the pairing distinguishes the two.
  */
 const removedEarly = means(
   'loggedOut',
@@ -197,10 +197,10 @@ export const sentenceOf = (code: number | null, text: string): string => `${code
 /** The sentence of a pairing that timed out at the gateway. A pairing that timed out at the platform has the same sentence. */
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
-/** The sentence about an instance whose sealed fields do not open. `fields`: their names, such as `token, proxy`. */
+/** Returns the sentence about an instance whose sealed fields cannot be decrypted. `fields`: their names, such as `token, proxy`. */
 export const unreadableText = (fields: string): string => `${ownMeanings['unreadable']?.text}: ${fields}`;
 
-/** The words of every verdict, each of which has one cause. */
+/** The cause of each verdict, by the text of the verdict. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   [lost, rejected, removedEarly, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],

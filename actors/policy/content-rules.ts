@@ -97,7 +97,7 @@ const pollRule: Rule<PollContent> = ({ question, options, selectable }) => {
   return tooLong([['the question', question, 255], ...options.map((option) => ['an option', option, 100] as const)]);
 };
 
-/** A line break in a field of a card would start another field. */
+/** Returns true if the text has control characters. A line break in a field of a card would start another field. */
 const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 
 const contactRule: Rule<ContactContent> = ({ name, phones, organization, email, url }) => {

@@ -54,7 +54,7 @@ export interface SlotLimits {
   readonly perHost: number;
 }
 
-/** Callers that wait for a slot of one host. Taking the first does not move the others, because there may be hundreds. */
+/** Callers that wait for a slot of one host. The removal of the first caller does not move the others, because there may be hundreds. */
 interface HostQueue {
   waiting: (() => void)[];
   next: number;
@@ -132,7 +132,7 @@ export class Slots {
 // Limits guesses by name with one token bucket a name. A try is taken before the guess is checked, so that a burst gets no more tries than
 // the limit.
 
-/** The number of names that are remembered, the latest ones. Each takes about 100 bytes. */
+/** The largest number of names that are remembered. The latest names are kept, and each takes about 100 bytes. */
 const remembered = 20_000;
 
 export class Guesses {

@@ -14,7 +14,7 @@ export interface Policy {
   readonly unknownCloseLimit: number;
   /** The number of restarts by the platform (515) within `window` that do not count as failures. */
   readonly restarts: { readonly limit: number; readonly window: number };
-  /** A session that another login took over (440) tries once after U(min, max), then gives up for `window`. */
+  /** A session that another login took over (440) makes one attempt after U(min, max). A second takeover within `window` is final. */
   readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
   /** The crash limit: after `limit` crashes within `window`, the part fails for `cooldown`. */
   readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };

@@ -4,7 +4,7 @@
  */
 import type { ProxyCatalogue, ProxyCity, ProxyCountry, ProxyRegion, ProxySettings, Route } from '../model.ts';
 
-// Chooses managed proxies of the catalogue. Pure, with randomness as an argument.
+// Chooses managed proxies of the catalogue.
 
 type Chosen = { readonly ok: true; readonly urls: readonly string[] } | { readonly ok: false; readonly message: string };
 

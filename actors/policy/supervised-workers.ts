@@ -36,7 +36,7 @@ class Worker {
   readonly #count: () => void;
   #recent: readonly number[] = [];
   #running = false;
-  /** True if the worker was woken during a run, which may have looked for work before. */
+  /** True if the worker was woken during a run. That run may have looked for work before the wake. */
   #again = false;
   #restart: unknown = null;
   #stopped = false;
@@ -172,7 +172,7 @@ interface PeriodicInput {
   readonly name: string;
   /** The time between two rounds. In milliseconds. */
   readonly everyMs: number;
-  /** The log event of a round in which storage did not answer or belonged to another process. The next round retries, so this is not a crash. */
+  /** The log event of a round in which storage did not answer, or rejected a write of a former owner. The next round retries, so this is not a crash. */
   readonly unanswered: string;
   /** Returns false if another process does the work now. The round is then skipped. */
   onDuty?(): boolean;

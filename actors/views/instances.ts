@@ -36,7 +36,7 @@ export interface InstanceView {
 
 /** The additional fields in the answers of a disconnect and of a removal. */
 export interface Unlinked {
-  /** The reason why the phone still lists the device, so that a person has to remove it; '' if the phone does not list it. */
+  /** The reason why the phone still lists the device; '' if the phone does not list it. A person then has to remove the device. */
   readonly stillLinked: string;
 }
 
@@ -48,7 +48,7 @@ export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system
 
 /** Commands on instances. The commands refuse an unknown id with `notFound`. */
 export interface InstanceFace {
-  /** Creates an instance. With a region it gets a managed proxy, which is tested first (`changeProxy`). */
+  /** Creates an instance. With a region the instance gets a managed proxy, which is tested first (`changeProxy`). */
   create(
     input: { readonly name: string; readonly adminField01: string; readonly adminField02: string } & DeviceLook,
     region?: ProxyRegion,
@@ -193,7 +193,7 @@ export interface TriggerEdit {
 }
 
 export interface ChatbotUsage {
-  /** The tokens of one day of UTC; 0 for no limit. */
+  /** The limit of tokens in one day of UTC; 0 for no limit. */
   readonly limit: number;
   readonly days: readonly DayTokens[];
 }
@@ -242,7 +242,7 @@ export interface ChatbotFace {
    * tokens of the day are used up. A failure of the model service is an answer with an `error`.
    */
   tryAgent(id: InstanceId, trial: AgentTrial): Promise<Result<TrialAnswer>>;
-  /** Ends the trial of this key, because nobody waits for its answer. Does nothing if there is none. */
+  /** Ends the trial of this key, because no caller waits for its answer. Has no effect without such a trial. */
   endTrial(id: InstanceId, key: string): Promise<Result<null>>;
   /** Returns the tokens that the agents used on each of the last days, the latest first. */
   chatbotUsage(id: InstanceId): Promise<ChatbotUsage>;

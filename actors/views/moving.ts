@@ -7,20 +7,20 @@ export const importOutcomes = ['imported', 'ready', 'here', 'refused'] as const;
 export type ImportOutcome = (typeof importOutcomes)[number];
 
 export interface ImportedSession {
-  /** In the source. */
+  /** The name of the session in the source. */
   readonly name: string;
   readonly outcome: ImportOutcome;
-  /** The instance that has the session, or would be filled; '' when one would be made or was refused. */
+  /** The instance that has the session, that a dry run would fill, or that refuses the session; '' if there is no such instance. */
   readonly instance: InstanceId;
-  /** Token of that instance; '' without one. */
+  /** The token of this instance; '' without an instance. */
   readonly token: string;
-  /** Digits of the account; '' when they could not be read. */
+  /** The number of the account in digits; '' if it could not be read. */
   readonly number: string;
   readonly keys: number;
   /** Chats and messages of the archive that this import added to the instance. */
   readonly chats: number;
   readonly messages: number;
-  /** One sentence: why it is refused, or where it is. */
+  /** One sentence: the reason of the refusal, or the instance that has the session. */
   readonly reason: string;
   readonly notes: readonly string[];
   readonly lost: readonly string[];
@@ -44,24 +44,24 @@ export const refusedSession = ({ name, reason }: Pick<ImportedSession, 'name' | 
 export interface ImportRequest {
   readonly from: string;
   readonly secret: string;
-  /** Says what would happen, and changes nothing. */
+  /** True to return the outcomes of an import without any change. */
   readonly dryRun: boolean;
-  /** Id or name of the instance to be filled, for a source of one session; '': by the name of the session. */
+  /** The id or name of the instance to fill, for a source with one session. With '', the name of the session selects the instance. */
   readonly into: string;
-  /** Names of sessions in the source; empty: all. */
+  /** The names of the sessions to import; empty for all. */
   readonly only: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Parts of an archive that are left out unless they are asked for. `messages`: chats, messages and contacts. */
+/** Parts of an archive that are left out unless the request names them. `messages`: chats, messages and contacts. */
 export const exportParts = ['messages'] as const;
 export type ExportPart = (typeof exportParts)[number];
 
 export interface ExportRequest {
-  /** Empty: all. */
+  /** The instances to export; empty for all that have a session. */
   readonly instances: readonly InstanceId[];
   readonly passphrase: string;
-  /** Closes the sessions first, and leaves their instances disconnected. */
+  /** True to close the sessions first. Their instances stay disconnected. */
   readonly stop: boolean;
   readonly with: readonly ExportPart[];
 }
@@ -72,6 +72,6 @@ export interface MovingFace {
    * not stop the others.
    */
   importSessions(upload: AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Result<readonly ImportedSession[]>>;
-  /** The bytes of an archive. Refused before the first byte: `notFound`, `conflict` for sessions that run. */
+  /** Returns the bytes of an archive. Refuses before the first byte, with `notFound`, or with `conflict` for a session that runs. */
   exportSessions(request: ExportRequest): Promise<Result<AsyncIterable<Uint8Array>>>;
 }

@@ -33,7 +33,7 @@ interface UserPatch {
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** '' without one. */
+  /** '' without a one-time code. */
   readonly code: string;
 }
 
@@ -49,7 +49,7 @@ interface CodeOffer {
 export interface UserFace {
   users(): Promise<readonly User[]>;
   createUser(user: NewUser): Promise<Result<User>>;
-  /** Every change ends the sessions of the user. */
+  /** Changes a user, and ends the sessions of the user. */
   updateUser(id: string, patch: UserPatch): Promise<Result<User>>;
   removeUser(id: string): Promise<Result<User>>;
   /**
@@ -67,7 +67,7 @@ export interface UserFace {
 }
 
 export interface AuditFace {
-  /** Stores a note soon. Returns at once and never throws. A kill loses the notes of the last second. */
+  /** Queues a note for storage. Returns at once and never throws. A kill loses the notes of the last second. */
   audit(note: AuditNote): void;
   auditPage(query: AuditQuery): Promise<AuditPage>;
 }
@@ -78,7 +78,7 @@ export interface AlertView {
   readonly settings: AlertSettings;
   /** Names of the secrets that are set. */
   readonly secrets: readonly AlertSecretName[];
-  /** The troubles of now, cut to a readable number. */
+  /** The present troubles, cut to a readable number. */
   readonly troubles: readonly (Trouble & { readonly toldAt: number | null })[];
   readonly total: number;
   /** The last attempt of each channel, and the number of messages that wait for the channel. Times in Unix milliseconds. */

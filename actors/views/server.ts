@@ -32,7 +32,7 @@ export interface VitalsView {
   readonly queued: number;
 }
 
-/** Figures of the server and of every instance. In a cluster they cover the instances of this node. Times in milliseconds. */
+/** Figures of the server and of every instance. In a cluster the figures cover the instances of this node. Times in milliseconds. */
 export interface Numbers {
   readonly registered: number;
   readonly disconnected: number;
@@ -113,21 +113,21 @@ export interface NodeView {
   readonly name: string;
   readonly state: 'live' | 'draining' | 'gone';
   readonly version: string;
-  /** The number of instances that it owned at the last renewal of its lease. `capacity` is the limit. */
+  /** The number of instances that the node owned at the last renewal of its lease. `capacity` is the limit. */
   readonly owned: number;
   readonly capacity: number;
-  /** The number of differences between its leases in the database and its own list, at its last comparison. */
+  /** The number of differences between the node's leases in the database and its own list, at its last comparison. */
   readonly astray: number;
-  /** True if the node reached NATS at its last renewal. Absent: the node has no NATS, is gone, or does not tell. */
+  /** True if the node reached NATS at its last renewal. Absent if the node has no NATS, is gone, or does not report it. */
   readonly bus?: boolean;
   readonly draining: boolean;
-  /** The time since it joined. In milliseconds. */
+  /** The time since the node joined. In milliseconds. */
   readonly age: number;
-  /** The remaining time of its lease. In milliseconds; 0 if the lease is over. */
+  /** The remaining time of the node's lease. In milliseconds; 0 if the lease is over. */
   readonly leaseMs: number;
-  /** The time since it last renewed its lease. In milliseconds. */
+  /** The time since the node last renewed its lease. In milliseconds. */
   readonly renewedMs: number;
-  /** The instances that it took within the last hour and still has, counted by cause. */
+  /** The instances that the node took within the last hour and still has, counted by cause. */
   readonly taken: KnownNode['taken'];
 }
 
@@ -138,7 +138,7 @@ export interface NodeView {
 export interface SignIns {
   /** Begins a sign-in of a user, or of the admin token (null). Returns false if the user changed since it was authenticated. */
   add(key: string, ms: number, by: { readonly user: SessionUser | null; readonly address: string }): Promise<boolean>;
-  /** Returns a sign-in; null for one that has ended, is unknown, or belongs to a former admin token or to a user who changed meanwhile. */
+  /** Returns a sign-in; null if it has ended or is unknown. Null also for a former admin token, and for a user who changed meanwhile. */
   find(key: string): Promise<FoundSignIn | null>;
   /** Returns all sign-ins that are valid, the latest first. */
   list(): Promise<readonly OpenSession[]>;
@@ -176,7 +176,7 @@ export interface ServerFace {
   isAdmin(token: string): boolean;
   /** False while the server stops. New work is then answered with 503. */
   readonly accepting: boolean;
-  /** Gathers the figures in slices. With many instances it takes several turns of the event loop. */
+  /** Gathers the figures in slices. With many instances the work takes several turns of the event loop. */
   figures(): Promise<Figures>;
   /** Returns the version of the web client that new connections of this process announce. */
   clientVersion(): ClientVersionView;

@@ -71,7 +71,7 @@ export interface DeliveryView extends DeliveryRecord {
 /** One delivery with its request, by the present settings of its webhook. */
 export interface DeliveryDetails extends DeliveryView {
   readonly url: string;
-  /** Empty for a delivery to Chatwoot. The values of secret ones are masked. */
+  /** The headers of the request; empty for a delivery to Chatwoot. The values of secret headers are masked. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body of the request. The token of the instance is masked. */
   readonly payload: unknown;
