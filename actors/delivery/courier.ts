@@ -152,11 +152,11 @@ export class Courier {
   #receiving(): Webhook | null {
     const { host, instanceId, webhookId } = this.#input;
     const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
-    // Posts without the secret and the headers would be refused, or taken for those of a stranger.
+    // Without the secret and the headers, a receiver would refuse the posts or take them for forged ones.
     return webhook?.enabled && webhook.unreadable === undefined ? webhook : null;
   }
 
-  /** Returns true also for a body that cannot be parsed. The attempt then reports the fault. */
+  /** Returns true if the webhook still wants the row, and for a body that cannot be parsed. The attempt then reports the fault. */
   #wants(row: Delivery): boolean {
     const webhook = this.#host.webhook(row.webhookId);
     try {
@@ -291,7 +291,7 @@ export class Courier {
     this.#window.finish(row, last, true);
   }
 
-  /** Makes one attempt. `tried` is the row with this attempt in its list. The caller counts it. */
+  /** Makes one attempt. `tried` is the row with this attempt in its list. The caller counts the attempt. */
   async #send(row: Delivery, webhook: Webhook, send: Sending): Promise<{ readonly outcome: Attempt; readonly tried: Delivery }> {
     const { time, log, meter } = this.#host;
     const started = time.now();

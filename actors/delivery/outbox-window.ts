@@ -2,8 +2,8 @@
  * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. Later
  * rows of a held lane that a page shows are parked until the same time, so that no page shows them twice.
  *
- * The outbox is the source of truth: a row stays in it until it is delivered, given up or dropped. New rows enter with their commit while the window
- * holds everything that is due. Otherwise the rows are read page by page, when there is room again.
+ * The outbox is the source of truth: a row stays in it until it is delivered, given up or dropped. While the window holds all due rows, committed
+ * rows enter it at once. Otherwise rows are read page by page, when there is room again.
  */
 import type { Claim, Delivery, LastAttempt } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -51,7 +51,7 @@ export class OutboxWindow {
   #isEarly = true;
   /** Ended rows that the outbox still has as parked for later. These rows hold their lanes until they are removed. */
   readonly #gone = new Set<number>();
-  /** The page that is read now. It is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
+  /** The page that is read now. The page is old if rows were committed meanwhile. Such rows may be missing both in the page and in memory. */
   #page: 'none' | 'current' | 'old' = 'none';
   #isStopped = false;
   /** Time at which rows that are parked for too long are tried. */
@@ -216,7 +216,7 @@ export class OutboxWindow {
       isOld = this.#page === 'old';
       this.#isBehind = more || isOld || lanes.length === mostHeld;
       isRead = true;
-      // A parked row that is due is on this page and under way. Until this row is removed, it hides the parked rows after it.
+      // A parked row that is due is on this page and under way. This row hides the parked rows behind it until it is removed.
       if (next !== null && !this.#isStopped) this.#ringAt(Math.max(next, this.#now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;

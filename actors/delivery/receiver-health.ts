@@ -8,7 +8,7 @@ import type { Attempt } from '../ports.ts';
 import type { ReceiverReport } from '../views/inspector.ts';
 import { lastOf } from './tries.ts';
 
-// The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending.
+// The outcomes of the last attempts at one receiver, for reports. They have no effect on sending, which the circuit controls.
 
 /** Attempts that the success rate covers. */
 const counted = 100;
@@ -90,7 +90,7 @@ export class Circuit {
     return this.#until;
   }
 
-  /** Number of lanes that may be under way. A slow receiver holds one of the slots that all webhooks share, and not many. */
+  /** Number of lanes that may be under way. Each failure halves it, so that a failing receiver holds few of the slots that all webhooks share. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }
@@ -147,7 +147,7 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  // Events of a lane come in order. If no earlier event has made an event possible by now, none will. The event must not hold its lane then.
+  // `waits`: the event needs an earlier event of its lane, which has come by now or never will. Such an event is given up, so that it does not hold its lane.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));

@@ -36,7 +36,7 @@ export interface RecorderInput {
    * the entry cannot be kept.
    */
   keep(entry: Entry, error: Error): Promise<void>;
-  /** Takes the result of each commit. `again` is true if rows may be stored that no call has named, because a former commit or call failed. */
+  /** Takes the result of each commit. `again` is true if there may be stored rows that no earlier call named, because a former commit or call failed. */
   committed(committed: Committed, again: boolean): void;
 }
 
@@ -48,15 +48,15 @@ interface Item {
   readonly size: number;
   /** True if a caller waits for the entry. If the database is unavailable, the caller gets an error at once, and the entry is not stored later. */
   readonly urgent: boolean;
-  /** Called with the outcome of the first try, null when it was committed; further calls change nothing. */
+  /** Called with the error of the first try, or with null if the entry was committed. Further calls have no effect. */
   readonly settle: ((error: Error | null, committed?: Committed) => void) | null;
 }
 
 /** Kinds of entries that are steps of a send. */
 const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
 /**
- * True if the item may be committed before parts of the history that were taken earlier. A receipt that no caller waits for may belong to a message
- * of the history, so the receipt may not.
+ * True if the item may be committed before parts of the history that were taken earlier. A receipt may belong to a message of the history, and no
+ * caller waits for a receipt. Receipts therefore do not overtake.
  */
 const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
 const isPast = ({ entry }: Item): boolean => entry.kind === 'history';
@@ -85,7 +85,7 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 export class Recorder {
   readonly #input: RecorderInput;
   readonly #worker: SupervisedWorker;
-  /** Tells the listeners to look for unnamed rows, after a listener threw. */
+  /** Tells the listeners to look for rows that no call named, after a listener threw. */
   readonly #announcer: SupervisedWorker;
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
@@ -178,7 +178,7 @@ export class Recorder {
     return this.#away !== null;
   }
 
-  /** Reason for readiness why entries wait although the database answers, or '' if there is no fault. */
+  /** Reason, for the readiness of the server, that entries wait although the database answers; '' if there is no fault. */
   get trouble(): string {
     if (this.#away === null || this.waiting === 0) return '';
     if (this.#away instanceof StorageBroken) return this.#away.message;

@@ -5,7 +5,7 @@
 
 /** Attempts before the second entry is tried as a proof. Each attempt takes at most the statement time-out (DATABASE_STATEMENT_MS). */
 const attemptsBeforeProof = 5;
-/** Attempts after which the entry is set aside without a proof: an hour with the longest pause. */
+/** Attempts after which the entry is set aside without a proof. They take about an hour. */
 const mostAttempts = 60;
 
 /** Bounds of the pause between two attempts. In milliseconds. */

@@ -31,7 +31,7 @@ const roundsPerForget = 6;
 /** Batches of one kind per webhook and round, so that other webhooks have their turn. */
 const piecesPerRound = 25;
 
-/** Webhooks in a row without an answer of storage after which the round ends. */
+/** Consecutive webhooks without an answer of storage after which the round ends. */
 const mostUnanswered = 3;
 
 export interface SweeperHost {
@@ -42,7 +42,7 @@ export interface SweeperHost {
   /** Reports that rows of this webhook are gone, which couriers may hold in memory. */
   trimmed(webhookId: string): void;
   readonly workers: SupervisedWorkers;
-  /** True if this process does the work that one node does for the cluster. */
+  /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
   /** False while the clock is in doubt. Nothing expires then. */
   agesCount?(): boolean;

@@ -1,8 +1,8 @@
-/** The list of attempts that a delivery keeps. It is stored with the row, which is written at the end of the attempts anyway. */
+/** The list of attempts that a delivery keeps. The list is stored with the row, which is written at the end of the attempts anyway. */
 import type { Delivery, LastAttempt, Try } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
-/** Attempts that are kept: those of the usual schedule. */
+/** Limit of the kept attempts. The usual schedule has 11. */
 const mostTries = 12;
 /** Characters of an error that are kept. */
 const errorLength = 200;
@@ -23,7 +23,7 @@ export function withTry(before: readonly Try[] = [], outcome: Attempt, at: numbe
   return [...before.slice(1 - mostTries).map(withoutAnswer), made];
 }
 
-/** Returns what the row itself tells of its attempts. */
+/** Returns the attempts that are stored with the row. */
 export const lastOf = ({ attempts, tries }: Pick<Delivery, 'attempts' | 'tries'>): Pick<LastAttempt, 'attempts' | 'tries'> => ({
   attempts,
   ...(tries === undefined ? {} : { tries }),

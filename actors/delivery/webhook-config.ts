@@ -45,8 +45,8 @@ const fresh = ({ instanceId, newId, now }: Situation, managed: boolean): Webhook
 });
 
 /**
- * Replaces all fields. Absent fields take their defaults, except two that keep their values. `enabled` must survive a change of the address. Clients
- * leave out the address when they only switch a webhook off.
+ * Replaces all fields. Absent fields take their defaults, except `url`, `enabled` and `events`, which keep their values. `enabled` must survive a
+ * change of the address. Clients leave out the address when they only switch a webhook off.
  */
 const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
   ...webhook,
