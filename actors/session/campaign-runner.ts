@@ -68,7 +68,7 @@ interface Rest {
   readonly reason: string;
 }
 
-/** Pause between two checks whether the reason that holds back all sends is gone. In milliseconds. */
+/** Pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
 /** Longest wait of a campaign before its next check. In milliseconds. */
@@ -80,15 +80,18 @@ export class CampaignRunner {
   readonly #worker: SupervisedWorker;
   /** True if the recipients of an earlier run are settled. */
   #settled = false;
-  /** The time of the last message by the monotonic clock (null: never), the pause after it, and the drawn place of the pause between its bounds. */
+  /**
+   * The last message: its time by the monotonic clock (null for none), and the pause after it. `share`: the random position of the pause between its
+   * bounds, from 0 to 1.
+   */
   #last: { readonly at: number | null; readonly pause: number; readonly share: number } = { at: null, pause: 0, share: 0 };
-  /** Until when it waits, by the monotonic clock. */
+  /** End of the current wait, by the monotonic clock. */
   #until = -Infinity;
-  /** Campaigns were active when storage was asked last. */
+  /** True if campaigns were active at the last query of storage. */
   #active = false;
   /** Number of refusals of the platform in a row. */
   #refusals = 0;
-  /** Time since which the session is not live, in Unix milliseconds; null while it is live. */
+  /** Time since which the session is not live, by the monotonic clock; null while it is live. */
   #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {
@@ -110,7 +113,7 @@ export class CampaignRunner {
     return left > 0 ? Math.ceil(time.now() + left) : null;
   }
 
-  /** Returns null while no campaign is under way. */
+  /** The time of the next message; null while no campaign is under way. */
   get atWork(): { readonly nextAt: number | null } | null {
     return this.#active ? { nextAt: this.nextAt } : null;
   }
@@ -131,7 +134,7 @@ export class CampaignRunner {
       }
       const wait = next === 'look' ? longestPause : (next ?? 0);
       this.#until = next === 'look' ? -Infinity : this.#host.time.monotonic() + wait;
-      // The clock may step meanwhile, and a timer takes no more than 24 days.
+      // The wall clock may step during a long wait, so the runner checks once a minute.
       if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
     }
   }
@@ -144,7 +147,7 @@ export class CampaignRunner {
     this.#active = due !== null;
     if (due === null) return null;
     const { campaign, recipient } = due;
-    // A campaign that has begun does not wait once more when the wall clock is put back.
+    // A campaign that has begun does not wait again if the wall clock is put back.
     const wait = campaign.startedAt > 0 ? 0 : campaign.scheduledFor - time.now();
     if (wait > 0) return wait;
     if (recipient === null) {
@@ -174,7 +177,7 @@ export class CampaignRunner {
     }
     const next = wake() ?? 'look';
     this.#awaySince ??= time.monotonic();
-    // A short reconnect is no news.
+    // A short reconnect is not reported.
     return time.monotonic() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
   }
 
@@ -182,7 +185,7 @@ export class CampaignRunner {
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // The time of the last message of an earlier run is known from its last change.
+    // The time of the last message of an earlier run follows from the last change of the campaign.
     if (this.#last.at === null && campaign.startedAt > 0) this.#pace(campaign, time.monotonic() - Math.max(0, now - campaign.updated));
     const { at, pause, share } = this.#last;
     // Between two campaigns the shorter pause counts. A slow campaign must not delay another one, and may have ended or stopped meanwhile.

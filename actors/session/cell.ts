@@ -93,7 +93,7 @@ export class Cell {
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. In Unix milliseconds. */
+  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. By the monotonic clock. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -153,7 +153,7 @@ export class Cell {
     };
   }
 
-  /** True if something is being sent or is queued. The session must not hibernate then. */
+  /** True if an operation is under way or a message is queued. The session must not hibernate then. */
   get busy(): boolean {
     return this.root.busy || this.queue.pending > 0 || this.queue.processing;
   }
@@ -246,7 +246,7 @@ export class Cell {
     return this.#input.ports.time.now() + this.#input.policy.operationTimeout;
   }
 
-  /** Makes the couriers of the instance read the outbox. */
+  /** Makes the courier of the webhook read the outbox. */
   nudge(webhookId: string): void {
     this.send({ type: 'delivery.added', webhookId, rows: [] });
   }

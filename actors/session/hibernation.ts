@@ -10,7 +10,10 @@ export interface Sleepers {
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[];
-  /** Makes the cell of such an instance. Returns null if the instance is on its way to this process, which wakes it if it is still due. */
+  /**
+   * Makes the cell of such an instance. Returns null while this process takes over the instance. After the takeover the instance is woken if it is
+   * still due.
+   */
   cell(id: InstanceId, before: number): Cell | null;
 }
 
@@ -52,7 +55,7 @@ export class Hibernation {
       const idle = cell.activity.idleMs;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A session that was disconnected during its drain is connected by a person next, and then stays awake.
+      // A session that was disconnected during its drain stays awake after its next connect, because only a person connects it.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);

@@ -75,7 +75,7 @@ export interface Host extends Watcher {
   /** Returns true if this session may connect without exceeding the cap of connected sessions. */
   hasRoom(): boolean;
   now(): number;
-  /** See `Time`. */
+  /** Returns the monotonic time, as `Time.monotonic` does. */
   monotonic(): number;
   random(): number;
   /** Changes the record in memory at once, and in storage soon, in order. */

@@ -17,7 +17,7 @@ import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 import { passkeyLimits, type PasskeyOffer } from './passkey.ts';
 
-/** The input of a chart. The record decides its first state when the actor is made. */
+/** The input of a chart. The record decides the first state of the chart when the actor is made. */
 export interface LifecycleInput {
   readonly host: Host;
   readonly begin: Wanted;
@@ -79,7 +79,7 @@ export interface Context {
   readonly retries: number;
   /** Reason why the phone still lists a device that was to be unlinked, or ''. */
   readonly stillLinked: string;
-  /** Time at which a connect last cut a wait short. In Unix milliseconds. */
+  /** Time at which a connect last cut a wait short. By the monotonic clock. */
   readonly cutAt: number;
   readonly verdict: Verdict | null;
 }
@@ -219,7 +219,7 @@ export const kit = setup({
     /** True for another pairing than the one under way. A paired session has none. */
     asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
     asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
-    /** A client that polls connect would storm the platform otherwise. */
+    /** True if a connect may cut a wait short. Without this limit, a client that polls connect would flood the platform with connections. */
     mayCut: ({ context: { host, cutAt } }) => host.monotonic() - cutAt >= host.policy.reconnect.cutEvery,
     storageFailed: (_, error: unknown) => error instanceof StorageFailure,
     isTrue: (_, answer: boolean) => answer,

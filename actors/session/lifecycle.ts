@@ -358,7 +358,7 @@ const chart = kit.createMachine({
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
-    // Logs in to log out, within a limit. The credentials are removed in any case. The gate limits the login, so it does not count for the cap.
+    // Logs in to log out, within a limit. The credentials are removed in any case. The login does not count for the cap, because the gate limits it.
     unlinking: {
       tags: 'closing',
       initial: 'closing',

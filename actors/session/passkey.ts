@@ -11,7 +11,7 @@ export interface PasskeyOffer {
   readonly options: PasskeyOptions | null;
   /** The code that the phone also shows, or '' before there is one. */
   readonly code: string;
-  /** True if the device has asked to be linked: only the platform's confirmation is missing. */
+  /** True if the device has asked to be linked. Only the platform's confirmation is missing then. */
   readonly isLinking: boolean;
   /** End of the stage, if nothing happens. In Unix milliseconds. */
   readonly expiresAt: number;
@@ -36,7 +36,7 @@ const timeoutReason = ({ context: { passkey } }: { readonly context: { readonly 
   return passkeySentences.unanswered;
 };
 
-/** Part of a state that waits for a person or the platform during a pairing, within a limit. */
+/** Returns the part of a state that waits for a person or for the platform during a pairing, within a limit. */
 export const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit') =>
   ({
     after: {

@@ -39,7 +39,7 @@ export interface Addressed {
   readonly forms: readonly string[];
 }
 
-/** Asks the platform in one request. The answer has one item per number, which is null if the platform did not say. */
+/** Asks the platform in one request. The answer has one item per number, which is null if the platform gave no answer. */
 type LookUp = (numbers: readonly (readonly string[])[]) => Promise<PlatformOutcome<readonly (LookedUp | null)[]>>;
 
 interface Found extends Omit<LookedUp, 'businessName'> {
@@ -57,7 +57,7 @@ interface Remembered extends Found {
 
 /** Limit of the numbers in memory, per session. */
 const kept = 500;
-/** Time without look-ups after the platform refused one because of their number. In milliseconds. */
+/** Time without look-ups after the platform refused one because there were too many. In milliseconds. */
 const penaltyMs = 60_000;
 
 const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is not on WhatsApp`);
@@ -69,7 +69,7 @@ type Answers = Promise<Result<ReadonlyMap<string, Known>>>;
 export class Recipients {
   readonly #input: RecipientsInput;
   readonly #known = new Map<string, Remembered>();
-  /** Look-ups under way, by chat. Requests for the same number share one. */
+  /** Look-ups under way, by chat. Requests for the same number share one look-up. */
   readonly #underWay = new Map<string, Answers>();
   #bucket: Bucket;
   /** End of the penalty. In Unix milliseconds. */
@@ -210,7 +210,7 @@ const formsOf = ({ forms }: Addressed, found: Known): readonly (Found & { readon
   return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));
 };
 
-// Parts of a cell. A function takes the smallest of them with which it can work.
+// Parts of a cell. Each function takes the smallest part that it needs.
 
 /** An instance with its recorder. */
 export interface Recorded {
@@ -250,7 +250,10 @@ export async function performIn<N extends OperationName>(
   return outcome;
 }
 
-/** Shows typing, for a call or by itself. Writes nothing without a live session. */
+/**
+ * Returns the function that shows typing. With a `signal` the function works within a running request, and otherwise makes its own. Writes nothing
+ * without a live session.
+ */
 export const writeTyping =
   (cell: Operable) =>
   async (chatId: string, state: TypingState, signal?: AbortSignal): Promise<Result<null>> => {

@@ -1,4 +1,4 @@
-/** The proxy of one session: through which the next connection goes, and what its failures lead to. */
+/** The proxy of one session: the route of the next connection, and the reaction to failures. */
 import { noProxy, unreadableIn, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import { failuresBeforeFallback, type ProxyPolicy, routeOf } from '../policy/proxy-choice.ts';
@@ -12,9 +12,9 @@ interface ProxyingInput {
   /** Length of a connection that resets the failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
-  /** The stored settings do not open. */
+  /** Returns true if the stored settings cannot be decrypted. */
   isUnreadable(): boolean;
-  /** Another managed proxy of the same region; '' when there is none. */
+  /** Returns another managed proxy of the same region; '' if there is none. */
   another(settings: ProxySettings): string;
   note(patch: InstancePatch): void;
   now(): number;
@@ -38,7 +38,7 @@ export class Proxying {
   /** Returns the route of the next connection. */
   route(): Route {
     const { policy, now, isUnreadable } = this.#input;
-    // Never by another way than the owner chose.
+    // The session must not use a route that the owner did not choose.
     if (isUnreadable()) return { via: 'unreadable' };
     const settings = this.#settings;
     const { fallbackSince } = settings;

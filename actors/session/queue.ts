@@ -22,14 +22,14 @@ export interface QueueHost {
   read(limit: number): Promise<readonly Message[]>;
   /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
-  /** Returns the milliseconds until the next message, drawn again after each message. */
+  /** Returns the milliseconds until the next message, at random for each message. */
   pace(): number;
   /** Records that a message will not be sent, because it waited too long, was cancelled, or crashed the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** Pause between two checks whether the reason that holds back all sends is gone. In milliseconds. */
+/** Pause between two checks for a reason that holds back all sends. In milliseconds. */
 const heldLookMs = 5_000;
 
 /** Limit of the messages in memory. */

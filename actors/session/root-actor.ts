@@ -107,7 +107,7 @@ export class RootActor {
     return taken ? promise : null;
   }
 
-  /** Resolves when `test` holds, after `ms` milliseconds, or at the end of the actor. The value tells whether `test` holds. */
+  /** Resolves when `test` holds, after `ms` milliseconds, or at the end of the actor. The result is true if `test` holds. */
   waitFor(test: () => boolean, ms: number): Promise<boolean> {
     const { time } = this.#input;
     if (test() || this.#stopped) return Promise.resolve(test());

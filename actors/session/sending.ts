@@ -42,10 +42,10 @@ export const usedBy = (key: SendKey, message: Message, at: number, answer: Resul
   answer: answer?.ok ? { ok: true, value: { ...answer.value, raw: null, queuedSend: null } } : answer,
 });
 
-/** The time of a key that counts no more. The expiry removes its row at the next turn. */
+/** The time that marks a key as freed. The next expiry removes the row of the key. */
 export const freedAt = 0;
 
-/** The client may try again under the same key: nothing left the process. Resolves after the first try to record it. */
+/** Frees a key, because no frame left the process. The client may retry under the same key. Resolves after the first attempt to record this. */
 const free = async (cell: Recorded, key: UsedSendKey | null): Promise<void> => {
   if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: freedAt, answer: null } });
 };

@@ -8,7 +8,7 @@ import type { lifecycle } from './lifecycle.ts';
 import type { PasskeyOffer } from './passkey.ts';
 import type { RecordKeeper } from './record-keeper.ts';
 
-// Instances whose sealed fields do not open. They stay offline until these fields are set again.
+// Instances whose sealed fields cannot be decrypted. They stay offline until these fields are set again.
 
 /** Returns the refusal of every command that needs the session; null if the record is whole. */
 export const damageOf = ({
@@ -18,7 +18,7 @@ export const damageOf = ({
 }): { readonly ok: false; readonly refusal: Refusal } | null =>
   unreadable === undefined ? null : refuse('conflict', unreadableText(unreadable));
 
-/** Returns the record as people see it: with the damage as its reason. */
+/** Returns the record for display. Damage replaces the reason of the last disconnect. */
 export const withDamage = (record: InstanceRecord): InstanceRecord =>
   record.unreadable === undefined
     ? record
@@ -28,7 +28,7 @@ export const withDamage = (record: InstanceRecord): InstanceRecord =>
 export const isToBeSetAside = ({ unreadable, wanted }: InstanceRecord): boolean =>
   unreadable !== undefined && (wanted === 'online' || wanted === 'asleep');
 
-/** Stores that the instance is offline, and why. Nodes would take it again and again otherwise. No sealed column is written. */
+/** Stores the instance as offline, with the reason. Otherwise nodes would take the instance again and again. No sealed column is written. */
 export const setAsideDamaged = ({ keeper }: { readonly keeper: Pick<RecordKeeper, 'record' | 'note'> }, now: number): void =>
   keeper.note({
     wanted: 'offline',
@@ -62,8 +62,9 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 export const beginningMs = 60_000;
 
 /**
- * Only a paired session is brought back by itself, and none whose record does not open: it would connect without its proxy. Credentials that somebody
- * wants deleted may exist without a pairing in the record.
+ * Returns the state in which an instance begins. Only a paired session is restored. A session whose record cannot be decrypted is not restored,
+ * because it would connect without its proxy. A logout is resumed in any case, because credentials to delete may exist without a pairing in the
+ * record.
  */
 export const beginningOf = ({ jid, accountLeaves, wanted, unreadable }: InstanceRecord): Wanted => {
   if (wanted === 'unlinked') return wanted;
@@ -91,7 +92,7 @@ export const restingView = (record: InstanceRecord): InstanceView => ({
   presence: 'unavailable',
 });
 
-/** Returns an offer without the challenge, which only its own call shows. */
+/** Returns the notice of an offer. The challenge is left out, because only `GET /instance/passkey` returns it. */
 const noticeOf = (offer: PasskeyOffer | null): PasskeyNotice | null =>
   offer && { stage: offer.stage, code: offer.code, expiresAt: offer.expiresAt };
 

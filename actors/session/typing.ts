@@ -4,12 +4,12 @@ import type { Time, TypingState } from '../ports.ts';
 
 /** Pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
-/** Time that a timer may fire early by the wall clock. In milliseconds. */
+/** Tolerance for a timer that fires early. In milliseconds. */
 const early = 50;
 
 export interface TypingInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
-  /** Chats in which something may be kept up at once. */
+  /** The largest number of chats with a renewed state at once. */
   readonly atOnce: number;
   /** Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject. */
   readonly write: (chatId: string, state: TypingState, signal?: AbortSignal) => Promise<Result<null>>;
@@ -43,7 +43,7 @@ export class Typing {
     if (this.#shown.size >= atOnce)
       return refuse('limited', `typing is kept up in ${atOnce} chats already`, { retryAfter: renewEvery / 1000 });
     const shown: Shown = { state, until: time.monotonic() + delay, timer: null };
-    // Before it is written: a message that is sent meanwhile ends it.
+    // The state is registered before the write, so that a message that is sent meanwhile ends it.
     this.#shown.set(chatId, shown);
     let kept = false;
     try {

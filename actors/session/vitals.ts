@@ -44,7 +44,7 @@ export class Vitals {
     return this.#lost();
   }
 
-  /** Notes that the session is live. Returns the milliseconds since the loss, or null if the session was not lost. */
+  /** Records that the session is live. Returns the milliseconds since the loss, or null if the session was not lost. */
   live(): number | null {
     this.#opened += 1;
     this.#openSince = this.#now();
@@ -56,7 +56,7 @@ export class Vitals {
     return lostFor;
   }
 
-  /** Notes the begin of hibernation, or its continuation under a new chart. */
+  /** Records the beginning of hibernation, or its continuation under a new chart. */
   asleep(): void {
     this.#openSince = 0;
     this.#lostAt = 0;
@@ -64,7 +64,7 @@ export class Vitals {
     this.#restingSince = null;
   }
 
-  /** Notes the end of hibernation, for any reason. */
+  /** Records the end of hibernation, for any reason. */
   awake(): void {
     if (this.#asleepSince > 0) this.#asleepMs += this.#now() - this.#asleepSince;
     this.#asleepSince = 0;
@@ -124,24 +124,24 @@ export class Activity {
   /** The last activity by the monotonic clock. A wall clock that steps forward must not make every session look idle. */
   #seen: number;
 
-  /** `at`: as it is stored, in Unix milliseconds. */
+  /** `at`: the stored time of the last activity, in Unix milliseconds. */
   constructor(time: Pick<Time, 'now' | 'monotonic'>, at: number) {
     this.#time = time;
     this.#at = at;
     this.#seen = time.monotonic() - Math.max(0, time.now() - at);
   }
 
-  /** Unix milliseconds. */
+  /** The time of the last activity, in Unix milliseconds. */
   get at(): number {
     return this.#at;
   }
 
-  /** Milliseconds since then. */
+  /** The milliseconds since the last activity. */
   get idleMs(): number {
     return this.#time.monotonic() - this.#seen;
   }
 
-  /** There is traffic now. Returns the time in Unix milliseconds. */
+  /** Records traffic now. Returns the time in Unix milliseconds. */
   note(): number {
     this.#at = this.#time.now();
     this.#seen = this.#time.monotonic();
