@@ -60,7 +60,7 @@ export class Supervisor {
   accepting = false;
   /** Instances that are being removed. A removal may take a while. */
   readonly removals = new Map<InstanceId, Promise<Result<Unlinked>>>();
-  /** Instances into which a session is being stored: no connect begins meanwhile. */
+  /** Instances into which an imported session is being stored. No connect begins meanwhile. */
   readonly importing = new Set<InstanceId>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
@@ -193,7 +193,7 @@ export class Supervisor {
     });
   }
 
-  /** Loads the registered instances and webhooks. Commands work afterwards, while `restore` brings the sessions back. */
+  /** Loads the registered instances and webhooks. Commands work afterwards, while `restore` restores the sessions. */
   async load(): Promise<void> {
     await this.cluster?.remember();
     await this.clock.begin();

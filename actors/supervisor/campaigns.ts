@@ -69,7 +69,7 @@ export class Campaigns {
     this.#runners.get(id)?.resume();
   }
 
-  /** Time of the next message of a campaign; null if no message waits, or nothing holds it back. In Unix milliseconds. */
+  /** Returns the time of the next message of a campaign; null if no message waits, or if a message may be sent now. In Unix milliseconds. */
   nextAt(id: InstanceId): number | null {
     return this.#runners.get(id)?.nextAt ?? null;
   }
@@ -116,7 +116,7 @@ export class Campaigns {
       wake: () => this.#wake(id),
       async send(campaign, due) {
         const cell = registry.cell(id);
-        // A campaign message is traffic: the session must not hibernate between two messages.
+        // A campaign message counts as traffic, so that the session does not hibernate between two messages.
         if (cell) waking.keepAwake(cell);
         const settle = (state: EndOf, error: string): Promise<void> => give(campaign, due, state, error);
         const taken = await during(id, async () =>

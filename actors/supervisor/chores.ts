@@ -34,7 +34,7 @@ interface ExpiryInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** True if this process does the work that one node does for the cluster. */
+  /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
   readonly clock: Pick<ClockWatch, 'trouble' | 'note'>;
 }
@@ -43,7 +43,7 @@ export const expiry = ({ perishables, time, log, workers, clock, onDuty = () => 
   const expire = async ({ name, age, expire }: Perishable, pause: Pause): Promise<void> => {
     const before = time.now() - age;
     let rows = 0;
-    // A clock that jumped while another table was worked on is in doubt for this one. A jump between two pieces does not change `before`.
+    // The clock may have jumped while another table was cleaned, so it is checked before each table. A jump between two batches does not change `before`.
     for (let isMore = clock.trouble === ''; isMore && !pause.ended;) {
       const piece = await expire(before, pieceRows);
       rows += typeof piece === 'number' ? piece : piece.removed;
@@ -77,7 +77,7 @@ interface RowRemoverInput {
   readonly workers: SupervisedWorkers;
   /** Time for which rows stay marked before they are deleted. In milliseconds. */
   readonly markedMs: number;
-  /** True if this process does the work that one node does for the cluster. */
+  /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
 }
 
@@ -92,7 +92,7 @@ class RowRemover {
     this.#worker = input.workers.supervise({ name: 'remover', run: () => this.#run() });
   }
 
-  /** Starts a run, because rows are pending for removal, or may be since an earlier run. */
+  /** Starts a run, because rows wait for removal, or may wait since an earlier run. */
   wake(): void {
     this.#worker.wake();
   }
@@ -136,7 +136,7 @@ interface ChoresInput {
   readonly workers: SupervisedWorkers;
   /** Null if this process is not part of a cluster. */
   readonly cluster: {
-    /** Returns true if this node does the work that one node does for the cluster. */
+    /** Returns true if this node does the work that only one node of the cluster does. */
     onDuty(): boolean;
     readonly sharesFiles: boolean;
   } | null;

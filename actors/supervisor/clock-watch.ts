@@ -1,6 +1,7 @@
 /**
- * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends after a
- * day, in which the operator can correct the clock, or when the clock agrees again. If the jump was right, the pause costs nothing.
+ * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends when
+ * the clock agrees again with the expected time or with the platform. If the platform names no time, the doubt ends after a day, in which the
+ * operator can correct the clock. If the clock was right, the pause does no harm.
  */
 import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platform, type SettingStore, type Time } from '../ports.ts';
 
@@ -8,7 +9,7 @@ import { StorageFailure, type HeardTime, type Log, type MessageStore, type Platf
 const tolerated = 60_000;
 /** Milliseconds by which the clock may differ from the platform's. A quartz without a time service drifts so far in a few months. */
 const agreement = 300_000;
-/** Milliseconds after which a clock that jumped counts as right where the platform did not name its time. */
+/** Milliseconds after which a clock that jumped counts as right if the platform did not name its time. */
 const acceptedAfter = 86_400_000;
 /**
  * Time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock
@@ -20,7 +21,7 @@ const longestAbsence = 86_400_000;
 
 const seenKey = 'clock.seen';
 
-/** Such as `3 minutes`, `26 hours`, `200 days`. */
+/** Returns a duration in words, such as `3 minutes`, `26 hours`, `200 days`. */
 const inWords = (ms: number): string => {
   const minutes = Math.round(Math.abs(ms) / 60_000);
   if (minutes < 120) return `${minutes} minutes`;
@@ -35,7 +36,7 @@ interface ClockWatchInput {
   readonly platform: Pick<Platform, 'heardTime'>;
 }
 
-/** A doubt, with the monotonic time at which it began. `offset`: milliseconds by which the clock is ahead of the platform's, null where it is not known. */
+/** A doubt, with the monotonic time at which it began. `offset`: milliseconds by which the clock is ahead of the platform's; null if unknown. */
 interface Doubt {
   readonly since: number;
   readonly offset: number | null;
@@ -47,7 +48,10 @@ export class ClockWatch {
   #monotonic: number;
   /** Start of the doubt, by the monotonic clock; null if there is no doubt. */
   #doubtSince: number | null = null;
-  /** Time of the last check by the monotonic clock. Earlier times of the platform are not used, because the machine may have slept since. */
+  /**
+   * Time at which the clock was last accepted after a day in doubt, by the monotonic clock. Earlier times of the platform are not used, because the
+   * machine may have slept since.
+   */
   #ignoredBefore = -Infinity;
 
   constructor(input: ClockWatchInput) {
@@ -63,7 +67,7 @@ export class ClockWatch {
     const seen = noted === null ? await messages.newestAt() : Number(noted);
     if (seen === null) return;
     const since = time.now() - seen;
-    // The clock of the last run is what this one is compared with, as if no time had passed.
+    // The expected time continues from the last run, as if no time had passed. The clock is then in doubt.
     if (since > longestAbsence || since < -tolerated) this.#wall -= since;
   }
 
@@ -108,7 +112,7 @@ export class ClockWatch {
     }
   }
 
-  /** Begins a doubt, or ends one. Null when there is none. */
+  /** Begins or ends a doubt, and returns the present doubt; null if there is none. */
   #look(): Doubt | null {
     const { time, log } = this.#input;
     const monotonic = time.monotonic();
@@ -143,7 +147,10 @@ export class ClockWatch {
     return time.now() - at - (time.monotonic() - heardAt);
   }
 
-  /** A clock that is known to be ahead holds sends and campaigns back for as long: it would make them fail as too old, or begin early. */
+  /**
+   * Returns true if sends and campaigns have to wait. A clock that is known to be ahead holds them back as long as the doubt lasts. Otherwise sends
+   * would fail as too old, and campaigns would begin early.
+   */
   #holds({ since, offset }: Doubt): boolean {
     return (offset ?? 0) > 0 || this.#input.time.monotonic() - since < heldFor;
   }

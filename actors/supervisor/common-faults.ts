@@ -13,8 +13,8 @@ interface CommonFaultsInput {
 }
 
 /**
- * Shortest time between two counts of the live sessions. A count visits every cell. In between, logins and losses are added, because 10,000 sessions
- * that close together would otherwise visit 10,000 cells each. In milliseconds.
+ * Shortest time between two counts of the live sessions. A count visits every cell. Between two counts, logins are added and losses are subtracted,
+ * because 10,000 sessions that close together would otherwise visit 10,000 cells each. In milliseconds.
  */
 const recountMs = 1_000;
 

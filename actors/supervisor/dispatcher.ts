@@ -26,7 +26,7 @@ interface DispatcherInput {
   open(): boolean;
   /** Returns true if this process may act for the instance now. */
   owns(id: InstanceId): boolean;
-  /** True if this process does the work that one node does for the cluster. */
+  /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty?(): boolean;
   /** False while the clock is in doubt (see `SweeperHost`). */
   agesCount?(): boolean;
@@ -107,7 +107,7 @@ export class Dispatcher {
     return first === undefined ? null : this.webhooks.get(first);
   }
 
-  /** Returns the webhooks whose circuit is open. It stays open until a delivery succeeds. */
+  /** Returns the webhooks whose circuit is open. A circuit stays open until a delivery succeeds. */
   get broken(): readonly Webhook[] {
     const open = [...this.#circuits].filter(([, { isOpen }]) => isOpen).map(([id]) => this.webhooks.get(id));
     return open.filter((webhook) => webhook?.enabled === true) as readonly Webhook[];
@@ -140,7 +140,7 @@ export class Dispatcher {
     for (const cell of concerned) cell?.send({ type, webhookId: webhook.id });
   }
 
-  /** Disables the webhook unless its address changed meanwhile. In that case the answer came from the former address. */
+  /** Disables the webhook unless its address changed meanwhile. After such a change, the answer came from the former address. */
   #disable({ id, url, instanceId }: Webhook): void {
     const { webhooks, log } = this.#input.ports;
     const now = this.webhooks.get(id);

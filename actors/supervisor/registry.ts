@@ -101,7 +101,7 @@ export class Registry {
     for (const [old, owner] of this.#tokens) if (owner === id && old !== this.record(id)?.token) this.#tokens.delete(old);
   }
 
-  /** The token of a record that cannot be read is empty, and belongs to nobody. */
+  /** Adds a token to the index. The token of an unreadable record is empty and is not indexed. */
   #index(token: string, id: InstanceId): void {
     if (token !== '') this.#tokens.set(token, id);
   }

@@ -20,7 +20,7 @@ interface RestoreInput {
   readonly open: () => boolean;
 }
 
-/** Cells made in one turn of the event loop. Making one and asking for admission takes some 100 µs. */
+/** Cells made in one turn of the event loop. Making a cell and requesting its admission takes some 100 µs. */
 const cellsPerTurn = 50;
 
 export class Restore {
@@ -130,7 +130,7 @@ interface CapacityInput {
   readonly registry: Registry;
   /** False during a stop. */
   readonly open: () => boolean;
-  /** The sessions that the start of the process is still restoring count before they have a cell. */
+  /** The restore. Sessions that it has not restored yet count even before they have a cell. */
   readonly restore: Pick<Restore, 'restoring'>;
 }
 
@@ -209,7 +209,7 @@ export class Waking {
 
   /**
    * Stores that the session shall be online, then connects it. During the store, other sessions may take the last place, or another call may wake
-   * this one.
+   * this session.
    */
   async #wake(cell: Cell): Promise<ReturnType<Capacity['objection']>> {
     const { capacity, timeout } = this.#input;
