@@ -107,7 +107,7 @@ export class ClusterGate implements Gate {
   }
 }
 
-/** Returns the gate of this process. In a cluster the gate of the node stands behind the gate of the cluster. */
+/** Returns the gate of this process. In a cluster a session passes the gate of the node first, and then the gate of the cluster. */
 export const nodeGate = (
   ports: Pick<Ports, 'time' | 'log' | 'chance'>,
   policy: Pick<Policy, 'handshakes'>,

@@ -232,7 +232,7 @@ export class ClusterNode {
     return this.#input.node.capacity - this.#ownership.owned.size - this.#reserved.countBeside(id);
   }
 
-  /** Returns true if a move would end a pairing. Balance is not worth that, but a draining node has no choice. */
+  /** Returns true if a move would end a pairing. Balancing does not justify that, but a draining node must give every session away. */
   #isBeingPaired(id: InstanceId): boolean {
     return !this.#term.draining && this.#input.sessions.isPairing(id);
   }
@@ -243,7 +243,7 @@ export class ClusterNode {
     return new Set(this.#refusing.keys());
   }
 
-  /** Releases owned instances that need no session. Takes unowned instances with pending work, whose owner died or released them until a person returns. */
+  /** Releases owned instances that need no session. Takes unowned instances with pending work, because their owner died or released them as idle. */
   async #lookAtRest(): Promise<void> {
     const { time, sessions, store, node, policy } = this.#input;
     if (time.monotonic() - this.#lookedAtRestAt < restLookMs) return;

@@ -26,7 +26,7 @@ export interface ClusterOptions {
   readonly signIns: SignInStore;
   /** Returns a new UUID. */
   newIncarnation(): string;
-  /** Returns true if this node does the work that one node does for the cluster. */
+  /** Returns true if this node does the work that only one node of the cluster does. */
   onDuty(): boolean;
   /** True if every node can read the files that any node has stored. */
   readonly sharesFiles: boolean;
@@ -97,7 +97,7 @@ export class Cluster {
     this.#remote?.handle(method, handler);
   }
 
-  /** Takes an instance that no live node owns. Returns true if this node owns it afterwards. */
+  /** Takes an instance that no live node owns. Returns true if this node owns the instance afterwards. */
   async take(id: InstanceId): Promise<boolean> {
     return this.#node.take(id);
   }

@@ -231,8 +231,8 @@ export class ClusterCommands {
   }
 
   /**
-   * Returns true if no later owner can have received the command. A former owner that was suspended answers commands that a later owner received as
-   * well. The later owner may still be working on the command.
+   * Returns true if no later owner can have received the command. A former owner that was suspended may answer a command that a later owner received
+   * too. The later owner may still be working on the command.
    */
   async #mayRepeat(id: InstanceId, { epoch, alone }: Moved, asked: number): Promise<boolean> {
     const { leases, time } = this.#input;

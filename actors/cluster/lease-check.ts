@@ -1,4 +1,4 @@
-/** The checks of leases by each node: its own in the database and in memory, and those of nodes that are dead. */
+/** The checks that each node makes: its own leases in the database against those in memory, and the leases of dead nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../policy/supervised-workers.ts';
 import { type LeaseStore, type LiveNode, type Log, type Look, type Meter, type NameHolder, StorageFailure, type Time } from '../ports.ts';
@@ -135,9 +135,9 @@ export class Renewals {
 const readers = 4;
 /** Time that the reads of all nodes together may take in one interval. In milliseconds. */
 const budgetMs = 100;
-/** Longest pause between two reads of a node because of their duration, in intervals. */
+/** Longest pause of a node between two reads, if reads take long. In intervals. */
 const longestPause = 120;
-/** Reads of which the fastest counts. A slow read may have waited for the machine. */
+/** The number of last reads, of which the fastest counts. A slow read may have waited for the machine. */
 const measured = 5;
 
 /**
@@ -165,7 +165,7 @@ export class ReadShare {
     this.#skipped += 1;
     const isDue = urgent || isChanged || this.#skipped >= every;
     this.#nodes = known;
-    // After a change and after urgent reads, all nodes have read at once. Their positions spread the next reads.
+    // After a change or an urgent read, all nodes have read at the same time. The position of each node in the list spreads the next reads.
     if (isDue) this.#skipped = urgent || isChanged ? nodes.findIndex(({ name }) => name === this.#me) % every : 0;
     return isDue;
   }

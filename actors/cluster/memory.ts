@@ -46,7 +46,7 @@ interface Mark {
  * deleted. The row stays marked for `markedMs`, so a node that looks in time learns of every removal. In milliseconds.
  */
 const longestGapMs = markedMs / 2;
-/** Looks between two comparisons in any case. They find rows that were deleted otherwise, such as by hand. */
+/** Largest number of looks between two comparisons. A comparison also finds rows that were deleted without a mark, such as by hand. */
 const looksPerComparison = 1_200;
 
 const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;
@@ -84,7 +84,7 @@ export class ClusterMemory {
     });
   }
 
-  /** Reads the current versions. The caller calls this method before it loads everything, so that later changes are seen. */
+  /** Reads the current versions. The caller calls this method before it loads the data, so that later changes are seen. */
   async begin(): Promise<void> {
     this.#lookedAt = this.#now;
     this.#note(await this.#input.changes.since(this.#watermark));

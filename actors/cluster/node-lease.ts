@@ -20,7 +20,7 @@ export interface NodeLeaseInput {
   load(): number;
   /** Returns the number of differences between the leases in the database and in memory. */
   astray(): number;
-  /** Returns true if the bus is connected; null without a bus. Absent: there is none. */
+  /** Returns true if the bus is connected; null without a bus. Absent for a node without a bus. */
   bus?(): boolean | null;
   /** Called after each renewal. Never throws. */
   renewed(): void;
@@ -92,7 +92,7 @@ export class NodeLease {
     await this.#running;
     if (!term.isJoined) return;
     this.#forget();
-    // The next process of this name is live from the moment at which the row goes.
+    // The next process of this name can be live as soon as the row is removed.
     term.end();
     await store.leave(this.#incarnation).catch((error: unknown) => log.warn({ error }, 'node.notLeft'));
   }

@@ -135,7 +135,7 @@ export class OtherNodes {
 
 // The nodes of the cluster and the owners of instances for the dashboard. Both are read from the database and cached briefly.
 
-/** Time for which an answer is cached, because several people may look at once. In milliseconds. */
+/** Time for which an answer is cached, because several people may open the page at once. In milliseconds. */
 const rememberedMs = 1_000;
 
 export class Overview {

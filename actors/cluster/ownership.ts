@@ -74,7 +74,7 @@ export class Uses {
 export class LeaseTerm {
   readonly #time: Time;
   readonly #policy: Pick<ClusterPolicy, 'lease' | 'margin'>;
-  /** The pause between two renewals. A doubt about the clocks cuts it. */
+  /** The pause between two renewals. A doubt about the clocks cuts the pause short. */
   readonly pause: Pause;
   /** The incarnation that joined; null before a join and after a loss. */
   #joined: string | null = null;
@@ -96,7 +96,7 @@ export class LeaseTerm {
   get good(): boolean {
     if (this.#time.monotonic() >= this.#goodUntil) return false;
     if (this.#time.now() - this.#sentAt < this.#policy.lease) return true;
-    // The machine slept, or its clock was set. An immediate renewal tells which.
+    // The machine slept, or its clock was set. An immediate renewal shows whether the lease is still valid.
     if (this.#doubted !== this.#sentAt) this.pause.cut();
     this.#doubted = this.#sentAt;
     return false;
@@ -193,8 +193,8 @@ export class Ownership {
   }
 
   /**
-   * Runs a command if this node owns the instance. Returns null if another node must be asked. This node does not own the instance, or closed its
-   * session for the next owner before anything was written.
+   * Runs a command if this node owns the instance. Returns null if this node does not own the instance, or closed its session for the next owner
+   * before anything was written. The caller then asks another node.
    */
   async run<T>({ id, here }: { readonly id: InstanceId; here(): Promise<T> }): Promise<{ readonly value: T } | null> {
     // The use counts before the check of ownership, so that the instance is not given away in between.

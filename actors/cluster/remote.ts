@@ -212,8 +212,8 @@ export class Remote {
 
   /**
    * Returns true if the node reserves a slot for the session. No answer means false, because the node may be dead. A node of a version without
-   * reservations answers null, which means true: the announced room of the node decides. `away` is the result while the bus is unavailable. Never
-   * rejects.
+   * reservations answers null, which means true. The announced room of the node then decides. `away` is the result while the bus is unavailable.
+   * Never rejects.
    */
   async offer(node: string, id: InstanceId, away: boolean): Promise<boolean> {
     const { bus, prefix } = this.#input;

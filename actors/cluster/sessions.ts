@@ -21,8 +21,8 @@ export interface OwnedSessions {
    */
   prepare(claims: readonly Claim[]): Promise<() => void>;
   /**
-   * Resolves when the session is closed, its data is stored, and none of its work is running. With `hurry`, the lease is about to end, and nothing
-   * else is waited for. Never rejects.
+   * Resolves when the session is closed, its data is stored, and none of its work is running. With `hurry`, the lease is about to end, and the method
+   * waits for the close alone. Never rejects.
    */
   close(id: InstanceId, hurry: boolean): Promise<void>;
   /** Returns true if the instance needs no owner, judged from memory. */

@@ -110,8 +110,8 @@ export class StreamSender {
   }
 
   /**
-   * Puts an event that a former owner stored, and did not send, into the chain. The next event names it, so that readers learn of the gap even if
-   * they lost every earlier message about it. Repeating a call shows the gap again.
+   * Puts an event that a former owner stored, and did not send, into the chain. The next event names the skipped event, so that readers learn of the
+   * gap even if they lost all earlier messages about the gap. Repeating a call shows the gap again.
    */
   async skip(id: string): Promise<void> {
     await this.#begun;

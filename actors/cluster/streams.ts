@@ -24,8 +24,8 @@ interface StreamsInput {
   /** Returns null if there is no such instance. */
   token(id: InstanceId): string | null;
   /**
-   * Asks the owner on another node to send the events of the instance, and names an event that readers must learn to be missing. An owner of the last
-   * release ignores this event. Resolves with null if no owner answers. Never rejects.
+   * Asks the owner on another node to send the events of the instance, and names an event that readers missed. An owner of the last release ignores
+   * this event. Resolves with null if no owner answers. Never rejects.
    */
   ask(id: InstanceId, missed?: string): Promise<Asked | null>;
 }
@@ -226,7 +226,7 @@ export class ClusterStreams {
     if (!isRunning) void this.#tellOwner(id);
   }
 
-  /** Never rejects. */
+  /** Tells the owner about the missed event, with retries. Never rejects. */
   async #tellOwner(id: InstanceId): Promise<void> {
     const { mayAct, ask, time } = this.#input;
     for (let tried = 0; tried < announceTries; tried += 1) {
