@@ -1,7 +1,4 @@
-/**
- * Asks a model service within limits, and makes the input of the request from a chat. A slow or failing service costs no other
- * conversation.
- */
+/** Asks a model service within limits, and makes the input of the request from a chat. A slow or failing service does not affect other conversations. */
 import { Circuit } from '../delivery/receiver-health.ts';
 import { type AiMetadata, type ChatbotAgent, type Claim, cutText, type InstanceId, type Message, wordsOf } from '../model.ts';
 import { backOff, Slots } from '../policy/pacing.ts';
@@ -83,7 +80,7 @@ export class Asking {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
-        // A cancelled request says nothing about the service. A question that the service refuses says nothing either.
+        // Neither a cancelled request nor a question that the service refuses says anything about the health of the service.
         if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
           circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;
@@ -163,7 +160,6 @@ export class Budget {
   }
 }
 
-// The data of an answer: the input of an agent, made of a chat, and the bounds of what a message keeps of the answer. Pure functions.
 
 // Builds the input of an agent from a chat: its memory and the question, as one dialogue. Pure functions over messages in order, oldest first.
 

@@ -37,7 +37,7 @@ interface Context {
   /** Ids of the current question, and of texts that came too late for it. */
   readonly asked: readonly string[];
   readonly later: readonly string[];
-  /** Time of the first text of the question. In Unix milliseconds. */
+  /** Time of the first text of the question. By the monotonic clock. */
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;
@@ -120,7 +120,7 @@ const answerOf = ({ event }: Answered): Answer | null => event.output;
 const keepPlan = { type: 'keepPlan' as const, params: planOf };
 const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
 const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
-/** The chat shows typing in these states, so the typing must be ended. */
+/** The transition of a silenced conversation in the states in which the chat shows typing. The typing must be ended. */
 const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAnswer' as const } };
 /** Continues the same question with another text. */
 const gatherOn = { target: 'gathering', actions: noteText };
@@ -182,7 +182,7 @@ export const conversation = kit.createMachine({
       },
     },
     checking: {
-      description: 'Somebody may have paused it meanwhile: a command, a hand-over.',
+      description: 'A command or a hand-over may have paused the chatbot meanwhile.',
       invoke: {
         src: 'decide',
         input: ({ context: { host, asked, later } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later] }),

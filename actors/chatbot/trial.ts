@@ -27,7 +27,7 @@ const longestTrial = 50_000;
 /** The limit of the arguments of a tool call in the answer. In characters. */
 const toldArguments = 8_000;
 
-/** Returns the last dialogue that the agent would remember. The question of the user is the last one. */
+/** Returns the part of the dialogue that the agent would remember. The question of the user is its last text. */
 const remembered = (dialogue: AgentTrial['dialogue'], { memoryMost }: ChatbotAgent): readonly ModelMessage[] =>
   joined(dialogue.slice(-memoryMost));
 

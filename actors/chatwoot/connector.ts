@@ -2,7 +2,7 @@
  * Turns the events of an instance into messages in Chatwoot. A courier uses this class instead of a post to a receiver, and decides about order,
  * retries and pauses. A repeated attempt continues where the last one ended.
  *
- * A message is noted before it is posted, and its id in Chatwoot is stored afterwards. A missing id means that the reply was lost. The message is
+ * The row of a message is stored before the post, and gets the id in Chatwoot afterwards. A missing id means that the reply was lost. The message is
  * then searched in its conversation before it is posted again.
  */
 import {
@@ -148,7 +148,7 @@ export class Connector {
     return outcome;
   }
 
-  /** Notes that a message is under way. Reactions and deletions that come before its next attempt then wait for it. */
+  /** Records that a message is under way. Reactions and deletions that come before its next attempt then wait for the message. */
   async #markWaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
     if ((await this.#known(at, key)) === null)
       await this.#save(at, { key, conversationId: 0, id: 0, progress: incoming ? notFollowed : 0 });

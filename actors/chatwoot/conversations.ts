@@ -55,7 +55,7 @@ export class Conversations {
     if (row) await this.#rows.saveChat(claim, inbox, { ...row, conversationId: 0 });
   }
 
-  /** Passes on a name or picture that changed on the platform. A name that agents gave the contact stays until then. */
+  /** Passes on a name or picture that changed on the platform. A name that agents gave the contact stays until the name on the platform changes. */
   async #refreshed({ claim, target, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
     const name = told.name === '' || told.name === row.name ? '' : told.name;
     const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;

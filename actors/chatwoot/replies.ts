@@ -3,7 +3,7 @@
  * conversation go one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never
  * be sent is shown as failed in its conversation.
  *
- * Every message has an idempotency key, so that a crash never sends one twice.
+ * Every message has an idempotency key, so that no message is sent twice after a crash.
  */
 import { Alarm } from '../delivery/alarm.ts';
 import type { SendOptions } from '../views.ts';
@@ -86,7 +86,7 @@ export class Replies {
   /** Conversations with work under way, and their number per instance. */
   readonly #busy = new Set<string>();
   readonly #ofInstance = new Map<InstanceId, number>();
-  /** Rows whose last attempt ended with a storage error. Such an attempt was noted, and does not count. */
+  /** Rows whose last attempt ended with a storage error. The stored `begun` counts this attempt, but the process survived it. */
   readonly #ended = new Set<number>();
   #isStopped = false;
 
@@ -176,8 +176,8 @@ export class Replies {
   }
 
   /**
-   * Makes one attempt after storing its begin. If the row kills the process, the stored count stays. Another account may have been paired since the row
-   * was read. Its rows were marked as failed then, and do not begin.
+   * Makes one attempt after storing its begin. If the row kills the process, the stored count stays. Another account may have been paired since the
+   * row was read. The rows of the former account were then marked as failed, and no attempt begins.
    */
   async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
     const { seq, begun } = reply;
