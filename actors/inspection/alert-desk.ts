@@ -95,8 +95,8 @@ const createAlertSender = ({ ports, baseUrl }: AlertSenderInput) => {
 };
 
 // The alerts of this process. Each node reports its troubles to the database. The node on duty decides and sends. Every message is claimed
-// in the database before it is sent, so two nodes that both believe to be on duty send no message twice. State and claims outlive the
-// process.
+// in the database before it is sent. No message is therefore sent twice, even if two nodes consider themselves on duty. State and claims
+// outlive the process.
 
 /** The time between two looks. In milliseconds. */
 const everyMs = 15_000;
@@ -104,10 +104,10 @@ const everyMs = 15_000;
 const heartbeatMs = 60_000;
 /** The time for which a report counts. A node that is lost reports nothing. In milliseconds. */
 const reportMs = 3 * heartbeatMs;
-/** Savings of settings that are tried again, because others stored secrets meanwhile. */
+/** The largest number of attempts to save settings. An attempt fails if another request stored secrets meanwhile. */
 const mostSavings = 20;
 const failedUnexpectedly = { sent: false, error: 'the channel failed unexpectedly' };
-/** Troubles that the page lists. */
+/** The largest number of troubles that the page lists. */
 const mostShown = 100;
 
 interface AlertDeskInput {
@@ -116,7 +116,7 @@ interface AlertDeskInput {
   readonly baseUrl: string;
   /** The name of this node; '' without a cluster. */
   readonly node: string;
-  /** True if this process does the work that one node does for the cluster. */
+  /** Returns true if this process does the work that only one node of the cluster does. */
   onDuty(): boolean;
   /** Finds the troubles of this node. */
   find(): Promise<readonly Trouble[]>;
@@ -194,7 +194,7 @@ export class AlertDesk {
     const before = alertStateIn(row.state);
     const { state, taken } = takeDue(nextAlerts(before, seen, row.settings, now, chance.hex(16)), row.settings, now);
     if (JSON.stringify(state) === JSON.stringify(row.state)) return;
-    // Another node that was first has claimed what is due.
+    // If another node was first, it has claimed the due messages.
     if (!(await alertRows.saveState(state, row.version))) return;
     if (taken.length > 0) await this.#sendAll(row, state, taken);
   }

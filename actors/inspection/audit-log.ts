@@ -1,13 +1,13 @@
 /**
- * Writes the audit log behind the answers. Requests wait for no write: notes gather in memory and are stored in batches, at most a second later. A kill
- * loses the notes that are not stored by then. While storage is away the notes wait, up to a limit.
+ * Writes the audit log in the background (write-behind). Requests do not wait for a write. Notes gather in memory and are stored in batches, at most
+ * a second later. A kill loses the notes that are not stored by then. While storage is away the notes wait, up to a limit.
  */
 import type { AuditActor, AuditNote } from '../model.ts';
 import { type AuditStore, StorageFailure, type Log, type Time } from '../ports.ts';
 import { Guesses } from '../policy/pacing.ts';
 import { within } from '../waiting.ts';
 
-/** Longest time between a note and its storing. In milliseconds. */
+/** Longest time between a note and its write. In milliseconds. */
 const writeEveryMs = 1_000;
 /** The time until a retry while storage is away. In milliseconds. */
 const retryMs = 5_000;
@@ -18,7 +18,10 @@ const mostWaiting = 10_000;
 const lastWriteMs = 2_000;
 /** The time in which the same refused request of one caller is noted once. In milliseconds. */
 const refusedEveryMs = 60_000;
-/** Entries of refused requests of one caller: 60 at once, then one a minute. A caller of any role can make them, and the log is bounded. */
+/**
+ * The rate limit of entries of refused requests of one caller: 60 at once, then one a minute. Callers of any role can cause such entries, and the log
+ * is bounded.
+ */
 const refusedPace = { burst: 60, every: 60_000 };
 const rememberedRefusals = 10_000;
 
@@ -92,7 +95,7 @@ export class AuditLog {
     }, ms);
   }
 
-  /** Joins a write under way. */
+  /** Starts a write, or joins the write under way. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;

@@ -66,13 +66,13 @@ export async function figuresOf({ ports, registry, gate, clock, dispatcher, rest
   };
 }
 
-// Keeps the figures of this node by the minute. Once a minute the worker reads counters that exist anyway, so no message costs anything.
-// While storage is away the rows wait, up to a limit, and are stored afterwards.
+// Keeps the figures of this node by the minute. Once a minute the worker reads counters that exist anyway, so the figures add no cost to a
+// message. While storage is away the rows wait, up to a limit, and are stored afterwards.
 
 const minuteMs = 60_000;
 /** The shortest time that a row covers. A worker that was woken again at once has nothing to add. In milliseconds. */
 const leastSpanMs = 1_000;
-/** Rows that wait for storage: as many as are kept. */
+/** The largest number of rows that wait for storage, which is the number of rows that storage keeps. */
 const mostWaiting = figuresKeptMs / minuteMs;
 /** Longest wait of a stop for the last row. In milliseconds. */
 const lastWriteMs = 2_000;
@@ -128,7 +128,7 @@ export class FigureLog {
     this.#worker.start();
   }
 
-  /** Stores what came since the last row, if storage answers in time. */
+  /** Stores the figures since the last row, if storage answers in time. */
   async stop(): Promise<void> {
     this.#worker.stop();
     this.#take();
@@ -169,7 +169,7 @@ export class FigureLog {
 
 // Reads the figures of all nodes.
 
-/** Minutes of a step for so many hours: at most 360 steps, more than a small chart has pixels to show. */
+/** Returns the minutes of a step. An answer has at most 360 steps, which is more than a small chart has pixels. */
 const stepOf = (hours: number): number => (hours <= 6 ? 1 : 5);
 
 /** The largest number of nodes in one answer. */

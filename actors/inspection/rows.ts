@@ -1,4 +1,4 @@
-/** Describes the state of an instance and its reason in the words of the list, and lists the parts of one instance for its page. */
+/** Describes the state of an instance and its reason for the list, and the parts of one instance for its page. */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import { isPairingEnd } from '../policy/close-cause.ts';
 import type { Cell } from '../session/cell.ts';
@@ -98,13 +98,13 @@ interface Why {
 const nothing: Why = { reason: '', cause: '' };
 const crashedTooOften: Why = { reason: 'the session crashed too often', cause: 'crashed' };
 
-/** The text of a crash that is stored may quote anything. */
+/** Returns the stored reason. A fixed text replaces the stored text of a crash, because that text may quote anything. */
 const storedWhy = (record: InstanceRecord): Why => {
   const { lastDisconnectReason, lastDisconnectCause } = withDamage(record);
   return lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };
 };
 
-/** A damaged record needs a person. A device that is paired and that nobody wants online was refused; one that the phone removed has no credentials any more. */
+/** Returns true if only a person can help: the record is damaged, the platform refused the paired device, or the phone removed the device. */
 const isLeftToPerson = ({ wanted, jid, lastDisconnectCause, unreadable }: InstanceRecord): boolean =>
   unreadable !== undefined || (wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut'));
 

@@ -1,4 +1,4 @@
-/** Finds what needs a person on this node: sessions, receivers and the disk. */
+/** Finds the troubles of this node: sessions that need a person, failing receivers, and a full disk. */
 import type { InstanceId, InstanceRecord, Trouble } from '../model.ts';
 import type { Disk, Time } from '../ports.ts';
 import type { Dispatcher } from '../supervisor/dispatcher.ts';
@@ -19,12 +19,12 @@ export interface TroublesInput {
 
 /** Instances per turn of the event loop: less than 2 ms of work. */
 const perTurn = 500;
-/** Troubles of one report. */
+/** The largest number of troubles in one report. */
 const most = 500;
 
 const passkey = 'the phone waits for a passkey: continue the linking on the page of the session';
 
-/** A failing receiver of the session is a trouble of its own. */
+/** Returns the trouble of a session; null if there is none. A failing receiver of the session is a trouble of its own. */
 const sessionTrouble = ({ id, name, number, state, since, reason, cause, needsPerson }: LightRow): Trouble | null => {
   const waitsForPasskey = state.startsWith('connecting.passkey');
   if (!waitsForPasskey && (!needsPerson || cause === 'receiverFailed')) return null;
