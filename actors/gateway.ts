@@ -239,14 +239,14 @@ const auditing = (ports: Ports): { readonly commands: AuditFace; stop(): Promise
   };
 };
 
-/** Reads what is registered and answers with a gateway that takes commands. */
+/** Loads the registered instances and webhooks, and returns a gateway that accepts commands. */
 export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const admin = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
   const store = cluster?.signIns ?? kept;
   const signIns = store ? new SharedSignIns(store, admin.version, !cluster) : null;
   const access = signIns && { refresh: admin.refresh, signIns };
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster: cluster && access ? { ...cluster, access } : undefined });
-  // The chatbot uses the same commands as HTTP: a key of a send counts for both. A send is done before its instance goes to another node.
+  // The chatbot uses the same commands as HTTP, so that both share the idempotency keys of sends. A send ends before its instance moves to another node.
   const once = new SendOnce(ports);
   const sends = sendCommands(supervisor, once);
   const send: Gateway['send'] = (id, ...rest) => supervisor.during(id, () => sends.send(id, ...rest));

@@ -102,7 +102,7 @@ export class UnderWay {
     return work;
   }
 
-  /** Resolves when no work is left, including follow-up work: a successful delivery is then removed from the outbox. */
+  /** Resolves when no work is left, including follow-up work such as the removal of a delivered row from the outbox. */
   async ended(): Promise<void> {
     while (this.#count > 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

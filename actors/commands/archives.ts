@@ -1,7 +1,4 @@
-/**
- * Sessions leave as an archive, and the rows of an archive are stored behind a session that arrives. These commands run on the owner of the
- * instance.
- */
+/** Exports sessions as an archive, and stores the rows of an imported archive after its session. These commands run on the owner of the instance. */
 import type { Cluster } from '../cluster/cluster.ts';
 import { done, type InstanceId, type InstanceRecord, refuse, type Result } from '../model.ts';
 import { type ArchivedTable, type ArrivingSession, EpochLost, type LeavingSession, SourceProblem } from '../ports.ts';
@@ -26,8 +23,7 @@ export const ownershipObjection = async ({ cluster }: OwningHost, id: InstanceId
     : `the node ${owner} owns the instance ${id}: ${command} through that node`;
 };
 
-// Chats and messages of an archive, which are stored behind their session in pieces. A kill leaves the pieces before; the same import adds
-// the rest.
+// Stores the chats and messages of an archive in batches, after their session. A kill keeps the batches that are stored. A repeated import adds the rest.
 
 /** The parts of the supervisor that these commands need. */
 export type RowsHost = OwningHost &
@@ -54,7 +50,7 @@ const problemOf = (error: unknown): string | null => {
   return error instanceof EpochLost ? 'another node took the instance meanwhile, or it was removed' : null;
 };
 
-/** Stores the rows of a session that the instance has. No events are made of them. */
+/** Stores the rows of a session that the instance has. Makes no events. */
 export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingSession, signal: AbortSignal): Promise<AddedRows> {
   const { rows, identity } = session;
   if (rows === undefined) return noRows;
@@ -64,7 +60,7 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
   const addAll = async (): Promise<string | null> => {
     for await (const piece of rows()) {
       if (signal.aborted) return callerGone;
-      // The epoch may change between two pieces, and the session may end.
+      // The epoch may change between two batches, and the session may end.
       const record = host.registry.cell(id)?.record;
       if (record?.jid !== identity.jid) return sessionEnded;
       added[piece.of] += await host.ports.journal.addArchived({ instanceId: id, epoch: record.epoch }, piece);
@@ -84,7 +80,7 @@ export async function addRows(host: RowsHost, id: InstanceId, session: ArrivingS
   return { chats, messages, problem };
 }
 
-// Sessions leave as an archive. A session that runs is stopped first, or refused: its keys change while they are read.
+// Exports sessions as an archive. A running session is stopped first, or refused, because its keys would change during the read.
 
 /** The parts of the supervisor that these commands need. */
 export type LeavingHost = OwningHost &
@@ -118,7 +114,7 @@ const stop = (host: LeavingHost, id: InstanceId, reason: string): Promise<Result
     return done(null);
   });
 
-/** Neither connected nor about to be, after a restart or by itself. */
+/** Returns true if the session is neither connected nor about to connect by itself, also after a restart. */
 const isResting = (host: LeavingHost, { id, wanted }: InstanceRecord): boolean =>
   wanted === 'offline' && host.registry.status(id) === 'disconnected' && host.registry.cells.get(id)?.closing !== true;
 
@@ -132,7 +128,7 @@ const leaving = async (host: LeavingHost, wanted: string): Promise<Result<Instan
   return objection === null ? done(host.registry.record(record.id) ?? record) : refuse('conflict', objection);
 };
 
-/** Stops the session if the caller asks for it, and notes the export. */
+/** Stops the session if the caller asks for it, and records the export. */
 async function prepare(host: LeavingHost, before: InstanceRecord, isToStop: boolean): Promise<Result<InstanceRecord>> {
   const { id } = before;
   const now = host.ports.time.now();
@@ -150,7 +146,7 @@ async function prepare(host: LeavingHost, before: InstanceRecord, isToStop: bool
   return done(host.registry.record(id) ?? record);
 }
 
-/** Settings that another gateway of this kind takes over. */
+/** Returns the settings that another Dormouse gateway takes over. */
 const settingsOf = (record: InstanceRecord): LeavingSession['settings'] => {
   const { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax } = record;
   return { systemName, browser, system, adminField01, adminField02, fieldsMap, msgDelayMin, msgDelayMax };

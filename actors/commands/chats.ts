@@ -72,7 +72,7 @@ export function chatCommands(host: Host): ChatCommands {
 const mostReceipts = 500;
 /** The largest number of messages that one statement removes. */
 const piece = 2_000;
-/** The number of attempts to recreate a removed chat from messages that arrived meanwhile. Each attempt takes moments. */
+/** The number of attempts to recreate a removed chat from messages that arrived meanwhile. */
 const mostTries = 20;
 
 const unknownChat = refuse('notFound', 'chat not found');

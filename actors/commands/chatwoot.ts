@@ -32,7 +32,7 @@ type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
 /** Event types that create or change a message. */
 const events = ['messages', 'messages_update'] as const;
 
-/** The length of the unguessable end of the URL. With 62 letters it has more than 128 bits. */
+/** The length of the secret last part of the URL. With 62 letters it has more than 128 bits. */
 const hookLength = 32;
 
 const addressOf = (url: string): string => url.trim().replace(/(?<!\/)\/+$/, '');
@@ -71,7 +71,7 @@ function formerOf(before: Webhook | null, now: ChatwootTarget): Pick<ChatwootInb
   return kept.length === 0 ? {} : { former: kept };
 }
 
-/** The connector, or the webhook that was it: one to the same server whose sealed part does not open. The inbox is in that part. */
+/** Returns the connector. If its sealed part, which holds the inbox, cannot be decrypted, returns the damaged webhook to the same server. */
 const connectorOf = ({ dispatcher }: Host, id: InstanceId, { url }: ChatwootSettings): Webhook | null =>
   dispatcher.webhooks.chatwoot(id) ??
   dispatcher.webhooks.own(id).find((webhook) => webhook.unreadable !== undefined && webhook.url === addressOf(url)) ??

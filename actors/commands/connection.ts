@@ -217,7 +217,7 @@ async function disconnect(host: ConnectionHost, cell: Cell): Promise<Result<Disc
   return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
 }
 
-/** Ends the passkey code of the instance. A code belongs to one linking; the next linking may be of another account. */
+/** Ends the passkey code of the instance. A code belongs to one linking, and the next linking may be of another account. */
 const endPasskeyCode = async ({ ports }: ConnectionHost, { record: { id, jid } }: Cell): Promise<void> => {
   if (jid === '') await ports.passkeyCodes.end(id);
 };
@@ -254,7 +254,7 @@ async function connect(
   const begins = cell.view.status === 'disconnected';
   const { phone, ...look } = options;
   await cell.keeper.save({ wanted: 'online', ...look });
-  // Others may have taken the last place meanwhile; from here to the chart nothing waits.
+  // Other sessions may have taken the last place meanwhile. No `await` stands between this check and the event to the chart.
   const filled = host.importing.has(id) ? beingImported : host.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });

@@ -88,7 +88,7 @@ const tokenRotation = (host: Host): InstanceCommands['rotateToken'] => {
   return (id, held = '') =>
     rotating.run(id, () =>
       onSettled(host, id, async (cell) => {
-        // A token that does not open was compared by its hash.
+        // A token that cannot be decrypted was compared by its hash.
         const known = unreadableIn(cell.record, 'token') ? held : cell.record.token;
         if (held !== '' && held !== known) return replaced;
         const token = host.ports.chance.token(tokenLength);

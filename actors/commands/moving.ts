@@ -1,4 +1,4 @@
-/** Sessions come from other gateways, and leave. An imported session rests until a caller connects it. */
+/** Imports sessions of other gateways, and exports sessions. An imported session rests until a caller connects it. */
 import type { ImportedSession, ImportRequest, MovingFace } from '../views.ts';
 import { refusedSession } from '../views/moving.ts';
 import { createMutex } from '../waiting.ts';
@@ -58,7 +58,7 @@ const targetOf = (host: Host, session: ArrivingSession, into: string): Target =>
   return objection === null ? { ok: true, record } : refused(objection, record);
 };
 
-/** Notes that follow from what is registered here. */
+/** Returns notes about registered instances that have a session of the same number. */
 const notesOf = (host: Host, { identity: { owner } }: ArrivingSession, target: InstanceRecord | null): readonly string[] => {
   const same = records(host).filter((record) => record.owner === owner && record.jid !== '' && record.id !== target?.id);
   return same.map(({ id }) => `the instance ${id} has another session of the same number`);
@@ -98,7 +98,7 @@ const proxyOf = ({ ports }: Host, { proxy }: InstanceRecord, url: string): { pat
   return { patch: { proxy: { ...noProxy, mode: 'custom', url } }, lost: [] };
 };
 
-/** A token is taken over by a new instance alone: clients of an instance that was here know its own one. */
+/** Returns the token for the instance. Only a new instance takes the token over, because the clients of an existing instance know its own token. */
 const tokenOf = async (host: Host, token: string, isNew: boolean): Promise<{ patch: InstancePatch; lost: readonly string[] }> => {
   if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own one'] };
   if (!/^[\x21-\x7e]{16,200}$/.test(token))
@@ -119,7 +119,7 @@ const settingsOf = async (host: Host, record: InstanceRecord, session: ArrivingS
 
 const running = 'the instance is being connected: wait, or disconnect it first';
 
-/** Stores the session. The instance takes no connect meanwhile: one that begins would write fresh credentials over those of the session. */
+/** Stores the session. The instance accepts no connect meanwhile, because a connect would overwrite the credentials of the session. */
 async function land(host: Host, cell: Cell, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { id, epoch } = cell.record;
   const objection = objectionTo(cell.record, session);
@@ -146,8 +146,8 @@ async function land(host: Host, cell: Cell, session: ArrivingSession, settings: 
 const lateElsewhere = refuse('conflict', 'another instance has the session by now');
 
 /**
- * Stores a session in a new instance. The instance becomes known after its session is stored, so that no caller connects it before. In a cluster the next
- * owner finds the session in it.
+ * Stores a session in a new instance. The instance becomes known after its session is stored, so that no caller connects it before. In a cluster the
+ * next owner finds the session in the instance.
  */
 async function landInNew(host: Host, record: InstanceRecord, session: ArrivingSession, settings: Settings): Promise<Result<null>> {
   const { ports, registry, dispatcher, chores } = host;
@@ -201,14 +201,14 @@ const freshRecord = ({ ports: { chance, time } }: Host, name: string): InstanceR
   name,
 });
 
-/** Says what would happen. */
+/** Returns the outcome that an import would have. */
 const foresee = async (host: Host, session: ArrivingSession, record: InstanceRecord | null): Promise<ImportedSession> => {
   const { lost } = await settingsOf(host, record ?? newRecord('', '', 0), session, record === null);
   const reason = record === null ? 'a new instance would be made' : `the instance ${record.id} would be filled`;
   return { ...answerOf(session, record), outcome: 'ready', reason, lost };
 };
 
-/** The session is in the instance. Adds its chats and messages. */
+/** Adds the chats and messages of a session that the instance has. */
 const withRows = async (host: Host, session: ArrivingSession, signal: AbortSignal, answer: ImportedSession): Promise<ImportedSession> => {
   const { chats, messages, problem } = await addRows(host, answer.instance, session, signal);
   if (problem === null) return { ...answer, chats, messages };
@@ -252,7 +252,7 @@ const importAll = async (
   const isWanted = (name: string): boolean => request.only.length === 0 || request.only.includes(name);
   try {
     for await (const arrival of arrivals) {
-      // The caller is gone, and would ask again.
+      // The caller has disconnected, and has to repeat the import.
       if (request.signal.aborted) return done(outcomes);
       if (arrival.found === 'refused' && isWanted(arrival.name)) outcomes.push(refusedSession(arrival));
       if (arrival.found === 'session' && isWanted(arrival.session.name)) outcomes.push(await importOne(host, arrival.session, request));
@@ -266,7 +266,7 @@ const importAll = async (
 };
 
 export const movingCommands = (host: Host): MovingFace => {
-  /** One session at a time, whoever imports: two imports of one session would else both find it absent. */
+  /** Serializes imports. Of two concurrent imports of one session, both would otherwise find it absent. */
   const serially = createMutex();
   return {
     async importSessions(upload, request) {

@@ -22,7 +22,7 @@ interface NumbersInput {
   readonly cluster: Pick<Cluster, 'counts'> | null;
 }
 
-/** Counts the instances by status. The count reads every instance, but nothing except the status. */
+/** Counts the instances by status. The count reads only the status of each instance. */
 export function countsOf(registry: Registry): StatusCounts {
   const counts = { total: registry.size, connected: 0, connecting: 0, reconnecting: 0, disconnected: 0 };
   for (const id of registry.ids) {

@@ -182,7 +182,7 @@ type GroupHost = Cells & Waker & WithPorts<'definitions' | 'groups' | 'portraits
 
 export function groupCommands(host: GroupHost): GroupFace {
   const { ports, policy } = host;
-  /** The time of the last forced request to the platform. In Unix milliseconds. */
+  /** The time of the last forced request to the platform, by the monotonic clock. */
   const forced = new WeakMap<object, number>();
   const mayForce = (cell: object): boolean => ports.time.monotonic() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {

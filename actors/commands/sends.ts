@@ -1,4 +1,4 @@
-/** Sends: one after the other in each chat, at once or through the asynchronous queue. */
+/** Sends messages, one after the other in each chat, at once or through the asynchronous queue. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import {
   done,
@@ -71,7 +71,7 @@ export class SendOnce {
   }
 
   async #answer<T extends DoneOnce>(id: InstanceId, key: SendKey, perform: Perform<T>): Promise<Result<T>> {
-    // A stored key counts whatever its age. The expiry alone decides that a key is too old, and it trusts no clock that jumped.
+    // A stored key counts at any age. Only the expiry decides that a key is too old, because the expiry does not trust a clock that jumped.
     const used = await this.#ports.sendKeys.find(id, key.hash);
     if (used === null || used.at === freedAt) return perform(key);
     if (used.request !== key.request) return otherRequest;
@@ -93,7 +93,7 @@ type SendCommands = Pick<MessageFace, 'send' | 'queue' | 'clearQueue'>;
 
 const queueable = new Set(['connecting', 'connected', 'hibernated']);
 
-/** Returns true if the session may take messages for its queue. A session that reconnects may; a session that needs a person may not. */
+/** Returns true if the session may take messages for its queue. A session that reconnects may take messages. A session that needs a person may not. */
 const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
 
 async function sendLater(

@@ -41,7 +41,7 @@ const checks = (ports: UserPorts) => {
       guesses.giveBack(name);
       return done(null);
     },
-    /** Returns the time step of a right code. A wrong code uses up a try. */
+    /** Returns the time step of a right code. A wrong code uses up one guess. */
     code({ id, codeSecret }: Pick<UserRow, 'id' | 'codeSecret'>, given: string, refusal: Result<never>): Result<number> {
       const wait = codes.take(id, time.now());
       if (wait > 0) return tooMany(wait);

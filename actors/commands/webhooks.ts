@@ -130,7 +130,7 @@ const changeGlobal = async (host: Host, writer: Writer, given: WebhookInput): Pr
   if (!change.ok) return change;
   if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
   const revealed = await writer.save(change.value.save, noEpoch, input);
-  // Earlier versions could create several on several nodes.
+  // Earlier versions could create several global webhooks on several nodes.
   const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
   if (revealed.ok && others.length > 0) await writer.remove(others, null, noEpoch);
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
@@ -169,7 +169,7 @@ type DeliveryCommands = Pick<WebhookFace, 'deliveries' | 'delivery' | 'replay' |
 /** The states that can be replayed. A delivery that waits in its lane is sent without a replay. */
 const replayable = deliveryStates.filter((state) => state !== 'waiting');
 
-/** Stands in place of a secret value. */
+/** The mask of a secret value. */
 const masked = '***';
 
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
@@ -215,7 +215,7 @@ async function look(host: Host, webhooks: readonly Webhook[], filter: DeliveryFi
   return { deliveries: page.deliveries.map((record) => viewOf(host, record)), more: page.more, queues };
 }
 
-/** Returns the request of a delivery. Whoever may look at it may not learn the token, the secret, or the values of the webhook's own headers. */
+/** Returns the request of a delivery for display. The token, the secret and the values of the webhook's own headers are masked. */
 function requestOf({ ports, dispatcher }: Host, webhook: Webhook, { instanceId, body, ...event }: DeliveryInFull, at: number) {
   if (webhook.chatwoot) return { url: webhook.url, headers: {}, payload: parsed(body) };
   const sender = { ...dispatcher.sender(instanceId), token: masked };
