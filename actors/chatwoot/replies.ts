@@ -66,7 +66,7 @@ const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unkn
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 /** Milliseconds of the longest wait. A row that would wait longer was stored before the wall clock was put back, and is due. */
 const longestWait = 60_000;
-/** Tries to tell Chatwoot that a message failed. */
+/** Largest number of attempts to report a failed message to Chatwoot. */
 const mostReports = 12;
 /** Limit of the checks of a message with an unknown outcome. A receipt may tell the outcome meanwhile. */
 const mostLooks = 3;

@@ -10,7 +10,7 @@ import { lastOf } from './tries.ts';
 
 // The outcomes of the last attempts at one receiver, for reports. They have no effect on sending, which the circuit controls.
 
-/** Attempts that the success rate covers. */
+/** Number of last attempts that the success rate covers. */
 const counted = 100;
 /** Limit of the waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;

@@ -41,7 +41,7 @@ interface AlertSenderInput {
 
 type Send = (row: AlertRow, message: AlertMessage) => Promise<AlertAttempt>;
 
-/** The longest text that Telegram takes is 4,096 characters. */
+/** The longest text that is sent to Telegram, which accepts 4,096 characters. In characters. */
 const telegramMost = 4_000;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -162,7 +162,7 @@ export class FigureLog {
     const rows = [...this.#waiting.values()];
     if (rows.length === 0) return;
     await this.#input.store.put(this.#input.node, rows);
-    // A row that grew meanwhile stays.
+    // A row that grew during the write stays, and is stored again.
     for (const row of rows) if (this.#waiting.get(row.minute) === row) this.#waiting.delete(row.minute);
   }
 }

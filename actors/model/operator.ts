@@ -194,7 +194,7 @@ export const usualAlertSettings: AlertSettings = {
 
 /** One message to the operator, for all channels. */
 export interface AlertMessage {
-  /** Stable over retries. */
+  /** The id of the message, which is stable over retries. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;

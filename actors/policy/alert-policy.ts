@@ -26,7 +26,7 @@ const mostPending = 5;
 /** The time for which a node reserves a message that it sends. Longer than the time limit of a channel. In milliseconds. */
 export const takenMs = 60_000;
 const retryMs = { min: 60_000, max: 3_600_000 };
-/** With the back-off, twelve attempts take about six hours. */
+/** The largest number of attempts. With the back-off, twelve attempts take about six hours. */
 const mostAttempts = 12;
 
 interface KnownTrouble extends Trouble {
@@ -50,7 +50,7 @@ export interface AlertState {
   /** The time of the last message; 0 before the first. */
   readonly lastAt: number;
   readonly pending: readonly PendingAlert[];
-  /** The last attempt of each channel. '' for no error. */
+  /** The last attempt of each channel. `error` is '' if the message reached all recipients. */
   readonly outcomes: Readonly<Partial<Record<AlertChannel, { readonly at: number; readonly error: string }>>>;
 }
 

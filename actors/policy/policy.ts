@@ -82,7 +82,7 @@ interface Retention {
   readonly messages: number;
   /** The age at which receipts are replaced by counts. */
   readonly receipts: number;
-  /** The time since the last use. */
+  /** The retention time of a file after its last use. */
   readonly files: number;
   /** The limit of all files together. In bytes; 0 for no limit. */
   readonly fileBytes: number;

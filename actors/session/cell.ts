@@ -173,7 +173,7 @@ export class Cell {
     this.send({ type: 'instance.connect', options, by });
   }
 
-  /** Notes traffic, which postpones hibernation. */
+  /** Records traffic, which postpones hibernation. */
   touch(): void {
     if (this.activity.note() - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activity.at });
   }

@@ -29,7 +29,7 @@ const onClose =
       ],
     }) as const;
 
-/** Transitions for a close, in the order of the table of `close-cause.ts`. */
+/** Transitions for a close, in the order of the table of `policy/close-cause.ts`. */
 const closes = (pairing: boolean) => {
   const row = onClose(pairing);
   return [

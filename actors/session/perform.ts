@@ -55,7 +55,7 @@ interface Remembered extends Found {
   readonly until: number;
 }
 
-/** Limit of the numbers in memory, per session. */
+/** Limit of the phone numbers in memory, for each session. */
 const kept = 500;
 /** Time without look-ups after the platform refused one because there were too many. In milliseconds. */
 const penaltyMs = 60_000;

@@ -165,7 +165,7 @@ export interface ActorRow {
   readonly lastEvent: number;
   readonly queue: number;
   readonly outbox: number;
-  /** The last hour in 24 parts, oldest first (see `Hour`). */
+  /** The last hour in 24 letters, oldest first. `order` in `inspection/rows.ts` lists the letters. */
   readonly hour: string;
   /** Name of the node that owns the instance; '' if none does. Absent without a cluster. */
   readonly node?: string;

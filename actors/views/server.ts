@@ -62,7 +62,7 @@ export interface StatusCounts {
   readonly connected: number;
   readonly connecting: number;
   readonly reconnecting: number;
-  /** Includes hibernated ones. */
+  /** Includes hibernated instances. */
   readonly disconnected: number;
 }
 
