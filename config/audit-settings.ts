@@ -12,6 +12,6 @@ export const auditSettings = {
   auditMaxEntries: people(
     integer(1_000, 10_000_000),
     100_000,
-    'The latest entries of the audit log that are kept. Entries of instance tokens are counted apart, so that the owner of a token cannot push out entries of administrators. 100,000 of each take about 40 MB, and are 270 changes a day for a year.',
+    'The latest entries of the audit log that are kept. Entries of instance tokens are counted apart, so that the owner of a token cannot push out entries of administrators. 100,000 entries of each kind take about 40 MB. They hold 270 changes a day for a year.',
   ),
 } as const;

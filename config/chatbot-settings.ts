@@ -16,12 +16,12 @@ export const chatbotSettings = {
   ),
   chatbotFreshMs: fixed(
     300_000,
-    'The age from which a message is no longer answered. A late delivery or a restart of the gateway leaves such messages. After five minutes an answer surprises.',
+    'The age from which a message is no longer answered. Such messages are left after a late delivery or a restart of the gateway. After five minutes people do not expect an answer.',
   ),
   chatbotCallsAtOnce: chatbot(
     integer(1, 10_000),
     64,
-    'The calls of models that all instances together may have open. Further calls wait. With answers of 10 s, 64 are six a second, and cost as many sockets.',
+    'The calls of models that all instances together may have open. Further calls wait. With answers of 10 s, 64 calls give six answers a second. Each call holds a socket.',
   ),
   chatbotCallsPerInstance: chatbot(
     integer(1, 1_000),
@@ -40,12 +40,12 @@ export const chatbotSettings = {
   chatbotTokensPerDay: chatbot(
     integer(0, 1_000_000_000),
     1_000_000,
-    'The tokens that all agents of one instance may use in a day of UTC. Beyond it they are silent until midnight. 0 is no limit. A million are about 500 conversations, and bound the cost of a fault or an abuse.',
+    'The tokens that all agents of one instance may use in a day of UTC. Beyond this number they are silent until midnight. 0 is no limit. The default, a million, is enough for about 500 conversations and bounds the cost of a fault or of abuse.',
   ),
   chatbotAnswerTokens: chatbot(
     integer(16, 1_000_000),
     2_048,
-    'The largest number of tokens of one answer, whatever an agent asks for. 2,048 are three pages. Reasoning counts too.',
+    'The largest number of tokens of one answer, whatever an agent asks for. 2,048 tokens are three pages. Tokens of reasoning count too.',
   ),
   chatbotToolRounds: fixed(
     4,
@@ -62,7 +62,7 @@ export const chatbotSettings = {
   ),
   chatbotAnswersInARow: fixed(
     40,
-    'The answers in one conversation without a minute of silence between them. Further answers wait for such a minute. The bound stops two bots that answer each other, because people pause before.',
+    'The answers in one conversation without a minute of silence between them. Further answers wait for such a minute. The bound stops two bots that answer each other. People pause earlier.',
   ),
   chatbotAnswersPerDay: chatbot(
     integer(1, 100_000),
@@ -71,7 +71,7 @@ export const chatbotSettings = {
   ),
   chatbotConversations: fixed(
     1_000,
-    'The conversations of one instance that are open, or were within the last minute. Each takes 6 KB. Texts of further conversations are not answered.',
+    'The conversations of one instance that are open, or were open within the last minute. Each takes 6 KB. Texts of further conversations are not answered.',
   ),
 } as const;
 
@@ -82,7 +82,7 @@ const chatwoot = group('Chatwoot');
 export const chatwootSettings = {
   chatwootTimeoutMs: fixed(
     20_000,
-    'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead one holds only its own places for 20 s.',
+    'The time for one answer of a Chatwoot server. With a file, it is the time for each 10 MB. A busy installation takes seconds for a message with a file. A dead server holds only its own places, for 20 s.',
   ),
   chatwootFileBytes: chatwoot(
     integer(0, 1_000_000_000),
@@ -107,6 +107,6 @@ export const chatwootSettings = {
   ),
   chatwootSendsPerInstance: fixed(
     4,
-    'The messages of agents that one instance sends at once, in as many conversations. The bound is 4, so that files of one inbox hold up no other.',
+    'The messages of agents that one instance sends at once, in as many conversations. The bound is 4, so that files of one inbox do not delay other inboxes.',
   ),
 } as const;

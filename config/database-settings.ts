@@ -19,7 +19,7 @@ export const databaseSettings = {
   databaseQueryConnections: fixed(4, 'The connections for lists and searches. Further queries wait for a free connection.'),
   databaseSweepConnections: fixed(
     2,
-    'The connections that bound queues, count, replay and remove. There are 2, so that a long removal does not hold up the bounds.',
+    'The connections that keep queues within their bounds, and that count, replay and remove rows. There are 2, so that a long removal does not delay the bounds.',
   ),
   databaseConnectionMs: fixed(3_000, 'The longest wait for a free connection of its kind, or for a new one.'),
   databaseStatementMs: database(
@@ -46,7 +46,7 @@ export const clusterSettings = {
   natsUrl: cluster(
     secretUrl('nats:', 'tls:'),
     null,
-    'The NATS server that carries commands between nodes, so that any node takes any request: `nats://user:password@host:4222`. It sees the data that clients see, so keep it inside your network or behind TLS. Without a value a node answers 503 for instances of other nodes.',
+    'The NATS server that carries commands between nodes, so that any node takes any request: `nats://user:password@host:4222`. The server sees the data that clients see, so keep it inside your network or behind TLS. Without a value a node answers 503 for instances of other nodes.',
   ),
   natsPrefix: cluster(text, 'dormouse', 'The first part of the subjects on NATS. Clusters that share a NATS server need a prefix each.'),
   streamKeptMs: fixed(

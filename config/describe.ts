@@ -19,7 +19,7 @@ export const describeSettings = (): string => {
     .join('\n\n');
 };
 
-/** The document with the block between its two markers replaced; throws when they are missing. */
+/** Returns the document with a new table between its two markers. Throws if a marker is missing. */
 export const withSettings = (document: string): string => {
   const [from, to] = [document.indexOf(start), document.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`the document has no ${start} … ${end}`);

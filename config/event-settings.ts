@@ -17,7 +17,7 @@ export const eventSettings = {
   webhookConcurrency: events(
     integer(1, 1_000),
     8,
-    'The chats whose events go to one webhook in parallel. With a receiver of 50 ms, 8 make 160 events a second. They do not flood a small one.',
+    'The chats whose events go to one webhook in parallel. With a receiver that answers in 50 ms, 8 chats make 160 events a second. Such a rate does not flood a small receiver.',
   ),
   webhookQuickRetriesMs: events(
     times,
@@ -31,7 +31,7 @@ export const eventSettings = {
   ),
   circuitFailures: fixed(
     10,
-    'The consecutive failures that open the circuit of a webhook. Ten are no accident. A dead receiver then costs one probe at a time.',
+    'The consecutive failures that open the circuit of a webhook. Ten failures in a row are no accident. A dead receiver then costs one probe at a time.',
   ),
   circuitMinMs: fixed(30_000, 'The first pause before a probe of an open circuit. The pause doubles up to `circuitMaxMs`.'),
   circuitMaxMs: fixed(600_000, 'The longest pause between two probes. A pause of 10 min finds a receiver soon after it is back.'),
@@ -41,7 +41,7 @@ export const eventSettings = {
   ),
   webhookPostsAtOnce: fixed(
     512,
-    'The posts of all webhooks together that may be open. Each holds a socket and about 20 KB. A receiver that fails gets one of them at a time.',
+    'The posts of all webhooks together that may be open. Each holds a socket and about 20 KB. A receiver that fails gets one post at a time.',
   ),
   webhookPostsPerHost: events(
     integer(1, 10_000),
@@ -69,7 +69,7 @@ export const eventSettings = {
   webhookQueueAgeMs: events(
     age(60_000),
     604_800_000,
-    'The age from which events are no longer delivered. After a week, a receiver that was forgotten over holidays still gets all events.',
+    'The age from which events are no longer delivered. The default is a week, so that a receiver that was forgotten over holidays still gets all events.',
   ),
   webhookKeepRows: events(
     integer(0, 10_000_000),
@@ -104,7 +104,7 @@ export const eventSettings = {
   ),
   recorderMaxWaitMs: fixed(
     4,
-    'The time that the recorder collects before it commits. A delay of 4 ms is not noticed, and turns a burst into a few transactions.',
+    'The time for which the recorder collects items before a commit. A delay of 4 ms is not noticed, and turns a burst into a few transactions.',
   ),
   recorderMaxBatch: fixed(
     64,

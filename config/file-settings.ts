@@ -5,14 +5,14 @@ import { fixed, group, integer, secretText, text, url, wordsOf } from './kinds.t
 
 const files = group('Files');
 
-/** Longest time that can be said in days: a century. */
+/** The longest time in days, which is a century. */
 const days = integer(0, 36_500);
 
 export const fileSettings = {
   filesKeepDays: files(
     days,
     30,
-    'The days after its last use for which a file is kept. 0 is for ever. The platform drops media after two to three weeks, which a month outlives. A file that was removed earlier can be downloaded again.',
+    'The days after its last use for which a file is kept. 0 is for ever. A month is longer than the two to three weeks for which the platform keeps media. A file that was removed earlier can be downloaded again.',
   ),
   filesMaxBytes: files(
     integer(0, 1_000_000_000_000_000),
@@ -33,7 +33,7 @@ export const fileSettings = {
   filesBucketSecret: files(secretText, '', 'The secret of the access key of the bucket.'),
   filesBucketSilenceMs: fixed(
     15_000,
-    'The time that the bucket may be silent before the answer is 503. Such a service answers in less than a second.',
+    'The time that the bucket may be silent before the answer is 503. A healthy bucket answers in less than a second.',
   ),
   downloadMaxBytes: files(
     integer(1_024, 4_294_967_296),
@@ -60,7 +60,7 @@ export const fileSettings = {
   ),
   base64MaxBytes: fixed(
     33_554_432,
-    'The largest file in bytes that an answer gives as base64. A larger one is read at its address. The whole text is in memory. 32 MiB are 43 MB of text.',
+    'The largest file in bytes that an answer gives as base64. A larger file is read at its address. The whole text is in memory. A file of 32 MiB is a text of 43 MiB.',
   ),
   transcribeUrl: files(
     url('https:', 'http:'),
@@ -91,11 +91,11 @@ export const fileSettings = {
   messagesKeepDays: files(
     days,
     180,
-    'The days for which messages are kept. 0 is for ever. Half a year covers most questions to a support team. A longer memory belongs into another database, and without a limit the disk fills up.',
+    'The days for which messages are kept. 0 is for ever. Half a year covers most questions to a support team. Older messages belong in another database, because the disk fills up without a limit.',
   ),
 } as const;
 
-// Settings of files: how they are taken from clients, and what making others of them may cost.
+// Settings of the files that clients send, and of their conversion.
 
 const media = group('Media');
 
@@ -147,7 +147,7 @@ export const uploadSettings = {
   ),
   mediaUploadSilenceMs: fixed(
     15_000,
-    'The time that a media host may take nothing of an upload before another one is tried. A healthy host takes data every second.',
+    'The time for which a media host may accept no bytes of an upload before the next host is tried. A healthy host accepts data every second.',
   ),
   mediaUploadsRemembered: fixed(
     200,

@@ -5,7 +5,7 @@ const commands = [
   ['npm start', 'starts the gateway'],
   ['npm run sandbox', 'starts the gateway with a simulated platform, for use without a phone'],
   ['npm run backup', 'copies the data folder while the gateway works'],
-  ['npm run restore', 'makes a data folder of a backup'],
+  ['npm run restore', 'makes a data folder from a backup'],
   ['npm start -- --help', 'prints this text'],
 ] as const;
 

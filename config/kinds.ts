@@ -5,7 +5,7 @@ import { loopbackHosts } from '#src/base/loopback.ts';
 interface Kind<T> {
   /** The requirement on a value, as the end of a sentence: "must be …". */
   readonly must: string;
-  /** The value of a text that is not empty, or undefined when it makes no sense. */
+  /** Returns the value of a text that is not empty; undefined if the text is not valid. */
   parse(text: string): T | undefined;
   /** Writes a default as it stands in the environment. */
   show(value: T): string;
@@ -24,21 +24,21 @@ export const integer = (min: number, max: number): Kind<number> => ({
   show: String,
 });
 
-/** null: the program derives it from other settings. */
+/** Returns the kind of an integer or null. With null the program derives the value from other settings. */
 export const derivedInteger = (min: number, max: number): Kind<number | null> => ({ ...integer(min, max), show: String });
 
 const week = 604_800_000;
 
-/** The longest delay that a timer of Node takes, 24.8 days; a longer one rings after 1 ms. */
+/** The longest delay of a timer of Node, which is 24.8 days. A longer delay fires after 1 ms. */
 const longestTimer = 2 ** 31 - 1;
 
-/** A time in milliseconds that something waits for. */
+/** Returns the kind of a time-out or a pause in milliseconds. The longest value is the longest delay of a timer. */
 export const milliseconds = (min = 1, max = longestTimer): Kind<number> => ({
   ...integer(min, max),
   must: `a whole number of milliseconds from ${min} to ${max}`,
 });
 
-/** A time in milliseconds that is only compared, at most four weeks: a longer one would be a mistake. */
+/** Returns the kind of an age in milliseconds, which is only compared. The limit is four weeks, because a longer age would be a mistake. */
 export const age = (min: number): Kind<number> => milliseconds(min, 4 * week);
 
 export const times: Kind<readonly number[]> = {
@@ -75,7 +75,7 @@ export const choice = <T extends string>(...options: readonly T[]): Kind<T> => (
 
 export const text: Kind<string> = { must: 'a text', parse: (value) => value, show: (value) => value };
 
-/** A name in subjects, lines of the log and metrics. */
+/** The name of a node, which appears in NATS subjects, log lines and metrics. */
 export const nodeName: Kind<string | null> = {
   must: 'a name of at most 63 letters, digits, `-` and `_`',
   parse: (value) => (/^[\w-]{1,63}$/.test(value) ? value : undefined),
@@ -85,7 +85,7 @@ export const nodeName: Kind<string | null> = {
 const startsWith = (protocols: readonly string[]): string =>
   `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
 
-/** null: the program finds out by itself. */
+/** Returns the kind of an address or null. With null the program determines the address itself. */
 export const url = (...protocols: readonly string[]): Kind<string | null> => ({
   must: startsWith(protocols),
   parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/(?<!\/)\/+$/, '') : undefined),
@@ -94,7 +94,7 @@ export const url = (...protocols: readonly string[]): Kind<string | null> => ({
 
 const socket = url('ws:', 'wss:');
 
-/** A WebSocket that somebody on the way cannot read: over TLS, or on this machine. */
+/** A WebSocket address whose traffic a third party cannot read: over TLS, or on this machine. */
 export const webSocket: Kind<string | null> = {
   ...socket,
   must: 'an address with wss:, or with ws: on this machine',
@@ -104,21 +104,21 @@ export const webSocket: Kind<string | null> = {
   },
 };
 
-/** null: the program looks it up. */
+/** A version of the web client, or null. With null the program looks the version up. */
 export const version: Kind<string | null> = {
   must: 'a version such as 2.3000.1043857760',
   parse: (value) => (/^\d{1,4}\.\d{1,6}\.\d{1,12}$/.test(value) ? value : undefined),
   show: (value) => value ?? '',
 };
 
-/** An address that holds a password. */
+/** Returns the kind of an address that holds a password. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({
   ...url(...protocols),
   must: `${startsWith(protocols)}; signs such as / # @ in a password are written as %2F %23 %40`,
   secret: true,
 });
 
-/** Shorter tokens that a person chose can be guessed at a thousand requests a second. */
+/** The least length of a token. A shorter token that a person chose can be guessed at a thousand requests a second. */
 const shortestToken = 16;
 
 export const secretToken: Kind<string | null> = {
@@ -128,10 +128,10 @@ export const secretToken: Kind<string | null> = {
   secret: true,
 };
 
-/** A text that nobody else may read; '' for none. */
+/** A secret text; '' for none. */
 export const secretText: Kind<string> = { ...text, secret: true };
 
-/** Some of these words; `all` is every one of them, `none` none. */
+/** Returns the kind of a list of these words. `all` stands for every word, and `none` for an empty list. */
 export const wordsOf = <T extends string>(...options: readonly T[]): Kind<readonly T[]> => ({
   must: `none, all, or some of ${options.join(', ')}, separated by commas`,
   parse: (value) => {
@@ -156,7 +156,7 @@ export const secretKey: Kind<Uint8Array | null> = {
   secret: true,
 };
 
-/** Origins of pages; `*` is every one, `none` none. */
+/** Origins of pages. `*` stands for every origin, and `none` for an empty list. */
 export const origins: Kind<readonly string[]> = {
   must: 'none, *, or a list of origins such as https://app.example.com, separated by commas',
   parse: (value) => {
@@ -174,7 +174,7 @@ const isSubnet = (value: string): boolean => {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 };
 
-/** `private`, `loopback` and subnets; `true` is both words, `false` and `none` are an empty list. */
+/** A list of `private`, `loopback` and subnets. `true` stands for both words, and `false` and `none` for an empty list. */
 export const networks: Kind<readonly string[]> = {
   must: 'none, true, or a list of private, loopback, addresses and subnets such as 10.1.0.0/16, separated by commas',
   parse: (value) => {
@@ -190,7 +190,7 @@ const clock = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/;
 const clockOf = (minutes: number): string =>
   [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
 
-/** Part of the day in minutes since midnight, which may go over midnight; null for none. */
+/** A part of the day, in minutes since midnight; null for none. The part may go over midnight. */
 export const hours: Kind<{ readonly from: number; readonly to: number } | null> = {
   must: 'none, or two times of the day such as 21:00-08:00',
   parse: (value) => {
@@ -203,7 +203,7 @@ export const hours: Kind<{ readonly from: number; readonly to: number } | null> 
   show: (value) => (value === null ? 'none' : `${clockOf(value.from)}-${clockOf(value.to)}`),
 };
 
-/** Name of a time zone; '' for that of the server. */
+/** The name of a time zone; '' for the time zone of the server. */
 export const timeZone: Kind<string> = {
   must: 'a time zone such as America/Sao_Paulo',
   parse: (value) => {
@@ -218,7 +218,7 @@ export const timeZone: Kind<string> = {
   show: (value) => value,
 };
 
-/** Texts in lower case; `none` is none. */
+/** A list of texts in lower case. `none` is an empty list. */
 export const phrases: Kind<readonly string[]> = {
   must: 'none, or a list of words, separated by commas',
   parse: (value) => {

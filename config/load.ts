@@ -8,12 +8,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** All settings, frozen. */
 export type Settings = Values & { readonly baseUrl: string };
 
-/** The settings make no sense; `message` lists every problem and never holds a value, since any of them may be a secret. */
+/** The error of invalid settings. `message` lists every problem. It never holds a value, because any value may be a secret. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** The address under which a server that listens on `host` reaches itself. */
+/** Returns the address under which a server that listens on `host` reaches itself. */
 export const baseUrlOf = (host: string, port: number): string => {
   const everywhere = host === '0.0.0.0' || host === '::' || host === '';
   const reachable = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
@@ -36,14 +36,14 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0;
 };
 
-/** The setting that was probably meant; null when none is near. */
+/** Returns the setting that was probably meant; null if no name is near. */
 const nearest = (name: string, known: readonly string[]): string | null => {
   const ranked = known.map((candidate) => [candidate, distance(name.toUpperCase(), candidate)] as const).toSorted((a, b) => a[1] - b[1]);
   const [best] = ranked;
   return best !== undefined && best[1] <= Math.max(2, name.length / 3) ? best[0] : null;
 };
 
-/** Names that are no settings. The environment has names of other programs, so only names of constants count there. */
+/** Returns the names that are no settings. The environment also has names of other programs, so only names of constants count in it. */
 const unknownIn = (file: Environment, env: Environment): readonly UnknownSetting[] => {
   const known = Object.keys(settable).map(nameOf);
   const one = (name: string, inFile: boolean): UnknownSetting => {
@@ -58,7 +58,7 @@ const unknownIn = (file: Environment, env: Environment): readonly UnknownSetting
   ];
 };
 
-/** Numbers of the lines that have no `=` and are neither empty nor a comment. A value in quotes may have several lines. */
+/** Returns the numbers of the lines that have no `=` and are neither empty nor a comment. A value in quotes may have several lines. */
 const oddLines = (text: string): readonly number[] => {
   let quote = '';
   return text.split('\n').flatMap((line, at) => {
@@ -89,7 +89,7 @@ const parse = (given: Environment, problems: string[]): Values => {
   const values = Object.entries(table as Readonly<Record<string, Setting<unknown>>>).map(([key, { kind, value, fixed }]) => {
     if (fixed) return [key, value];
     const text = given[nameOf(key)]?.trim();
-    // Compose files and shells hand over an empty text for what is not set.
+    // Compose files and shells pass an empty text for a variable that is not set.
     if (text === undefined || text === '') return [key, value];
     const parsed = kind.parse(text);
     if (parsed === undefined) problems.push(`${nameOf(key)} must be ${kind.must}`);
@@ -111,9 +111,9 @@ export interface UnknownSetting {
 
 export interface Sources {
   readonly env?: Environment;
-  /** Path of a file in the form of `.env`; one that is missing is empty. */
+  /** Path of a file in the form of `.env`. A missing file counts as an empty one. */
   readonly file?: string;
-  /** Defaults of the way in which the program was started, before those of the table. */
+  /** Defaults of the way in which the program was started. They precede the defaults of the table. */
   readonly preset?: Environment;
   /** Called for each name that is no setting. Its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
@@ -123,14 +123,14 @@ export interface Sources {
   readonly onSources?: (sources: SettingSources) => void;
 }
 
-/** `program`: a default of the way in which the program was started. */
+/** The source of a value. `program`: a default of the way in which the program was started, or a value that the program derived. */
 export type SettingSource = 'environment' | 'file' | 'program' | 'default';
 
 export type SettingSources = ReadonlyMap<string, SettingSource>;
 
 const isGiven = (given: Environment, name: string): boolean => (given[name]?.trim() ?? '') !== '';
 
-/** Follows the rule of `loadSettings`: a name that the environment has, even with an empty text, hides the value of the file. */
+/** Returns the source of each setting. A name in the environment hides the value of the file, even with an empty text, as in `loadSettings`. */
 const sourcesOf = (env: Environment, fromFile: Environment, preset: Environment): SettingSources => {
   const sourceOf = (name: string): SettingSource => {
     if (env[name] !== undefined) return isGiven(env, name) ? 'environment' : 'default';
@@ -140,7 +140,7 @@ const sourcesOf = (env: Environment, fromFile: Environment, preset: Environment)
   return new Map(Object.keys(settable).map((key) => [nameOf(key), sourceOf(nameOf(key))]));
 };
 
-/** Throws one `SettingsError` for all problems. `baseUrl` is there afterwards, and is only right for `port` 0 once the port is known. */
+/** Loads the settings. Throws one `SettingsError` for all problems. With `port` 0, `baseUrl` is wrong until the port is known. */
 export const loadSettings = ({
   env = process.env,
   file = '.env',

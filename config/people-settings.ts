@@ -6,7 +6,7 @@ import { fixed } from './kinds.ts';
 export const channelSettings = {
   channelsMaxAgeMs: fixed(
     604_800_000,
-    'The age of the list of all channels from which a login asks the platform again. A week is enough, because the platform reports every change, also changes while a session was offline.',
+    'The age at which a login fetches the list of all channels from the platform again. A week is enough, because the platform reports every change, also changes while a session was offline.',
   ),
 } as const;
 
@@ -15,7 +15,7 @@ export const channelSettings = {
 export const groupSettings = {
   groupsMaxAgeMs: fixed(
     604_800_000,
-    'The age of the list of all groups from which a login asks the platform again. A week is enough, because the platform reports every change, also changes while a session was offline. The list of a thousand groups is megabytes.',
+    'The age at which a login fetches the list of all groups from the platform again. A week is enough, because the platform reports every change, also changes while a session was offline. The list of a thousand groups is megabytes.',
   ),
   groupsForceEveryMs: fixed(
     20_000,
@@ -28,7 +28,7 @@ export const groupSettings = {
 export const leadSettings = {
   definitionsPerInstance: fixed(
     1_000,
-    'The tags of leads that one instance may have, and as many quick replies that are kept here. A further one gets 429. They are listed all at once. A board with a hundred columns is not readable.',
+    'The tags of leads that one instance may have. The same limit holds for the quick replies that the gateway keeps. A further one gets 429. All tags are listed at once. A board with a hundred columns is not readable.',
   ),
 } as const;
 
@@ -41,7 +41,7 @@ export const pictureSettings = {
   ),
   pictureEveryMs: fixed(
     3_000,
-    'The time until a session may look up one more picture. One in 3 s makes 1,200 an hour, as a person makes who scrolls through chats now and then. A contact who writes often is looked up once.',
+    'The time until a session may look up one more picture. One in 3 s makes 1,200 an hour, about as many as a person who scrolls through chats now and then. A contact who writes often is looked up once.',
   ),
   pictureKeepMs: fixed(
     172_800_000,
@@ -53,7 +53,7 @@ export const pictureSettings = {
   ),
   smallPictureBytes: fixed(
     67_108_864,
-    'The memory for the pictures of all accounts that the dashboard shows. A picture takes 10 KB at most, so 64 MiB hold those of about 6,500 sessions. The oldest are removed for new ones, and the dashboard shows initials.',
+    'The memory for the pictures of all accounts that the dashboard shows. A picture takes 10 KB at most, so 64 MiB hold those of about 6,500 sessions. The oldest pictures are removed for new ones. The dashboard shows initials in their place.',
   ),
   picturesRemembered: fixed(500, 'The latest answers of one session in memory. All of them are in the database. 500 take 150 KB.'),
 } as const;

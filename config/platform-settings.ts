@@ -19,7 +19,7 @@ export const platformSettings = {
   phoneDeletions: platform(
     choice('follow', 'ignore'),
     'follow',
-    'The reaction to messages and chats that the owner deletes or clears on the phone. `follow`, the default, deletes them here too. `ignore` keeps them, for archives that outlive the phone.',
+    'The reaction to messages and chats that the owner deletes or clears on the phone. `follow`, the default, deletes them in the gateway too. `ignore` keeps them, for archives that outlive the phone.',
   ),
   platformClientVersion: platform(
     version,
@@ -112,16 +112,16 @@ export const pairingSettings = {
   asyncQueueItems: pairing(
     integer(1, 1_000_000),
     10_000,
-    'The messages of one instance that may wait in the asynchronous queue (`async: true`). A further message gets 429. At the pace of a careful account 10,000 take less than an hour. They wait in the database, not in memory.',
+    'The messages of one instance that may wait in the asynchronous queue (`async: true`). A further message gets 429. With a pause of 3 s between messages, 10,000 take 8 hours. They wait in the database, not in memory.',
   ),
   asyncQueueAgeMs: pairing(
     milliseconds(1_000),
     86_400_000,
-    'The time that a message may wait in the asynchronous queue before it becomes `Failed`. The default is a day, because a later reminder embarrasses its sender.',
+    'The time that a message may wait in the asynchronous queue before it becomes `Failed`. The default is a day, because a message that is a day late is rarely of use.',
   ),
   typingAtOnce: fixed(
     100,
-    'The chats of one instance that may show typing or recording at once (`POST /message/presence` with `delay`). A further one gets 429. Each costs a frame every 10 s. 100 chats cost ten frames a second, and no person writes in that many.',
+    'The chats of one instance that may show typing or recording at once (`POST /message/presence` with `delay`). A further one gets 429. Each costs a frame every 10 s. 100 chats cost ten frames a second, and no person writes in so many chats at once.',
   ),
   statusRecipients: fixed(
     500,

@@ -1,4 +1,4 @@
-/** Finds programs of the machine: the search path is part of the environment. */
+/** Finds programs of the machine. The search is in this folder, because the search path is part of the environment. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
@@ -11,7 +11,7 @@ const canRun = (path: string): boolean => {
   }
 };
 
-/** The absolute path of a program, given by its path or by a name to look for; null when this machine has none. */
+/** Returns the absolute path of a program, given by its path or its name; null if this machine does not have it. */
 export const findProgram = (name: string, searchPath = process.env['PATH'] ?? ''): string | null => {
   const folders = searchPath.split(delimiter).filter(isAbsolute);
   const places = /[/\\]/.test(name) ? [resolve(name)] : folders.map((folder) => join(folder, name));

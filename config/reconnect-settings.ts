@@ -6,7 +6,10 @@ import { derivedInteger, fixed, flag, group, networks, text } from './kinds.ts';
 const restarts = group('Reconnection');
 
 export const reconnectSettings = {
-  reconnectMinMs: fixed(1_000, 'The first delay of the back-off, which then doubles. A delay of 1 s is hardly noticed and breaks a storm.'),
+  reconnectMinMs: fixed(
+    1_000,
+    'The first delay of the back-off, which then doubles. A delay of 1 s is hardly noticed, and keeps a fault from causing a flood of connections.',
+  ),
   reconnectMaxMs: fixed(300_000, 'The longest delay of the back-off. After an outage of hours, all sessions are back within 5 minutes.'),
   reconnectStableMs: fixed(
     300_000,
@@ -14,7 +17,7 @@ export const reconnectSettings = {
   ),
   reconnectCutEveryMs: fixed(
     30_000,
-    'The least time between two calls of `POST /instance/connect` that cut the back-off or a suspension of an instance short. Other calls wait with it. A person who presses the button is obeyed at once. A client that polls makes two connections a minute.',
+    'The least time between two calls of `POST /instance/connect` that cut the back-off or a suspension of an instance short. Further calls wait for the end of the back-off. The first call of a person therefore connects at once. A client that polls causes at most two connections a minute.',
   ),
   unknownCloseLimit: fixed(
     5,
@@ -38,12 +41,15 @@ export const reconnectSettings = {
   ),
   replacedRetryMinMs: fixed(
     60_000,
-    'The shortest wait before the single try to take back a session that another login took over. A person who moved the session on purpose wins in that time.',
+    'The shortest wait before the single try to take back a session that another login took over. The wait gives a person who moved the session on purpose the time to disconnect this instance.',
   ),
-  replacedRetryMaxMs: fixed(120_000, 'The longest wait before that try. The spread keeps two servers from taking turns in step.'),
+  replacedRetryMaxMs: fixed(
+    120_000,
+    'The longest wait before that try. The wait is random, so that two servers do not take the session from each other in step.',
+  ),
   replacedWindowMs: fixed(
     600_000,
-    'The time within which one such try is made. The next takeover stops the session. Two servers that fight for an account get it banned.',
+    'The time within which only one such try is made. The next takeover stops the session. The platform bans an account for which two servers fight.',
   ),
   restartLimit: fixed(
     3,
@@ -56,7 +62,7 @@ export const reconnectSettings = {
   ),
   canaryMaxMs: fixed(
     300_000,
-    'The longest pause between two probes of a canary. The pause is 5 min, because one login in that time disturbs nothing.',
+    'The longest pause between two probes of a canary. The pause is 5 min, because one login in 5 min does no harm.',
   ),
   outageWindowMs: fixed(
     10_000,

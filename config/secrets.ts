@@ -1,4 +1,4 @@
-/** The data folder and the key that encrypts credentials at rest: found, or made at the first start. */
+/** Finds the data folder and the key that encrypts credentials at rest, or makes them at the first start. */
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -40,13 +40,16 @@ const hindrance = (path: string, code: string): string => {
   return `${refused}: ${elsewhere}`;
 };
 
-/** Makes the folder with mode 0700 when it is missing (one that exists keeps its mode) and answers its absolute path. Throws a sentence for the operator. */
+/**
+ * Makes the folder with mode 0700 if it is missing, and returns its absolute path. A folder that exists keeps its mode. Throws an error whose message
+ * is for the operator.
+ */
 export const openDataDir = (dataDir: string): string => {
   const path = resolve(dataDir);
   try {
     makeFolder(path);
     accessSync(path, constants.R_OK);
-    // Rights of the effective user and a file system that takes no writes are only known by trying.
+    // Only an attempt shows whether the effective user and the file system permit a write.
     rmdirSync(mkdtempSync(join(path, '.writable-')));
   } catch (cause) {
     throw new Error(hindrance(path, (cause as NodeJS.ErrnoException).code ?? String(cause)), { cause });
@@ -54,7 +57,10 @@ export const openDataDir = (dataDir: string): string => {
   return path;
 };
 
-/** Linked into place only when whole: a crash leaves no half key, and of two processes both get the first one's. */
+/**
+ * Writes a new key to a file of its own, and links the file into place when it is complete. A crash leaves no partial key. Of two processes, both get
+ * the key of the first.
+ */
 const makeKey = (path: string): void => {
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
@@ -76,12 +82,13 @@ const readIfThere = (path: string): string | null => {
   }
 };
 
-/** 32 bytes: the configured key, or the one in `<data folder>/encryption.key`, which is made with mode 0600 when it is missing. */
+/** Returns the key of 32 bytes: the configured one, or the one in `<data folder>/encryption.key`. A missing file is made with mode 0600. */
 export const encryptionKey = (settings: { readonly encryptionKey: Uint8Array | null; readonly dataDir: string }): Uint8Array => {
   if (settings.encryptionKey !== null) return settings.encryptionKey;
   const path = join(openDataDir(settings.dataDir), 'encryption.key');
   if (readIfThere(path) === null) makeKey(path);
   const key = secretKey.parse(readFileSync(path, 'utf8').trim());
-  if (!key) throw new Error(`${path} does not hold a key of 32 bytes: put the right one back, for a new one could not read what is stored`);
+  if (!key)
+    throw new Error(`${path} does not hold a key of 32 bytes: restore the right key, because a new key cannot read the stored credentials`);
   return key;
 };

@@ -1,7 +1,7 @@
 /** Settings of sends and of campaigns. */
 import { fixed, group, hours, integer, milliseconds, phrases, timeZone } from './kinds.ts';
 
-// Settings of what all sends have in common.
+// Settings of all sends.
 
 const sends = group('Sends');
 
@@ -17,7 +17,7 @@ export const sendSettings = {
   lookupEveryMs: sends(
     milliseconds(1),
     2_000,
-    'The time until a session may look up one more number. The platform restricts accounts that look up numbers in bulk. One number in 2 s makes 1,800 new contacts an hour. No account survives writing to that many.',
+    'The time until a session may look up one more number. The platform restricts accounts that look up numbers in bulk. One number in 2 s makes 1,800 new contacts an hour. The platform bans accounts that write to so many strangers.',
   ),
   lookupKeepMs: fixed(
     604_800_000,
@@ -25,7 +25,7 @@ export const sendSettings = {
   ),
   lookupKeepAbsentMs: fixed(
     21_600_000,
-    'The time for which a number without an account is refused without a new look-up. The time is 6 h, because lists are often sent again on the same day. A person who joins is reached on that day too.',
+    'The time for which a number without an account is refused without a new look-up. The time is 6 h, because lists are often sent again on the same day. A person who joins the platform can be reached on that day too.',
   ),
 } as const;
 
@@ -36,7 +36,7 @@ const campaigns = group('Campaigns');
 export const campaignSettings = {
   campaignRecipients: fixed(
     100_000,
-    'The largest number of recipients of one campaign. They are stored at once, 50,000 in less than 2 s, and take no memory while they wait. At a pace that an account survives, a longer list takes months.',
+    'The largest number of recipients of one campaign. They are stored at once, 50,000 in less than 2 s, and take no memory while they wait. At a pace that the platform tolerates, a longer list takes months.',
   ),
   campaignsAtOnce: fixed(
     100,

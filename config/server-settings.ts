@@ -82,7 +82,7 @@ export const serverSettings = {
   metricsHost: server(
     text,
     '127.0.0.1',
-    'The address of `METRICS_PORT`. The default is loopback, because every caller that reaches this address can read the metrics.',
+    'The address on which `METRICS_PORT` listens. The default is loopback, because every caller that reaches this address can read the metrics.',
   ),
   logLevel: server(
     choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -120,7 +120,7 @@ export const serverSettings = {
   requestsPerSecond: server(
     integer(0, 1_000_000),
     0,
-    'The requests a second that one instance token may make. Further requests get 429 with `Retry-After`. 0 is no limit. It is the default, because most servers have one owner. Searches, sends and deliveries of an instance have a bound without it, so only processor time is shared. Set 50 if strangers own the tokens.',
+    'The requests a second that one instance token may make. Further requests get 429 with `Retry-After`. 0, the default, is no limit, because most servers have one owner. Searches, sends and deliveries of an instance have a bound without it, so only processor time is shared. Set 50 if strangers own the tokens.',
   ),
   authFailuresPerMinute: server(
     integer(0, 1_000_000),

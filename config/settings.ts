@@ -1,4 +1,4 @@
-/** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
+/** The table of settings, each with its name, its kind, its default and the reason for that default. No other file holds a default. */
 import { auditSettings } from './audit-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { clusterSettings, databaseSettings } from './database-settings.ts';
@@ -44,7 +44,7 @@ export const settable: Readonly<Record<string, Setting<unknown>>> = Object.fromE
   Object.entries(table as Readonly<Record<string, Setting<unknown>>>).filter(([, { fixed }]) => !fixed),
 );
 
-/** `maxConnectedInstances` → `MAX_CONNECTED_INSTANCES`. */
+/** Returns the name of a setting in the environment. `maxConnectedInstances` becomes `MAX_CONNECTED_INSTANCES`. */
 export const nameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** Names of the constants, as the environment would spell them. Some were settings in earlier versions. */
