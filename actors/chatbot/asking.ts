@@ -160,7 +160,6 @@ export class Budget {
   }
 }
 
-
 // Builds the input of an agent from a chat: its memory and the question, as one dialogue. Pure functions over messages in order, oldest first.
 
 /** True for an edit of an earlier message in the list. That message already has the new text. */

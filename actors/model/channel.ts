@@ -1,6 +1,5 @@
 /** Channels as the account knows them, and their posts. Each channel that the account follows is stored as one definition. */
 
-
 /** A text of a channel with its platform id. `at`: Unix milliseconds; null if the time is unknown. */
 export interface ChannelText {
   readonly text: string;

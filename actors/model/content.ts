@@ -1,6 +1,5 @@
 /** The contents of messages: without a file, with one file, and those that people answer by a tap. */
 
-
 // Text messages and their link previews.
 
 /** The look of the text of a status post. */
