@@ -73,16 +73,16 @@ interface Settings {
 const webhookOf = (host: Host, id: InstanceId, moved: MovedWebhook): Webhook | string => {
   const { ports } = host;
   const objection = ports.receiver.objection(moved.url);
-  if (objection !== null) return `webhook: it is not taken over, since ${objection}`;
+  if (objection !== null) return `webhook: it is not taken over, because ${objection}`;
   const secrets = privateOf({ secret: '', headers: {} }, { ...moved, action: 'add', id: '' }, ports.signer);
-  if (!secrets.ok) return `webhook: it is not taken over, since ${secrets.refusal.message}`;
+  if (!secrets.ok) return `webhook: it is not taken over, because ${secrets.refusal.message}`;
   return { ...moved, ...secrets.value, id: ports.chance.hex(12), instanceId: id, managed: false, created: ports.time.now() };
 };
 
 const webhooksOf = (host: Host, id: InstanceId, moved: readonly MovedWebhook[]): Pick<Settings, 'webhooks' | 'lost'> => {
   const most = host.policy.webhooksPerInstance;
   if (moved.length > 0 && host.dispatcher.webhooks.receivers(id).length > 0)
-    return { webhooks: [], lost: ['webhooks: the instance keeps its own ones'] };
+    return { webhooks: [], lost: ['webhooks: the instance keeps its own webhooks'] };
   const made = moved.map((one) => webhookOf(host, id, one));
   const webhooks = made.filter((one) => typeof one !== 'string');
   const lost = made.filter((one) => typeof one === 'string');
@@ -92,19 +92,19 @@ const webhooksOf = (host: Host, id: InstanceId, moved: readonly MovedWebhook[]):
 
 const proxyOf = ({ ports }: Host, { proxy }: InstanceRecord, url: string): { patch: InstancePatch; lost: readonly string[] } => {
   if (url === '') return { patch: {}, lost: [] };
-  if (proxy !== null) return { patch: {}, lost: ['proxy: the instance keeps its own one'] };
+  if (proxy !== null) return { patch: {}, lost: ['proxy: the instance keeps its own proxy'] };
   const objection = ports.proxies.objection(url);
-  if (objection !== null) return { patch: {}, lost: [`proxy: it is not taken over, since ${objection}`] };
+  if (objection !== null) return { patch: {}, lost: [`proxy: it is not taken over, because ${objection}`] };
   return { patch: { proxy: { ...noProxy, mode: 'custom', url } }, lost: [] };
 };
 
 /** Returns the token for the instance. Only a new instance takes the token over, because the clients of an existing instance know its own token. */
 const tokenOf = async (host: Host, token: string, isNew: boolean): Promise<{ patch: InstancePatch; lost: readonly string[] }> => {
-  if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own one'] };
+  if (token === '' || !isNew) return { patch: {}, lost: token === '' ? [] : ['token: the instance keeps its own token'] };
   if (!/^[\x21-\x7e]{16,200}$/.test(token))
-    return { patch: {}, lost: ['token: it is shorter than 16 characters or has odd ones, so that the instance gets a new one'] };
+    return { patch: {}, lost: ['token: it must have 16 to 200 visible ASCII characters, so the instance gets a new token'] };
   const taken = host.registry.byToken(token) ?? (await host.lookUp(token));
-  if (taken !== null) return { patch: {}, lost: ['token: another instance has it, so that this one gets a new one'] };
+  if (taken !== null) return { patch: {}, lost: ['token: another instance has it, so the instance gets a new token'] };
   return { patch: { token }, lost: [] };
 };
 

@@ -127,7 +127,9 @@ const batch = 500;
 /** Fails unfinished messages of an earlier run whose caller waited for an answer. The caller got an error, and may have sent the message again. */
 export async function failInterrupted(cell: Recorded, messages: readonly Message[]): Promise<void> {
   await Promise.all(
-    messages.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
+    messages.map((message) =>
+      giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: it is not known whether the message was sent'),
+    ),
   );
   await cell.recorder.recorded();
 }

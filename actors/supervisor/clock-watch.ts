@@ -96,7 +96,7 @@ export class ClockWatch {
     const behind = this.#input.time.correction();
     const corrected =
       Math.abs(behind) > tolerated
-        ? `the clock of the machine is ${inWords(behind)} ${behind > 0 ? 'behind' : 'ahead of'} the database's, which counts`
+        ? `the clock of the machine is ${inWords(behind)} ${behind > 0 ? 'behind' : 'ahead of'} the database's clock, which the gateway uses`
         : '';
     return [this.trouble, corrected].filter((warning) => warning !== '');
   }

@@ -168,9 +168,9 @@ test("clock: a correction by the database's clock is a warning", () => {
   clock.correction = 30_000;
   assert.deepEqual(one.warnings, []);
   clock.correction = -60 * minute;
-  assert.deepEqual(one.warnings, ["the clock of the machine is 60 minutes ahead of the database's, which counts"]);
+  assert.deepEqual(one.warnings, ["the clock of the machine is 60 minutes ahead of the database's clock, which the gateway uses"]);
   clock.correction = 3 * day;
-  assert.deepEqual(one.warnings, ["the clock of the machine is 3 days behind the database's, which counts"]);
+  assert.deepEqual(one.warnings, ["the clock of the machine is 3 days behind the database's clock, which the gateway uses"]);
 });
 
 test('clock: one that jumps while messages are removed ends their removal before the next table', async () => {

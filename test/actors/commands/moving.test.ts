@@ -98,8 +98,8 @@ test('import: a dry run changes nothing, and says what is lost', async () => {
   const [first, second] = await run(world, gateway, { dryRun: true });
   assert.deepEqual([first?.outcome, first?.instance, second?.outcome, second?.instance], ['ready', 'r1', 'ready', '']);
   assert.deepEqual(first?.lost, [
-    'webhook: it is not taken over, since the address must begin with http:// or https://',
-    'token: the instance keeps its own one',
+    'webhook: it is not taken over, because the address must begin with http:// or https://',
+    'token: the instance keeps its own token',
   ]);
   assert.equal(JSON.stringify([[...world.db.instances], [...world.db.webhooks]]), before);
 });
@@ -112,7 +112,7 @@ test('import: an unpaired instance of the name is filled and keeps its token, we
   world.moving.sources.arrivals = found(session({ token: 'a-token-of-the-source', webhooks: [hook] }));
   const [one] = await run(world, gateway);
   assert.deepEqual([one?.outcome, one?.instance, one?.token], ['imported', 'r1', 'token-r1']);
-  assert.deepEqual(one?.lost, ['webhooks: the instance keeps its own ones', 'token: the instance keeps its own one']);
+  assert.deepEqual(one?.lost, ['webhooks: the instance keeps its own webhooks', 'token: the instance keeps its own token']);
   assert.deepEqual(
     gateway.webhooks('r1').map(({ url }) => url),
     ['http://own.test'],
