@@ -1,7 +1,7 @@
 /** Settings of the chatbot and of the connector to Chatwoot. */
 import { fixed, group, integer, milliseconds } from './kinds.ts';
 
-// Settings of the chatbot: when it answers, and what it may cost.
+// Settings of the chatbot: its times, its retries, and the limits of its cost.
 
 const chatbot = group('Chatbot');
 

@@ -1,7 +1,7 @@
 /** Settings of files: intake, conversion, storage and expiry, and the transfer of files of messages. */
 import { fixed, group, integer, secretText, text, url, wordsOf } from './kinds.ts';
 
-// Settings of kept files: where they are, for how long, and how those of messages are fetched.
+// Settings of kept files: their place, their retention, and the downloads of files of messages.
 
 const files = group('Files');
 

@@ -1,4 +1,4 @@
-/** Kinds of settings: how a text of the environment becomes a value, and how the value is written in a table. */
+/** Kinds of settings. A kind turns a text of the environment into a value, and writes a value for a table. */
 import { isIP } from 'node:net';
 import { loopbackHosts } from '#src/base/loopback.ts';
 

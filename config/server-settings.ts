@@ -1,4 +1,4 @@
-/** Settings of the server itself: where it listens and stores, who may call it, and how much. */
+/** Settings of the server itself: addresses, storage, access and limits. */
 import {
   choice,
   fixed,

@@ -1,8 +1,6 @@
-/**
- * People and groups: how the platform addresses people, the address book, stored groups, and the function that applies an event to a group.
- */
+/** People and groups: the addresses of people, the address book, stored groups, and the function that applies an event to a group. */
 
-// People: how the platform addresses them, the address book, their pictures, and what an account shows them.
+// People: their addresses on the platform, the address book, pictures, and privacy settings.
 
 // People as the platform addresses them.
 

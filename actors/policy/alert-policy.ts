@@ -1,6 +1,4 @@
-/**
- * Decides which alerts an operator gets, and when, and writes their texts. Pure functions over the stored state and the present troubles.
- */
+/** Decides the alerts that an operator gets and their times, and writes their texts. Pure functions over the stored state and the present troubles. */
 import type { AlertAttempt, AlertChannel, AlertKind, AlertMessage, AlertSettings, Trouble } from '../model.ts';
 import { quietFor } from './campaign-policy.ts';
 

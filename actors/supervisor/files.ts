@@ -32,7 +32,7 @@ const mp3 = 'audio/mpeg';
 const sounds: ReadonlySet<string> = new Set(['audio', 'ptt']);
 const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
 
-/** The names of media kinds in the settings, where they differ. */
+/** The names of media kinds in the settings that differ from those in messages. */
 const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
 const familyOf = (kind: string): string => families[kind] ?? kind;
 
