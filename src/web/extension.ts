@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 // A ZIP archive of small files, stored without compression (PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16).
 
 interface ZipFile {
-  /** With slashes, in ASCII. */
+  /** The path in the archive, with slashes, in ASCII. */
   readonly name: string;
   readonly bytes: Buffer;
 }
@@ -52,8 +52,7 @@ export const zipOf = (files: readonly ZipFile[]): Buffer => {
   return Buffer.concat([...local, directory, signature('\x05\x06'), end]);
 };
 
-// The browser extension for accounts with a passkey, as one archive that the dashboard offers. Its files are served as they stand in
-// `extension/`.
+// The files of the extension are packed unchanged from `extension/`.
 
 const names = ['manifest.json', 'panel.js', 'worker.js'] as const;
 

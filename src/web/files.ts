@@ -1,4 +1,4 @@
-/** The dashboard's files as the browser gets them: modules as they stand in `page/`, seven of the library, and one font. Nothing is built. */
+/** The files of the dashboard that the browser loads: those in `page/`, seven modules and a style sheet of packages, and one font. There is no build step. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 const folder = new URL('page/', import.meta.url);
 const libraryFile = (name: string): string => `lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
 
-/** Name → file. Read once, so that no request can reach any other file on the disk. */
+/** Returns the files by name. The table is read once, so that no request can reach another file on the disk. */
 const readTable = (): ReadonlyMap<string, URL> => {
   const page = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
@@ -44,7 +44,7 @@ export interface PageFile {
   readonly type: string;
   readonly etag: string;
   readonly bytes: Buffer;
-  /** null for what is compressed already. */
+  /** null for fonts, which are compressed already. */
   readonly gzipped: Buffer | null;
 }
 
@@ -87,7 +87,7 @@ const policyOf = (importMap: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The document names the modules, so that the browser requests all of them at once, and not level by level. */
+/** Returns the document. It names all modules, so that the browser requests them at once and not level by level. */
 const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
   const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter(

@@ -1,11 +1,11 @@
 /**
- * A panel on web.whatsapp.com, where alone browsers let the passkey of an account sign. It takes the link that the dashboard shows, asks for the signature,
- * and follows linking to its end. Nothing is signed or confirmed without a press of the person in front of the page.
+ * A panel on web.whatsapp.com, the only site on which browsers let the passkey of an account sign. The panel takes the link that the dashboard shows, asks for
+ * the signature, and follows linking to its end. Nothing is signed or confirmed unless the person at the page presses a button.
  */
 
 const mark = '#dormouse=';
 const followMs = 1_500;
-/** Between the last step and the login the gateway knows neither a passkey nor an account: so many looks in a row are the end. */
+/** The number of answers without a stage in a row that are waited for. Between the last step and the login the gateway reports no stage. */
 const looksUntilOver = 8;
 
 const texts = {
@@ -13,7 +13,7 @@ const texts = {
   lead: 'Paste the link from the dashboard of your gateway: its address and a code, such as https://gateway.example.com#ABCD-2345.',
   label: 'Link',
   go: 'Continue',
-  wrong: 'This is no link of a gateway: it begins with https:// and ends with a code, such as #ABCD-2345.',
+  wrong: 'This is not a link of a gateway. A link begins with https:// and ends with a code, such as #ABCD-2345.',
   asks: (host) => `The gateway ${host} asks to link your WhatsApp account. Go on only if you began this.`,
   sign: 'Sign with the passkey',
   signing: 'Choose the passkey in the window of your browser …',
@@ -50,7 +50,7 @@ const readLink = (text) => {
 
 const ask = (link, step, body) => chrome.runtime.sendMessage({ gateway: link.gateway, code: link.code, step, body });
 
-/** An element with attributes and children. `press` is called for presses of a person, not of a script. */
+/** Makes an element with attributes and children. `press` is called for presses of a person, not of a script. */
 const make = (tag, { press, ...attributes } = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -99,7 +99,7 @@ const askForLink = (problem = '') => {
   input.focus();
 };
 
-/** Linking ended, or goes on in another step. `looks`: how often in a row nothing was under way. */
+/** Asks the gateway for the stage of linking until linking has ended. `looks`: the number of answers without a stage in a row. */
 const follow = async (link, looks = 0) => {
   if (host === null) return;
   const { status, body } = await ask(link, 'follow');
@@ -140,7 +140,7 @@ const sign = async (link, options) => {
   void follow({ ...link, code: body.ticket });
 };
 
-/** Reads what has to be signed, and waits for the press. */
+/** Reads the options of the signature, and shows the button that signs. */
 const begin = async (link, problem = '') => {
   const { status, body } = await ask(link, 'follow');
   if (status !== 200) return askForLink(body.error);
@@ -159,7 +159,7 @@ chrome.runtime.onMessage.addListener((message, sender) => {
   if (sender.id === chrome.runtime.id && message === 'show') askForLink();
 });
 
-// Read before the page's own script changes the address. The code does not stay in the history.
+// The link is read before the page's own script changes the address. The code is removed from the history.
 if (location.hash.startsWith(mark)) {
   const given = decodeURIComponent(location.hash.slice(mark.length));
   history.replaceState(null, '', location.pathname + location.search);

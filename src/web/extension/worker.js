@@ -8,7 +8,7 @@ const site = 'https://web.whatsapp.com/';
 /** The steps that a code allows. */
 const steps = { follow: ['GET', '/passkey'], answer: ['POST', '/passkey'], confirm: ['POST', '/passkey/confirm'] };
 
-/** Asks the gateway. Never rejects: a failure is an answer with the status 0. */
+/** Sends a request to the gateway. Never rejects: a failure is an answer with the status 0. */
 const ask = async ({ gateway, code, step, body }) => {
   const [method, path] = steps[step];
   try {
@@ -32,7 +32,7 @@ chrome.runtime.onMessage.addListener((message, sender, respond) => {
   return true;
 });
 
-/** A tab that was open before the extension was installed has no panel yet: it is opened anew. */
+/** Shows the panel, in a new tab if the present one is on another site. A tab that is older than the extension has no panel, so it is loaded again. */
 chrome.action.onClicked.addListener((tab) => {
   if (!tab.url?.startsWith(site)) return void chrome.tabs.create({ url: `${site}#dormouse=` });
   chrome.tabs.sendMessage(tab.id, 'show').catch(() => chrome.tabs.update(tab.id, { url: `${site}?#dormouse=` }));

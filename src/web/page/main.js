@@ -8,9 +8,9 @@
  *
  * A new view needs a module in `views/` with a component that draws a `Shell`, and a line in the table below. It needs its path in `views` of
  * `src/http/dashboard.ts` if the address is of a new kind. Its texts go to `texts/en.js` and `texts/pt.js`, and its looks to a file of `style/`, made of the variables of
- * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the policy.
+ * `1-tokens.css`. Elements take `class` and `style` objects. A `style` text in a template violates the Content-Security-Policy.
  *
- * `ui/shown.js` shows characters that turn a text around as codes in everything that Preact draws, so that views need not.
+ * `ui/shown.js` shows characters that change the direction of a text as codes, in everything that Preact draws. Views need not do so.
  *
  * Every view has an empty, a loading and an error state (`Empty`, `Loading`, `Failed` of `ui/parts.js`). Requests go through `core/api.js` (`instance`
  * names their session), streams through `core/stream.js`, actions through `attempt` and `ask` of `ui/asking.js`.
@@ -103,7 +103,7 @@ const App = () => {
     else if (!main?.contains(document.activeElement)) main?.focus();
   }, [where]);
   const isIn = session.value?.signedIn ?? false;
-  // A signed-out person answers no questions.
+  // A question is withdrawn when the session has ended.
   useEffect(() => void (isIn || unask()), [isIn]);
   if (failure.value !== null)
     return html`<${Shell} title=${t('failed')}><${Failed} heading="h1" error=${failure.value} onRetry=${load} /><//>`;

@@ -1,4 +1,4 @@
-/** Texts of the page by name, in the language that the reader chose or the browser prefers. A further language is files in `texts/` and a line here. */
+/** Texts of the page by name, in the language that the reader chose or the browser prefers. A new language needs files in `texts/` and a line in `languages`. */
 import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';
@@ -10,7 +10,7 @@ import { translator } from './texts/said.js';
 /** @typedef {'en' | 'pt'} Language */
 
 /**
- * `tag`: of BCP 47, for dates and for screen readers. `said`: translations of the server's sentences.
+ * `tag`: the language tag of BCP 47, for dates and for screen readers. `said`: translations of the server's sentences.
  * @type {Readonly<Record<Language, { name: string, tag: string, table: typeof en, said: import('./texts/said.js').Phrases }>>}
  */
 export const languages = {
@@ -20,7 +20,7 @@ export const languages = {
 
 const known = /** @type {readonly Language[]} */ (Object.keys(languages));
 
-/** The choice of this browser; null if there is none. */
+/** Returns the language that was chosen in this browser; null if none was. */
 const chosen = () => {
   try {
     return localStorage.getItem('language');
@@ -56,14 +56,14 @@ export const said = translator(sentences);
 const fill = filler(tag);
 
 /**
- * A text with its values, and with the forms of words that fit the numbers. Characters of a value that would reverse the text are shown as codes.
+ * Returns a text with its values, and with the plural forms that fit the numbers. Characters of a value that would reverse the text are shown as codes.
  * @param {keyof typeof en} name
  * @param {Readonly<Record<string, string | number>>} [values]
  */
 export const t = (name, values = {}) => fill(table[name], values);
 
 /**
- * A text that may be missing; '' then.
+ * Returns a text; '' if there is none of this name.
  * @param {string} name
  */
 export const textOf = (name) => (name in table ? t(/** @type {keyof typeof en} */ (name)) : '');
@@ -71,7 +71,7 @@ export const textOf = (name) => (name in table ? t(/** @type {keyof typeof en} *
 const digits = new Intl.NumberFormat(tag);
 
 /**
- * A whole number as people read it, such as `7,436`.
+ * Formats a whole number with separators, such as `7,436`.
  * @param {number} value
  */
 export const count = (value) => digits.format(value);
@@ -79,7 +79,7 @@ export const count = (value) => digits.format(value);
 const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
 
 /**
- * A number in few characters, such as `1.2K`.
+ * Formats a number in few characters, such as `1.2K`.
  * @param {number} value
  */
 export const compactNumber = (value) => compact.format(value);

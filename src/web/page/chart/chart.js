@@ -1,6 +1,6 @@
 /**
- * A statechart, drawn: the current state, the transition that led to it, and the next transitions of a state under the pointer or in focus. Positions
- * come from a layout that was made in development; nothing is laid out in the browser but curves between two states.
+ * Draws a statechart: the current state, the transition that led to it, and the next transitions of a state under the pointer or in focus. Positions
+ * come from a layout that `npm run charts` computes in development. The browser computes only curves between two states.
  */
 import { html } from 'htm/preact';
 import { useId, useMemo, useRef } from 'preact/hooks';
@@ -56,7 +56,7 @@ const Ground = ({ layout, leaves, state, heads }) => {
 };
 
 /**
- * Words lie over the lines, with a ground of their own, so that no line runs through them.
+ * Draws the words above the lines, on a background of their own, so that no line runs through them.
  * @param {{ layout: Layout, leaves: readonly Leaf[], taken: Taken }} props
  */
 const Words = ({ layout, leaves, taken }) => html`
@@ -153,7 +153,7 @@ const useScene = (machine, layout, current, last, isFolded) => {
 };
 
 /**
- * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
+ * Draws a chart. `state`: the id of the current state; '' for none. `step`: the transition that led to this state. `clock`: shown in its box.
  * `onUnfold` is called with the box that was pressed; null if the chart is not folded.
  * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void,
  *   onUnfold: ((box: string) => void) | null }} props

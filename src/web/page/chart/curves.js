@@ -1,4 +1,4 @@
-/** Curves from state to state that are not in the layout: the last transition, and what may come next. */
+/** Curves between states that are not in the layout: those of the last transition and of the next ones. */
 
 import { routeBetween } from './route.js';
 
@@ -14,7 +14,7 @@ const sides = [
 ];
 const bows = [0.3, 0.5, 0.8];
 const samples = 20;
-/** The longest curves have 2,000 pixels and words are 14 pixels high: one sample every five pixels meets them. */
+/** The longest curves have 2,000 pixels, and words are 14 pixels high. One sample every five pixels hits every word. */
 const fineSamples = 400;
 
 /** @param {Box} box @returns {Point} */
@@ -35,7 +35,7 @@ const curveOf = (points) => {
   return { path: `M${from}C${a} ${b} ${to}`, at: (part) => placeOn(points, part) };
 };
 
-/** @param {readonly [Point, Point, Point, Point]} points Of a Bézier curve. @param {number} at @returns {Point} */
+/** @param {readonly [Point, Point, Point, Point]} points The points of a Bézier curve. @param {number} at From 0 to 1. @returns {Point} */
 const placeOn = ([p, q, r, s], at) => {
   const rest = 1 - at;
   const [a, b, c, d] = [rest ** 3, 3 * rest ** 2 * at, 3 * rest * at ** 2, at ** 3];
@@ -74,7 +74,7 @@ const isObstructed = (curve, { others, words, rooms }) => {
   );
 };
 
-/** Out of a state and back into it. @param {Box} box */
+/** Returns a curve that leaves a state and enters it again. @param {Box} box */
 const loop = (box) => {
   const { x } = centreOf(box);
   return curveOf([
@@ -90,8 +90,8 @@ const loop = (box) => {
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes
- * @param {readonly Box[]} [words] Titles and labels, which it avoids too.
- * @param {readonly Box[]} [rooms] Parents of other states, which it avoids too.
+ * @param {readonly Box[]} [words] Titles and labels, which the curve avoids too.
+ * @param {readonly Box[]} [rooms] Parents of other states, which the curve avoids too.
  * @returns {Curve}
  */
 export const curveBetween = (from, to, boxes, words = [], rooms = []) => {
@@ -121,7 +121,7 @@ export const curveBetween = (from, to, boxes, words = [], rooms = []) => {
 };
 
 /**
- * Returns the place of words on a curve where they cover the fewest boxes, near its middle.
+ * Returns the place of words on a curve where they cover the fewest boxes. Of equal places, the nearest to the middle of the curve wins.
  * @param {Curve} curve
  * @param {number} width
  * @param {number} height

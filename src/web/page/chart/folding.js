@@ -5,7 +5,7 @@
 
 /** @import { Machine, State, Transition } from './words.js' */
 
-/** The box of housekeeping of sessions that are disconnected. Its name is as wide as the longest name that it shows. */
+/** The box of the housekeeping states of a disconnected session. Its name is as wide as the longest name that the box shows. */
 export const housekeeping = 'disconnected.housekeepingSteps';
 
 const ofDisconnected = new Set(

@@ -8,7 +8,7 @@ import { toneOf, topOf } from './tones.js';
 
 const lineHeight = 13;
 
-/** @param {{ id: string, tone: string }} props `tone`: of the last transition. */
+/** The heads of arrows. @param {{ id: string, tone: string }} props `tone`: the tone of the last transition. */
 export const Heads = ({ id, tone }) => html`
   <defs class=${`of-${tone}`}>
     ${['rest', 'quiet', 'next', 'taken'].map(

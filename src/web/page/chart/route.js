@@ -1,15 +1,15 @@
-/** The way of an arrow around boxes and words: the cheapest one over a grid, made straight where nothing lies between, with round bends. */
+/** Finds the way of an arrow around boxes and words: the cheapest way over a grid, straightened where nothing lies between, with round bends. */
 
 /** @import { Box } from './words.js' */
 /** @typedef {{ readonly x: number, readonly y: number }} Point */
-/** `at`: a place on it, from 0 to 1. @typedef {{ readonly path: string, readonly at: (part: number) => Point }} Curve */
+/** `at` returns the point at a part of the length, from 0 to 1. @typedef {{ readonly path: string, readonly at: (part: number) => Point }} Curve */
 
 /** Pixels between two places of the grid. */
 const step = 8;
-/** Room that is kept to the boxes and to the words. */
+/** The distances of an arrow from boxes and from words, in pixels. */
 const roomOfBox = 5;
 const roomOfWords = 4;
-/** The cost of a step over a box, over words, or through a parent of other states, in pixels of a detour. */
+/** The costs of a step over a box, over words, and through a parent of other states, as the pixels of a detour that costs the same. */
 const overBox = 300;
 const overWords = 150;
 const throughRoom = 120;
@@ -21,7 +21,7 @@ const moves = [-1, 0, 1].flatMap((x) => [-1, 0, 1].map((y) => ({ x, y }))).filte
 const isIn = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
-/** Places outside of a box where an arrow may begin or end, each with its place on the edge. @param {Box} box */
+/** Returns the places outside a box where an arrow may begin or end, each with its place on the edge. @param {Box} box */
 const portsOf = ({ x, y, width, height }) =>
   [0.25, 0.5, 0.75].flatMap((part) => [
     { edge: { x: x + width * part, y }, out: { x: x + width * part, y: y - 2 * step } },
@@ -30,7 +30,7 @@ const portsOf = ({ x, y, width, height }) =>
     { edge: { x: x + width, y: y + height * part }, out: { x: x + width + 2 * step, y: y + height * part } },
   ]);
 
-/** The cheapest steps from any start to any end; null when there are none. Costs of places are asked for once. */
+/** A grid that finds the cheapest way from any start to any end. It asks for the cost of each place once. */
 class Grid {
   /** @param {{ x: number, y: number, width: number, height: number }} bounds @param {(point: Point) => number} costAt */
   constructor({ x, y, width, height }, costAt) {
@@ -53,7 +53,7 @@ class Grid {
   }
 
   /**
-   * Dijkstra with buckets of one pixel.
+   * Returns the places of the cheapest way; none if no end can be reached. Uses Dijkstra's algorithm with buckets of one pixel.
    * @param {readonly number[]} starts
    * @param {ReadonlySet<number>} ends
    * @returns {number[]}
@@ -87,7 +87,7 @@ class Grid {
     for (const { x, y } of moves) {
       if (column + x < 0 || column + x >= this.columns || row + y < 0 || row + y >= this.rows) continue;
       const next = index + y * this.columns + x;
-      // A step across must not cut the corner of a box.
+      // A diagonal step must not cut the corner of a box.
       const corners = x === 0 || y === 0 ? 0 : Math.max(this.costs[index + x] ?? 0, this.costs[index + y * this.columns] ?? 0);
       reach(next, cost + step * Math.hypot(x, y) + Math.max(corners, this.costs[next] ?? 0), index);
     }
@@ -101,7 +101,7 @@ class Grid {
   }
 }
 
-/** Leaves out points between which nothing lies. @param {readonly Point[]} points @param {(from: Point, to: Point) => boolean} isFree */
+/** Leaves out points that a straight line without obstacles can skip. @param {readonly Point[]} points @param {(from: Point, to: Point) => boolean} isFree */
 const straightened = (points, isFree) => {
   /** @type {Point[]} */
   const kept = [];
@@ -148,7 +148,7 @@ const roundedAlong = (points) => {
 };
 
 /**
- * The way from box to box around all others. It runs over one only where there is no other way.
+ * Returns the way from box to box around all other boxes. The way crosses a box only if each way around costs more; null if there is none.
  * @param {Box} from
  * @param {Box} to
  * @param {{ readonly others: readonly Box[], readonly words: readonly Box[], readonly rooms: readonly Box[] }} obstacles

@@ -1,4 +1,4 @@
-/** Decides what is drawn of a chart. The functions are pure, so that the components only write elements. */
+/** Decides which parts of a chart are drawn, and where. The functions are pure, and the components only write elements. */
 import { curveBetween, roomOn } from './curves.js';
 import { widthOf } from './measure.js';
 import { toneOf, topOf } from './tones.js';
@@ -13,7 +13,7 @@ import { nameOf, nextOf, spaced, wordOf } from './words.js';
  * @property {number | null} [code]
  * @property {string} [reaction]
  *
- * @typedef {object} Step As the inspector gives it.
+ * @typedef {object} Step A step of a session, as the inspector reports it.
  * @property {number} n
  * @property {number} at Unix milliseconds.
  * @property {string} chart
@@ -28,7 +28,7 @@ import { nameOf, nextOf, spaced, wordOf } from './words.js';
  */
 
 /**
- * The states that can be pointed at: those without children, of which some are drawn as a box of their own.
+ * Returns the states that can be pointed at, which are those without children. A state at the top without children is drawn as a parent.
  * @param {Machine} machine
  * @param {Layout} layout
  * @returns {Leaf[]}
@@ -50,7 +50,7 @@ export const leavesOf = ({ states }, { states: placed, parents }) => {
 };
 
 /**
- * The names of the parents that hold states, and where they stand.
+ * Returns the boxes of the names of the parents that hold states.
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
  * @returns {(Box & { readonly id: string })[]}
@@ -63,11 +63,11 @@ export const titlesOf = ({ parents }, leaves) =>
 /** Returns the boxes of all texts beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
 const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
 
-/** Returns the parents that hold states, but neither of these two. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
+/** Returns the parents that hold states, without those of `from` and `to`. @param {Layout} layout @param {readonly Leaf[]} leaves @param {Leaf} from @param {Leaf} to @returns {Box[]} */
 const roomsBeside = ({ parents }, leaves, from, to) =>
   parents.filter(({ id }) => !leaves.some((leaf) => leaf.id === id) && id !== topOf(from.id) && id !== topOf(to.id));
 
-/** The word of a step, and what is small beside it. @param {Machine} machine @param {Step} step */
+/** Returns the word of a step, and a note in small type: the code of a close and the reaction to it. @param {Machine} machine @param {Step} step */
 export const wordsOf = (machine, { edge, event, cause }) => {
   const transition = machine.transitions.find((one) => one.id === edge && one.event === event);
   const word = transition === undefined ? spaced(event.slice(event.lastIndexOf('.') + 1)) : wordOf(transition);
@@ -76,7 +76,7 @@ export const wordsOf = (machine, { edge, event, cause }) => {
 };
 
 /**
- * The transition that was taken last: along its arrow, or by a curve of its own. null when it began nowhere.
+ * Returns the drawing of the last transition: along its arrow, or on a curve of its own. null if one of its states is not drawn.
  * @param {Machine} machine
  * @param {Layout} layout
  * @param {readonly Leaf[]} leaves
@@ -151,7 +151,7 @@ export const nextFrom = (machine, layout, leaves, id) => {
 };
 
 /**
- * The state that lies next in a direction; undefined at the edge.
+ * Returns the nearest state in a direction; undefined at the edge.
  * @param {readonly Leaf[]} leaves
  * @param {Leaf} from
  * @param {{ x: number, y: number }} direction
@@ -164,7 +164,7 @@ export const neighbour = (leaves, from, direction) => {
       const [dx, dy] = [leaf.x + leaf.width / 2 - middle.x, leaf.y + leaf.height / 2 - middle.y];
       const along = dx * direction.x + dy * direction.y;
       const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
-      // The other arrow keys reach states that lie to the side.
+      // A state that lies more to the side costs four times as much, because another arrow key reaches it.
       return { leaf, along, cost: (along + 2 * aside) * (aside > along ? 4 : 1) };
     })
     .filter(({ along }) => along > 8);

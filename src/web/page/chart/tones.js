@@ -1,4 +1,4 @@
-/** In which colour a state of a chart is shown: that of the word which the API has for it, or of trouble that needs a person. */
+/** The colour of a state in a chart: that of its word in the API, or that of a problem which only a person can solve. */
 
 /** @typedef {'connected' | 'connecting' | 'hibernated' | 'disconnected' | 'person'} Tone */
 
@@ -20,7 +20,7 @@ const ofParents = {
 
 const leftToPerson = new Set(['disconnected.loggedOut', 'disconnected.refused']);
 
-/** The state at the top that a state belongs to. @param {string} state */
+/** Returns the top-level state that a state belongs to. @param {string} state */
 export const topOf = (state) => state.split('.')[0] ?? '';
 
 /** @param {string} state @returns {Tone} */

@@ -1,10 +1,11 @@
 /**
- * Makes the words of a chart's arrows from the machine's own names, and joins transitions into arrows. The page and the layout program of the charts share this file, so that each word fits its place.
+ * Makes the words of a chart's arrows from the names in the machine, and joins transitions into arrows. The page and the layout program of the charts
+ * share this file, so that each word fits its place.
  *
- * @typedef {object} Transition As `GET /admin/machines` gives it.
+ * @typedef {object} Transition A transition, as `GET /admin/machines` answers it.
  * @property {string} id `from>to`.
  * @property {string} from
- * @property {string} to The state that it names.
+ * @property {string} to The state that the transition names as its target.
  * @property {string} leaf The state without children that is entered.
  * @property {string} event
  * @property {string} kind event, after, done, failed or always.
@@ -38,8 +39,8 @@
  * @property {string} to
  * @property {boolean} quiet Between parents; drawn in a weaker colour.
  * @property {readonly string[]} lines
- * @property {string} path As SVG writes it.
- * @property {Box} [label] The room of its words; absent when they found none.
+ * @property {string} path In the notation of SVG.
+ * @property {Box} [label] The box of its words; absent if the layout found no place for them.
  *
  * @typedef {Box & {
  *   readonly machine: string,
@@ -48,16 +49,16 @@
  *   readonly parents: readonly (Box & { readonly id: string })[],
  *   readonly states: readonly (Box & { readonly id: string })[],
  *   readonly arrows: readonly PlacedArrow[],
- * }} Layout What a file `<machine>.<shape>.json` holds, in pixels. `print`: a fingerprint of the machine that was laid out.
+ * }} Layout The content of a file `<machine>.<shape>.json`, in pixels. `print`: a fingerprint of the machine that was laid out.
  */
 
-/** `retryDelay` is `retry delay`. @param {string} name */
+/** Returns a name as words: `retryDelay` becomes `retry delay`. @param {string} name */
 export const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, (_, end, start) => `${end} ${start.toLowerCase()}`);
 
-/** The last part of the name of a state. @param {string} id */
+/** Returns the last part of the id of a state, as words. @param {string} id */
 export const nameOf = (id) => spaced(id.slice(id.lastIndexOf('.') + 1));
 
-/** The reactions that a guard lets pass: `means(backOff|gate)` gives two. @param {string} guard @returns {string[]} */
+/** Returns the reactions that a guard lets pass: `means(backOff|gate)` lets two pass. @param {string} guard @returns {string[]} */
 const reasonsOf = (guard) => (/^means\((.*)\)$/.exec(guard)?.[1] ?? '').split('|').filter(Boolean).map(spaced);
 
 /** @param {Transition} transition */
@@ -68,14 +69,14 @@ export const wordOf = ({ kind, event, delay, guard }) => {
   return spaced(event.slice(event.indexOf('.') + 1));
 };
 
-/** `done` and `failed` of one arrow are one word. @param {readonly string[]} words @returns {string[]} */
+/** Removes repeated words of an arrow, and joins `done` and `failed`. @param {readonly string[]} words @returns {string[]} */
 export const merged = (words) => {
   const unique = [...new Set(words)];
   if (!unique.includes('done') || !unique.includes('failed')) return unique;
   return ['done or failed', ...unique.filter((word) => word !== 'done' && word !== 'failed')];
 };
 
-/** One arrow for each pair of states; a transition into itself is none. @param {readonly Transition[]} transitions @returns {Arrow[]} */
+/** Returns one arrow for each pair of states. A transition of a state to itself gets none. @param {readonly Transition[]} transitions @returns {Arrow[]} */
 export const joined = (transitions) => {
   /** @type {Map<string, Transition[]>} */
   const pairs = new Map();
@@ -112,7 +113,7 @@ export const nextOf = ({ states, transitions }, id) => {
       const word = reasons.length > 0 ? `${wordOf(one)}: ${reasons.join(', ')}` : wordOf(one);
       targets.set(one.leaf, [...(targets.get(one.leaf) ?? []), word]);
     }
-    // A state nearer to the leaf answers an event first, unless all that it says of it is guarded.
+    // The state nearest to the leaf handles an event. Its parents may handle the event too if all its transitions for the event are guarded.
     for (const { event, guard } of own) if (guard === '') taken.add(event);
   }
   return [...targets].map(([leaf, words]) => ({ leaf, words: merged(words) }));

@@ -19,8 +19,8 @@ const settleMs = 100;
 const filters = { all: {}, unread: { wa_unreadCount: '>0' }, groups: { wa_isGroup: 'true' } };
 
 /**
- * The tilde means "contains", also before a text that begins with another operator. The id of a chat has its number in digits, however the number is
- * written. A comparison of the written numbers of 45,000 chats would take the database almost three times as long.
+ * Returns the filter of a search. The tilde means "contains", also before a text that begins with another operator. The id of a chat has its number in
+ * digits, however the number is written. A comparison of the written numbers of 45,000 chats would take the database almost three times as long.
  * @param {string} text
  */
 const searching = (text) => ({
@@ -68,7 +68,7 @@ export class ChatList {
     clearTimeout(this.#settling);
   }
 
-  /** Loads the first page: at the beginning, and for another search. */
+  /** Loads the first page, at the beginning and for each new search. */
   load = () => this.#read(0);
 
   /** Loads the first page after the stream was lost. Chats that are already loaded stay below the page. */
@@ -89,7 +89,7 @@ export class ChatList {
     void this.load();
   }
 
-  /** Loads the next page, because the end of the loaded chats is in sight. */
+  /** Loads the next page. The caller has reached the end of the loaded chats. */
   more() {
     if (this.#hasMore && !this.isLoading.value && this.failure.value === null)
       void this.#read(Math.max(0, this.chats.value.length - overlap));
@@ -128,7 +128,7 @@ export class ChatList {
     }
   }
 
-  /** Moves changed chats to their places. A chat that is older than all loaded ones comes with its own page. */
+  /** Moves changed chats to their places. A chat that is older than all loaded chats is left out, because its page will hold it. */
   #arrange() {
     const changed = this.#changed;
     this.#changed = new Map();
@@ -138,11 +138,11 @@ export class ChatList {
     const last = this.#hasMore ? timeOf(shown.at(-1) ?? /** @type {Chat} */ ({ wa_lastMsgTimestamp: 0 })) : 0;
     const isWanted = (/** @type {Chat} */ chat) => known.has(chat.id) || (this.#fits(chat) && timeOf(chat) >= last);
     const moved = [...changed.values()].filter(isWanted).toReversed();
-    // The sort is stable: of two messages in the same second the later one comes first.
+    // The sort is stable, so of two changes with the same time the later one comes first.
     this.chats.value = [...moved, ...rest].toSorted((a, b) => timeOf(b) - timeOf(a));
   }
 
-  /** The server decides what a search finds. @param {Chat} chat */
+  /** Returns true if a chat fits the filter. During a search only the server decides. @param {Chat} chat */
   #fits({ wa_unreadCount: unread, wa_isGroup: isGroup }) {
     if (this.search.value.trim() !== '') return false;
     return { all: true, unread: unread > 0, groups: isGroup }[this.kind.value];

@@ -12,7 +12,7 @@ import { senderOf } from './names.js';
 /** @import { Draft } from './drafts.js' */
 /** @import { Chat, Item, Message } from './types.ts' */
 
-/** Files are sent as base64 in one request. A larger one belongs to the API, which takes an address. In bytes. */
+/** Files are sent as base64 in one request. Larger files can be sent with the API, which takes an address. In bytes. */
 const largestFile = 16_000_000;
 
 /** @param {{ answered: Item, onEnd: () => void }} props */
@@ -37,7 +37,7 @@ const Attached = ({ file, onEnd }) => html`
 `;
 
 /**
- * `onSent` gets the message.
+ * Writes and sends messages. `onSent` gets each message that was sent.
  * @param {{ instance: string, chat: Chat, answered: Item | null, onAnswered: (item: Item | null) => void, onSent: (message: Message) => void }} props
  */
 export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
@@ -61,7 +61,7 @@ export const Composer = ({ instance, chat, answered, onAnswered, onSent }) => {
       sent();
       onAnswered(null);
     } catch (problem) {
-      // The contact may be back at once, and nobody would have read that this text is still here.
+      // The contact may be back at once. A sentence about lost contact would vanish before the reader learns that the text is kept.
       setFailure(isUnanswered(problem) ? new Error(t('chatSendUnknown')) : problem);
     }
     setBusy(false);

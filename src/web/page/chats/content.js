@@ -1,4 +1,4 @@
-/** Reads the content of a message. Strangers write it, so that every field may be missing or of another type. */
+/** Reads the content of a message. The content comes from strangers, so every field may be missing or of another type. */
 import { fieldsOf } from '../core/api.js';
 import { kindOf } from './names.js';
 
@@ -26,7 +26,7 @@ const mediaKinds = {
 /** @param {Message} message @returns {MediaKind | null} */
 export const mediaKindOf = ({ messageType }) => (Object.hasOwn(mediaKinds, messageType) ? (mediaKinds[messageType] ?? null) : null);
 
-/** The facts of a file that a message names; '' and 0 for what it does not say. @param {Message} message */
+/** Returns the facts that a message names of its file; '' and 0 for missing ones. @param {Message} message */
 export const fileOf = ({ content }) => {
   const fields = fieldsOf(content);
   const thumbnail = textIn(fields['JPEGThumbnail']);
@@ -36,18 +36,18 @@ export const fileOf = ({ content }) => {
     seconds: numberIn(fields['seconds']),
     width: numberIn(fields['width']),
     height: numberIn(fields['height']),
-    /** An address of the small picture in the message. */
+    /** The small picture in the message, as a data URL; '' without one. */
     thumbnail: /^[A-Za-z0-9+/]+=*$/.test(thumbnail) ? `data:image/jpeg;base64,${thumbnail}` : '',
   };
 };
 
-/** Latitude and longitude, such as `52.52, 13.4`; '' if the message has none. @param {Message} message */
+/** Returns latitude and longitude, such as `52.52, 13.4`; '' if the message has none. @param {Message} message */
 export const placeOf = ({ content }) => {
   const { degreesLatitude: latitude, degreesLongitude: longitude } = fieldsOf(content);
   return typeof latitude === 'number' && typeof longitude === 'number' ? `${latitude}, ${longitude}` : '';
 };
 
-/** The text of a quoted message as the answer holds it, or its kind; '' if the answer holds none. @param {Message} message */
+/** Returns the text of a quoted message, as its answer holds it, or the kind of the quoted message; '' if the answer holds neither. @param {Message} message */
 export const quotedTextOf = ({ content }) => {
   const quoted = fieldsOf(fieldsOf(fieldsOf(content)['contextInfo'])['quotedMessage']);
   for (const [name, value] of Object.entries(quoted)) {

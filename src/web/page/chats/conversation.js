@@ -15,7 +15,7 @@ const overlap = 5;
 /** The largest number of pages that are read to close the gap after a lost stream. */
 const mostPages = 10;
 
-/** Ranks of the states of a message. A lower state does not replace a higher one, whatever comes first. @type {Readonly<Record<string, number>>} */
+/** Ranks of the states of a message. A lower state does not replace a higher one, in whatever order they arrive. @type {Readonly<Record<string, number>>} */
 const ranks = { Queued: 0, Failed: 1, Sent: 1, Delivered: 2, Read: 3, Played: 4, Canceled: 5, Deleted: 6 };
 
 /** @param {string} known @param {string} status */
@@ -51,7 +51,7 @@ export class Conversation {
   }
 
   /**
-   * Returns true if an event is about this chat. A chat gets another short id when two chats of one person become one.
+   * Returns true if an event is about this chat. A chat gets another short id when two chats of one person are merged.
    * @param {Chat} chat
    */
   isOf({ id, wa_chatid: jid, wa_chatlid: lid }) {
@@ -63,7 +63,7 @@ export class Conversation {
     this.#isOver = true;
   }
 
-  /** Loads the newest messages, and those that were missed since the last time. */
+  /** Loads the newest messages, and those that were missed since the last refresh. */
   refresh() {
     return this.#inTurn(async () => {
       const isFirst = this.#rows.length === 0;
@@ -104,7 +104,7 @@ export class Conversation {
   }
 
   /**
-   * Loads older messages until this one is there. Returns false if it is too far back, or gone.
+   * Loads older messages until the message with this id is loaded. Returns false if it is too old or deleted.
    * @param {string} id
    */
   async find(id) {
@@ -164,7 +164,7 @@ export class Conversation {
   }
 
   /**
-   * Adds a message at its time, or replaces it. `isOlder`: before the messages of the same second, and not after them.
+   * Adds a message at its time, or replaces it. `isOlder`: the message goes before those of the same time, and not after them.
    * @param {Message} row
    */
   #place(row, isOlder = false) {

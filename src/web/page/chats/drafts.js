@@ -1,4 +1,4 @@
-/** Drafts: texts and files that are written into a chat, and how they are sent. */
+/** Drafts, which are the unsent texts and files of chats. Also sends them. */
 import { useEffect, useState } from 'preact/hooks';
 import { dataUrlOf, newKey, post } from '../core/api.js';
 
@@ -6,7 +6,7 @@ import { dataUrlOf, newKey, post } from '../core/api.js';
 
 /** @typedef {{ text: string, file: File | null, key: string }} Draft `key`: the idempotency key, so that repeated presses send a draft once. */
 
-/** Drafts of the chats that were left, by session and chat. They are gone with the page. @type {Map<string, Draft>} */
+/** Drafts of chats, by session and chat. They are lost when the page is closed. @type {Map<string, Draft>} */
 const drafts = new Map();
 
 /** @param {File} file */
@@ -41,7 +41,7 @@ export const useDraft = (place) => {
   }, [draft]);
   /** @param {Partial<Draft>} change */
   const change = (change) => setDraft((now) => ({ ...now, ...change, key: newKey() }));
-  /** The chat may have been left meanwhile. */
+  /** Clears the draft after it was sent. The reader may have left the chat meanwhile, so the kept draft is deleted too. */
   const sent = () => {
     drafts.delete(place);
     change({ text: '', file: null });

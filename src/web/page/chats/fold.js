@@ -1,8 +1,8 @@
-/** Makes the shown messages of the stored ones. Reactions and edits, which are stored as messages, go to the message that they name. Pure. */
+/** Makes the shown messages out of the stored ones. Reactions and edits are stored as messages, and are shown in the message that they name. Pure. */
 
 /** @import { Item, Message, Reaction } from './types.ts' */
 
-/** Kinds that only programs read. */
+/** Kinds of messages that are only for programs. */
 const silent = /^(?:PinInChat|KeepInChat|Protocol|EncReaction|EncComment|SenderKeyDistribution|UnknownMessageType)/;
 
 /** @param {Message} message */
@@ -12,8 +12,8 @@ const isReaction = ({ messageType, reaction }) => reaction !== '' || messageType
 const authorOf = ({ fromMe, sender_pn: number, sender }) => (fromMe ? '' : number || sender);
 
 /**
- * Returns the edits by the message that they change, the last one of each. An edit names an older message, and an edited message its newer edit. Messages
- * are loaded from the newest on, so that a message which is not loaded is older.
+ * Returns the last edit of each message, by the id of the message. `edited` of an edit names an older message; `edited` of an edited message names a newer
+ * edit. Messages are loaded from the newest on, so a message that is not loaded is older.
  * @param {readonly Message[]} rows Oldest first.
  */
 const editsOf = (rows) => {

@@ -1,7 +1,7 @@
 /** Keeps the visible messages in place while messages are added above and below, and while pictures load. */
 import { useRef } from 'preact/hooks';
 
-/** Pixels from the newest message within which new ones are followed. */
+/** The distance from the newest message, in pixels, within which the list scrolls to new messages. */
 const atEnd = 40;
 
 /** @typedef {{ isAtEnd: boolean, id: string, top: number }} Place `top`: pixels between the upper edges of the box and of the message. */

@@ -1,4 +1,4 @@
-/** The list of chats: a search, a filter, and rows. However many chats are loaded, only those in sight have elements. */
+/** The list of chats: a search, a filter, and rows. Only the rows in view have elements, however many chats are loaded. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, t } from '../texts.js';
@@ -8,9 +8,9 @@ import { addressOf, lastOf, lettersOf, nameOf, shortTimeOf } from './names.js';
 /** @import { ChatList, Kind } from './chat-list.js' */
 /** @import { Chat } from './types.ts' */
 
-/** In pixels, as in the style. */
+/** The height of a row in pixels, as in `style/9-chats.css`. */
 const rowHeight = 64;
-/** Rows above and below those in sight. */
+/** Extra rows above and below those in view. */
 const spare = 6;
 
 /** @type {readonly Kind[]} */
@@ -80,7 +80,7 @@ const Row = ({ chat, at, size, instance, isCurrent, isFirst }) => {
   `;
 };
 
-/** The first row with an element, by how far the box is scrolled. @param {{ current: HTMLElement | null }} box @param {ChatList} list */
+/** Returns the rows that have elements, by the scroll position of the box. Loads more chats near the end. @param {{ current: HTMLElement | null }} box @param {ChatList} list */
 const useRows = (box, list) => {
   const [view, setView] = useState({ first: 0, rows: 30 });
   const size = list.chats.value.length;

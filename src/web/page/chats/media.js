@@ -1,4 +1,4 @@
-/** The file of a message. It is shown when somebody asks for it, through the gateway's download, which keeps it. */
+/** The file of a message. It is loaded when the reader asks for it, by a download of the gateway, which then keeps the file. */
 import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { post, textOfFailure } from '../core/api.js';
@@ -9,12 +9,12 @@ import { kindOf } from './names.js';
 
 /** @import { Message } from './types.ts' */
 
-/** In CSS pixels. */
+/** The largest size of a picture, in CSS pixels. */
 const widest = 300;
 const highest = 320;
 
 /**
- * The address of a kept file on this server. The gateway's own address of the file may name another host than the one under which the page is loaded.
+ * Returns the address of a kept file on this server. The gateway's own address of the file may name another host than the page has.
  * @param {string} url
  */
 const localAddress = (url) => {
@@ -22,7 +22,7 @@ const localAddress = (url) => {
   return /^[\w.-]{1,200}$/.test(name) ? `/files/${name}` : '';
 };
 
-/** The room of a picture before it is loaded, so that nothing moves when it is. @param {{ width: number, height: number }} size */
+/** Returns the size of a picture before it is loaded, so that nothing moves when the picture appears. @param {{ width: number, height: number }} size */
 const roomOf = ({ width, height }) => {
   if (width === 0 || height === 0) return { width: `${widest}px`, aspectRatio: '4 / 3' };
   const ratio = Math.min(3, Math.max(0.4, width / height));

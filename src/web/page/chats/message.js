@@ -1,4 +1,4 @@
-/** One message of a conversation: who wrote it, what it answers, its file and text, reactions, and how far it came. */
+/** One message of a conversation: its sender, the message that it answers, its file and text, its reactions, and its delivery state. */
 import { html } from 'htm/preact';
 import { Component } from 'preact';
 import { count, minuteOfDay, t, textOf } from '../texts.js';
@@ -30,7 +30,7 @@ const Status = ({ message: { status } }) => {
   return html`<span class=${`status ${status}`} title=${label}><${Icon} name=${signs[status] ?? 'check'} label=${label} /></span>`;
 };
 
-/** Returns a short text for a place with one line. @param {Item} item */
+/** Returns a short text of a message, for one line. @param {Item} item */
 export const glanceOf = ({ message, text }) => (text === '' ? kindOf(message.messageType) : text.slice(0, 200));
 
 /** @param {{ item: Item, quoted: Item | undefined, onQuote: (id: string) => void }} props */
@@ -74,7 +74,7 @@ const Body = ({ item: { message, text }, instance }) => {
 };
 
 /**
- * `isActive`: the arrow keys are at this message. `isMarked`: somebody went to it from an answer.
+ * `isActive`: the arrow keys start from this message. `isMarked`: the reader came to this message from an answer.
  * @typedef {{ item: Item, quoted: Item | undefined, instance: string, isActive: boolean, isMarked: boolean, acts: MessageActs, onQuote: (id: string) => void }} MessageProps
  */
 
@@ -129,8 +129,8 @@ const isSame = (a, b) =>
     JSON.stringify(a?.reactions) === JSON.stringify(b?.reactions));
 
 /**
- * Draws a message again only if something of it changed: a page of older messages changes none of those that are shown. Functions
- * among the properties are not compared, because those of all renders do the same.
+ * Draws a message again only if it has changed. A loaded page of older messages changes none of the messages that are shown. Properties that are functions
+ * are not compared, because those of all renders do the same.
  * @extends {Component<MessageProps>}
  */
 export class MessageView extends Component {

@@ -15,15 +15,15 @@ export const lettersOf = (chat) => initialsOf(nameOf(chat).replaceAll(/[^\p{L}\p
 /** Returns the name of the sender of a message in a group. @param {Message} message */
 export const senderOf = ({ senderName, sender_pn: number, sender }) => senderName || `+${(number || sender).split('@', 1)[0] ?? ''}`;
 
-/** The address of a chat in the page. @param {string} instance @param {string} chat */
+/** Returns the address of a chat in the dashboard. @param {string} instance @param {string} chat */
 export const addressOf = (instance, chat) => sessionAddress(instance, 'chats', chat);
 
-/** A kind of message in words, such as `Picture`. @param {string} messageType */
+/** Returns a kind of message in words, such as `Picture`. @param {string} messageType */
 export const kindOf = (messageType) => textOf(`chatKind_${messageType}`) || t('chatKind', { kind: messageType.replace(/Message$/, '') });
 
 const texts = new Set(['Conversation', 'ExtendedTextMessage', '']);
 
-/** The last message of a chat in one line. @param {Chat} chat */
+/** Returns the last message of a chat in one line. @param {Chat} chat */
 export const lastOf = ({ wa_lastMessageTextVote: text, wa_lastMessageType: kind }) =>
   text === '' ? (texts.has(kind) ? '' : kindOf(kind)) : text.slice(0, 200);
 
@@ -34,7 +34,7 @@ const longDay = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numer
 /** @param {number} at */
 export const dayOf = (at) => longDay.format(at);
 
-/** The time of a chat's last message: the clock today, the day before. @param {number} at */
+/** Formats the time of a chat's last message: the time of day if the message is of today, else the date. @param {number} at */
 export const shortTimeOf = (at) => {
   if (at === 0) return '';
   return new Date(at).toDateString() === new Date().toDateString() ? minuteOfDay(at) : shortDay.format(at);

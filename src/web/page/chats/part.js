@@ -55,7 +55,7 @@ export const usePart = (conversation, box) => {
     restore();
     onScroll();
   }, [items, lastId]);
-  // Pictures that load, and a window that changes, move what is below them.
+  // Pictures that load, and a window whose size changes, move the messages below them.
   useEffect(() => {
     const resized = new ResizeObserver(restore);
     const list = box.current;
@@ -68,7 +68,7 @@ export const usePart = (conversation, box) => {
     setLastId('');
     requestAnimationFrame(restore);
   };
-  /** Goes to a message, and loads the messages between. Shows a notice if the message is not there. @param {string} id */
+  /** Goes to a message, and loads the messages between. Shows a notice if the message is not found. @param {string} id */
   const goTo = async (id) => {
     const at = (await conversation.find(id)) ? conversation.items.value.findIndex(({ message }) => message.messageid === id) : -1;
     if (at === -1) {

@@ -23,7 +23,7 @@ import { Thread } from './thread.js';
 /** The emojis that the platform's own clients offer first. */
 const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 
-/** `opened`: the chat as it was when it was opened; the list knows its present state. @param {{ opened: Chat, list: ChatList }} props */
+/** The head of a conversation. `opened`: the chat as it was when it was opened. The list has its present state if the chat is loaded there. @param {{ opened: Chat, list: ChatList }} props */
 const Head = ({ opened, list }) => {
   const { instance } = list;
   const chat = list.chats.value.find(({ id }) => id === opened.id) ?? opened;

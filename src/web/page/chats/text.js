@@ -1,4 +1,4 @@
-/** The text of a message: plain text with links. Nothing of it is read as HTML. */
+/** The text of a message: plain text with links. The text is never parsed as HTML. */
 import { useState } from 'preact/hooks';
 import { html } from 'htm/preact';
 import { t } from '../texts.js';
@@ -9,15 +9,15 @@ import { piecesOf } from './links.js';
 /** Characters that are shown at first. A stranger may send 65,536. */
 const shown = 3_000;
 
-/** Overrides of direction (UAX 9) have no use in a conversation, and show words that are not there. Marks and isolates stay: languages need them. */
+/** Overrides of direction (UAX 9) have no use in a conversation, and can show words that the text does not hold. Languages need marks and isolates, which stay. */
 const overrides = /[\u202D\u202E]/g;
 
-/** A link names its host in the title as the browser reads it, so that letters that look alike can be told apart. @param {{ text: string }} props */
+/** The text of a message. The title of a link has the host as the browser reads it, so that letters that look alike can be told apart. @param {{ text: string }} props */
 export const MessageText = ({ text }) => {
   const [isWhole, setWhole] = useState(false);
   const part = isWhole ? text : text.slice(0, shown);
   const pieces = piecesOf(part);
-  /** A link that is cut off would lead to another place. */
+  /** True for the last piece of a cut text. A link that is cut off would lead to another address. */
   const isCut = (/** @type {number} */ at) => at === pieces.length - 1 && part.length < text.length;
   return html`
     <p class="text" dir="auto">

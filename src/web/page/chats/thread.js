@@ -1,4 +1,4 @@
-/** The messages of a chat on the page. However many are loaded, 150 of them have elements. */
+/** The messages of a chat on the page. At most 150 of them have elements, however many are loaded. */
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
@@ -12,7 +12,7 @@ import { usePart } from './part.js';
 /** @import { MessageActs } from './message.js' */
 /** @import { Item } from './types.ts' */
 
-/** The place above the first message, with a button for older ones. @param {{ conversation: Conversation, isWhole: boolean }} props */
+/** The place above the first message, with a button that loads older messages. @param {{ conversation: Conversation, isWhole: boolean }} props */
 const Beginning = ({ conversation, isWhole }) => {
   const { failure, hasMore, isLoading } = conversation;
   const load = () => conversation.loadOlder();

@@ -1,7 +1,7 @@
-/** Chats and messages as the server's answers and events have them. Types only: the browser gets no file of this name. Times in Unix milliseconds. */
+/** Chats and messages, as in the answers and events of the server. The file has types only, and the browser does not load it. Times are Unix milliseconds. */
 
 export interface Chat {
-  /** Short id, which the address of the page has. */
+  /** The short id, which is part of the page's address. */
   readonly id: string;
   readonly wa_chatid: string;
   /** The other address of a person; '' if it is not known. */
@@ -43,7 +43,7 @@ export interface Message {
   readonly reaction: string;
   readonly vote: string;
   readonly error: string;
-  /** Written by strangers: every field of it may be missing, or of another type. */
+  /** The content comes from strangers, so every field may be missing or of another type. */
   readonly content: unknown;
   readonly fileURL: string;
 }

@@ -1,4 +1,4 @@
-/** Requests to the server. The browser adds the session's cookie; with `instance` a request counts as with that instance's token. */
+/** Requests to the server. The browser adds the cookie of the session. A request with `instance` has the rights of that instance's token. */
 import { said, t } from '../texts.js';
 import { withLabels } from '../texts/field-labels.js';
 import { hasAnswered, isSilent, ofProxies } from './contact.js';
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 let onSignedOut = () => undefined;
 
 /**
- * Called whenever the server does not know the session (any more).
+ * Sets the function that is called when the server answers 401, because it does not know the session.
  * @param {() => void} listener
  */
 export const whenSignedOut = (listener) => {
@@ -29,9 +29,9 @@ export const whenSignedOut = (listener) => {
 
 /**
  * @typedef {object} CallOptions
- * @property {string} [instance] Id; the request is made in its name.
+ * @property {string} [instance] The id of the instance in whose name the request is made.
  * @property {unknown} [body] Sent as JSON.
- * @property {Blob} [bytes] Sent as it is.
+ * @property {Blob} [bytes] Sent unchanged.
  * @property {AbortSignal} [signal]
  * @property {Record<string, string>} [headers]
  */
@@ -45,7 +45,7 @@ const headersOf = ({ instance, body, bytes, headers }) => ({
 });
 
 /**
- * The answer as it comes, also when it refuses; for streams. Throws an ApiError without an answer.
+ * Sends a request and returns the response, whatever its status. Throws an ApiError with the status 0 if the server does not answer.
  * @param {string} method
  * @param {string} path
  * @param {CallOptions} [options]
@@ -70,7 +70,7 @@ export const send = async (method, path, options = {}) => {
 };
 
 /**
- * The parsed answer, of the type that the caller expects. Throws an ApiError with the server's own sentence when it refuses.
+ * Sends a request and returns the parsed answer, of the type that the caller expects. Throws an ApiError with the server's own sentence after a refusal.
  * @template T
  * @param {string} method
  * @param {string} path
@@ -118,7 +118,7 @@ export const dataUrlOf = (file) =>
     reader.readAsDataURL(file);
   });
 
-/** Returns true if the server did not answer: the shell says so. @param {unknown} failure */
+/** Returns true if the server did not answer. The shell says so. @param {unknown} failure */
 export const isUnanswered = (failure) => failure instanceof ApiError && (failure.status === 0 || ofProxies.has(failure.status));
 
 /** Returns true for a failure that ends by itself: the server does not answer, or is not ready. @param {unknown} failure */

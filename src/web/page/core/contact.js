@@ -1,6 +1,6 @@
 /**
- * The contact with the server. Requests and streams report it, and a heartbeat asks where they are silent. The shell shows when the contact is lost, and
- * what could not be loaded is loaded again when it is back.
+ * The contact with the server. Requests and streams report answers and failures, and a heartbeat asks the server when both are silent. The shell shows that
+ * the contact is lost. Views whose requests failed load again when the contact is back.
  */
 import { signal } from '@preact/signals';
 
@@ -25,7 +25,7 @@ export const isSilent = () => {
 };
 
 /**
- * Calls the listener each time that a lost contact is back. Returns a function that ends this.
+ * Calls the listener each time that a lost contact is back. Returns a function that removes the listener.
  * @param {() => void} listener
  */
 export const whenBack = (listener) => {
@@ -38,7 +38,7 @@ export const ofProxies = new Set([502, 504]);
 
 /** The heartbeat asks after this time without an answer, and this often while the contact is lost. In milliseconds. */
 const [quietMs, lostMs] = [10_000, 2_000];
-/** An answer of a healthy server takes some milliseconds. */
+/** The time-out of a heartbeat, in milliseconds. A healthy server answers within some milliseconds. */
 const patienceMs = 8_000;
 
 const beat = async () => {
@@ -51,7 +51,7 @@ const beat = async () => {
   }
 };
 
-/** Asks the server whether it is there, while somebody sees the page. */
+/** Starts the heartbeat. It pauses while the page is hidden. */
 export const startHeartbeat = () => {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

@@ -12,12 +12,12 @@ export const place = signal(location.pathname);
 /** @type {Guard} */
 let guard = { isNeeded: () => false, ask: async () => true };
 
-/** Sets the guard of links and of the browser's "back". Views that lead on by themselves are not asked. @param {Guard} own */
+/** Sets the guard of links and of the browser's "back". A view that calls `go` does not ask the guard. @param {Guard} own */
 export const guardPlace = (own) => {
   guard = own;
 };
 
-/** The number of the present entry in the history of this tab. Each entry keeps its own, so that the way back to it is known. */
+/** The number of the present entry in the history of this tab. Each entry stores its number, so that the steps between two entries are known. */
 let entry = Number(history.state?.entry ?? 0);
 
 /**
@@ -34,8 +34,8 @@ export const go = (path, { replace = false } = {}) => {
 };
 
 /**
- * Leaves a part that has an address of its own for the view around it. It is the way back where the reader came from that view.
- * @param {string} path Of the view around the part.
+ * Leaves a part that has an address of its own, and shows the view around the part. Goes back in the history if the reader came from that view.
+ * @param {string} path The path of the view around the part.
  */
 export const leaveFor = (path) => {
   if (history.state?.from === path) history.back();
@@ -52,7 +52,7 @@ export const sessionAddress = (session, tab, item) =>
   ['/admin/sessions', ...[session, tab, item].filter((part) => part !== undefined).map(encodeURIComponent)].join('/');
 
 /**
- * The parts of a path that a pattern such as `/admin/sessions/:id` names; null when it does not fit.
+ * Returns the parts of a path that a pattern such as `/admin/sessions/:id` names; null if the path does not fit.
  * @param {string} pattern
  * @param {string} path
  * @returns {Record<string, string> | null}
@@ -88,12 +88,12 @@ const onClick = (event) => {
   else void guard.ask().then((yes) => yes && go(path));
 };
 
-/** A way through the history that was asked for already. */
+/** True if the guard has allowed the next move through the history. */
 let isAllowed = false;
 
-/** The browser has moved already. Where the guard has to ask, the page goes to its own entry first. @param {PopStateEvent} event */
+/** Handles a move through the history. The browser has moved already, so the page goes back to its own entry before the guard asks. @param {PopStateEvent} event */
 const onMove = (event) => {
-  // The entry of the skip link has no number, and its view is that of the entry before.
+  // The entry that the skip link made has no number. It has the same view as the entry before.
   const to = Number(event.state?.entry ?? entry);
   const steps = to - entry;
   if (isAllowed || steps === 0 || location.pathname === place.peek() || !guard.isNeeded()) {
@@ -110,7 +110,7 @@ const onMove = (event) => {
   });
 };
 
-/** Takes over links of the page and the browser's "back". */
+/** Handles the links of the page and the browser's "back". */
 export const startRouter = () => {
   history.replaceState({ ...history.state, entry }, '');
   addEventListener('popstate', onMove);

@@ -1,19 +1,19 @@
 /**
- * Seats for the event streams of one browser. Over HTTP/1.1 a browser keeps six connections to a server for all its windows, and streams that hold all of them
- * would leave every call waiting. Windows tell each other over a `BroadcastChannel` which of them want a stream. Those that somebody used last have a seat.
- * The others load what they show now and then. HTTP/2 carries any number of streams over one connection, and each window has a seat.
+ * Seats for the event streams of one browser. Over HTTP/1.1 a browser keeps six connections to a server for all its windows. Streams on all six would block
+ * every call. Windows tell each other over a `BroadcastChannel` which of them want a stream, and the windows that were used last get a seat. A window
+ * without a seat loads its content at intervals. HTTP/2 carries any number of streams over one connection, so each window has a seat.
  */
 import { signal } from '@preact/signals';
 
-/** Three connections stay free for calls, pictures and files. */
+/** The seats of all windows together. Three connections stay free for calls, pictures and files. */
 const most = 3;
-/** The time in which other windows answer a new one. */
+/** The time in which other windows answer a new window, in milliseconds. */
 const settleMs = 80;
 const repeatMs = 2_000;
-/** A window that was silent for so long has crashed. */
+/** A window that was silent for this time has crashed. In milliseconds. */
 const deadMs = 7_000;
 
-/** @typedef {{ readonly id: string, readonly usedAt: number }} Wish The wish of a window for a stream. `usedAt`: when somebody used the window last, in Unix milliseconds. */
+/** @typedef {{ readonly id: string, readonly usedAt: number }} Wish The wish of a window for a stream. `usedAt`: the time of the last use of the window, in Unix milliseconds. */
 /** @typedef {{ readonly wish: Wish } | { readonly gone: string } | { readonly hello: true }} Message */
 /** @typedef {{ isSettled: boolean, has: boolean | null, readonly onChange: (has: boolean) => void }} Seat */
 
@@ -33,7 +33,7 @@ const channel = new BroadcastChannel('dormouse-streams');
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel reaches its own origin only.
 const tell = (message) => channel.postMessage(message);
 
-/** Decides who has a seat. Every window comes to the same result, because all know the same wishes. */
+/** Decides which wishes get a seat. Every window comes to the same result, because all windows know the same wishes. */
 const decide = () => {
   for (const [id, { heardAt }] of others) if (Date.now() - heardAt > deadMs) others.delete(id);
   const wishes = [...others.values(), ...[...own.keys()].map((id) => ({ id, usedAt }))];
@@ -69,7 +69,7 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) use();
 });
 
-// A window that is closed is not hidden before in every browser. One that comes back announces itself again.
+// Some browsers close a window without hiding it first. A window that is restored announces itself again.
 addEventListener('pagehide', () => {
   for (const id of own.keys()) tell({ gone: id });
 });
@@ -83,7 +83,7 @@ const isMultiplexed = () => {
   return ['h2', 'h3'].includes(navigation?.nextHopProtocol ?? '');
 };
 
-/** Asks for a seat. Returns a function that gives it back. @param {(has: boolean) => void} onChange Called first within a tenth of a second. */
+/** Asks for a seat. Returns a function that gives the seat back. @param {(has: boolean) => void} onChange Called first within a tenth of a second. */
 const takeSeat = (onChange) => {
   if (isMultiplexed()) {
     onChange(true);
@@ -117,7 +117,7 @@ const takeSeat = (onChange) => {
 /** `waiting`: other windows have the seats. @typedef {'taken' | 'waiting' | 'hidden'} SeatState */
 
 /**
- * Asks for a seat whenever the window is shown, and gives it back when the window is hidden. Returns a function that ends this.
+ * Asks for a seat whenever the window is shown, and gives the seat back when the window is hidden. Returns a function that stops this for good.
  * @param {(state: SeatState) => void} onChange
  */
 export const keepSeat = (onChange) => {

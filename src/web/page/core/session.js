@@ -16,7 +16,7 @@ import { call, get, whenSignedOut } from './api.js';
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
  * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
  * @property {string} [version]
- * @property {ClientVersion} [clientVersion] Of the web client that new connections name.
+ * @property {ClientVersion} [clientVersion] The version of the web client that new connections name.
  * @property {boolean} [cluster] There are several nodes.
  * @property {readonly string[]} [eventTypes] Of webhooks.
  * @property {readonly string[]} [messageFilters] Of webhooks.
@@ -26,16 +26,16 @@ import { call, get, whenSignedOut } from './api.js';
 /** null until the server was asked. */
 export const session = signal(/** @type {Session | null} */ (null));
 
-/** The session ended by itself: the page says so where the token is asked for. */
+/** True if the session ended without a sign-out. The sign-in view says so. */
 export const expired = signal(false);
 
-/** Throws an ApiError when the server does not answer. */
+/** Loads the session from the server. Throws an ApiError if the server does not answer. */
 export const loadSession = async () => {
   session.value = await get('/admin/session');
 };
 
 /**
- * Throws an ApiError: 401 or 403 for a wrong token, 429 after too many of them.
+ * Signs in with the admin token. Throws an ApiError: 401 or 403 for a wrong token, 429 after too many wrong tokens.
  * @param {string} token
  */
 export const signIn = async (token) => {
@@ -44,7 +44,7 @@ export const signIn = async (token) => {
 };
 
 /**
- * Throws an ApiError: 403 for a wrong name, password or code, 429 after too many of them.
+ * Signs in as a user. Throws an ApiError: 403 for a wrong name, password or code, 429 after too many failures.
  * @param {{ name: string, password: string, code: string }} credentials
  */
 export const signInAs = async (credentials) => {
@@ -52,7 +52,7 @@ export const signInAs = async (credentials) => {
   expired.value = false;
 };
 
-/** From the least to the greatest. @type {readonly Role[]} */
+/** The roles, from the one with the fewest rights to the one with the most. @type {readonly Role[]} */
 export const roles = ['viewer', 'operator', 'administrator'];
 
 /**
@@ -61,7 +61,7 @@ export const roles = ['viewer', 'operator', 'administrator'];
  */
 export const may = (least) => roles.indexOf(session.value?.role ?? 'administrator') >= roles.indexOf(least);
 
-/** The page is loaded anew: nothing of what was seen stays in its memory. */
+/** Signs out and loads the page again, so that its memory keeps nothing that was shown. */
 export const signOut = async () => {
   await call('DELETE', '/admin/session').catch(() => undefined);
   location.assign('/admin');

@@ -1,6 +1,6 @@
 /**
- * Server-sent events, by `fetch` and not by `EventSource`: a stream may name an instance in a header, and a refusal can be read.
- * A view keeps one stream, and none while nobody sees it or too many windows of the browser have one (`seats.js`).
+ * Server-sent events, by `fetch` and not by `EventSource`. With `fetch` a stream can name an instance in a header, and a refusal can be read.
+ * A view keeps one stream. It has none while its window is hidden, or while other windows of the browser have all seats (`seats.js`).
  */
 import { send } from './api.js';
 import { hasAnswered, isSilent } from './contact.js';
@@ -13,9 +13,9 @@ const silenceMs = 40_000;
 
 /**
  * @typedef {object} StreamOptions
- * @property {string} [instance] Id; the stream is opened in its name.
+ * @property {string} [instance] The id of the instance in whose name the stream is opened.
  * @property {(type: string, data: unknown, id: string) => void} onEvent `data` is parsed.
- * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open` at every (re)connection: what the stream does not repeat has to be loaded then. `paused`: other windows have the streams.
+ * @property {(state: 'open' | 'lost' | 'paused') => void} [onState] `open`: at each connection; the caller loads what the stream does not repeat. `paused`: other windows have the seats.
  * @property {(status: number) => void} [onRefused] The server refused for good: 400, 401, 403 or 404.
  */
 
@@ -65,7 +65,7 @@ const readFrames = async (body, onFrame) => {
 const final = new Set([400, 401, 403, 404]);
 
 /**
- * Follows a stream until the answered function is called. It comes back by itself after a loss, with `Last-Event-ID`.
+ * Follows a stream until the returned function is called. Reconnects after a loss, with `Last-Event-ID`.
  * @param {string} path
  * @param {StreamOptions} options
  * @returns {() => void}

@@ -1,15 +1,15 @@
 /**
- * The rows that are in sight, out of any number: a pool of elements that are moved and filled by hand.
- * Components for each row would cost a long task for every second of fast scrolling.
+ * Draws the visible rows of a list of any length, with a pool of elements that are moved and filled without Preact.
+ * A component for each row would cost a long task for every second of fast scrolling.
  */
 import { RowElement, rowHeight } from './row.js';
 
 /** @import { Row } from '../sessions/types.ts' */
 /** @import { Rows } from '../sessions/rows.js' */
 
-/** Rows above and below what is in sight, so that scrolling finds them filled. */
+/** The rows above and below the visible ones that are filled before they are scrolled into view. */
 const spare = 4;
-/** The order stays under a pointer that moves; one that rests has been forgotten. */
+/** The time for which the order of the rows stays after the last move of the pointer over them, in milliseconds. */
 const holdMs = 10_000;
 /** Milliseconds between two updates of the ages. */
 const ageMs = 5_000;
@@ -29,11 +29,11 @@ export class Grid {
   #options;
   /** @type {RowElement[]} */
   #pool = [];
-  /** Height of the head, which stays while the rows move. */
+  /** The height of the head, which does not scroll. In pixels. */
   #head = 0;
   #scheduled = false;
   #activeId = '';
-  /** The session whose box was pressed last: a press with Shift selects from there. */
+  /** The session whose checkbox was pressed last. A press with Shift selects from this session on. */
   #chosenId = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #holding;
@@ -110,7 +110,7 @@ export class Grid {
     const now = Date.now();
     const chosen = rows.chosen.value;
     let activeNode = '';
-    // A row stays in its element while it is in sight, so that little is written.
+    // A row keeps its element while it is visible, so that little is written.
     for (let index = first; index < first + size; index += 1) {
       const element = this.#pool[index % size];
       const row = shown[index];
@@ -140,7 +140,7 @@ export class Grid {
   }
 
   /**
-   * Selects a session, or takes it out of the selection; with Shift also all between it and the one before.
+   * Selects or deselects a session; with Shift, also all sessions between it and the one that was pressed before.
    * @param {Row} row
    * @param {boolean} isRange
    */
@@ -161,10 +161,10 @@ export class Grid {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const { scroller, canvas, rows } = this.#options;
-    // From a pressed row the arrows go on; the buttons of the head keep their own keys.
+    // Arrow keys continue from a pressed row. The buttons of the head keep their own keys.
     const within = event.target instanceof Node && canvas.contains(event.target);
     if ((event.target !== scroller && !within) || event.ctrlKey || event.metaKey || event.altKey) return;
-    // The browser answers these keys on a link or a box.
+    // The browser handles these keys on a link or a checkbox.
     if (within && (event.key === 'Enter' || event.key === ' ')) return;
     if (within) scroller.focus({ preventScroll: true });
     const { shown } = rows;

@@ -1,4 +1,4 @@
-/** Above the list: how the sessions are distributed, the five counts that filter, and the search. */
+/** The part above the list: the shares of the states, the five counts that filter, and the search. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, t } from '../texts.js';
@@ -85,7 +85,7 @@ const Search = ({ rows }) => {
   `;
 };
 
-/** Shows the sessions of one node; there is nothing to choose with one node alone. @param {{ rows: Rows }} props */
+/** Chooses the node whose sessions are shown. Hidden if there is one node. @param {{ rows: Rows }} props */
 const NodeFilter = ({ rows }) => {
   const [names, chosen] = [rows.nodes.value, rows.node.value];
   if (names.length < 2 && chosen === '') return null;
@@ -102,7 +102,7 @@ const NodeFilter = ({ rows }) => {
   `;
 };
 
-/** The version that new connections name, and what is wrong with its look-up. */
+/** The version of the web client that new connections name, and the error of its look-up. */
 const ClientVersion = () => {
   const shown = session.value?.clientVersion;
   if (!shown) return null;

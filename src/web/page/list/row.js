@@ -1,4 +1,4 @@
-/** One element of the pool: made once, then filled by hand with one session after the other. Only what differs is written. */
+/** One row element of the pool. It is made once, and filled with one session after the other. Only changed values are written. */
 import { sessionAddress } from '../core/router.js';
 import { visible } from '../texts/visible.js';
 import { age, count, t } from '../texts.js';
@@ -8,7 +8,7 @@ import { groupOf, groupOfLetter, initialsOf, pictureOf, whyOf, wordOf } from '..
 
 export const rowHeight = 44;
 
-/** A row that stays in sight for so long gets its picture. */
+/** A row that shows the same session for this time loads its picture. In milliseconds. */
 const restMs = 100;
 
 /**
@@ -34,7 +34,7 @@ const icon = (name = '') => {
 };
 
 /**
- * The last hour as one background: a stop where the state changes, and nothing else to draw.
+ * Returns the last hour as a CSS background, with a colour stop at each change of the state.
  * @param {string} hour
  */
 const stripeOf = (hour) => {
@@ -53,7 +53,7 @@ const stripeOf = (hour) => {
 };
 
 /**
- * The stripe in words, for those who do not see it.
+ * Returns the stripe in words, for screen readers.
  * @param {string} hour
  */
 const stripeText = (hour) => {
@@ -145,7 +145,7 @@ export class RowElement {
       this.#sign.use.setAttribute('href', `#i-${group}`);
     });
     this.node.setAttribute('aria-selected', String(chosen));
-    // A press on the box has changed it already.
+    // A press on the checkbox has changed its property already, so the property is always set.
     /** @type {HTMLInputElement} */ (this.#choose).checked = chosen;
     this.#text(this.#word, 'word', wordOf(row));
     this.#write('name', row.name, () => this.#name(row));
@@ -169,7 +169,7 @@ export class RowElement {
   }
 
   /**
-   * The picture of the row before must not stay until the next one is there, and rows that fly past ask for none.
+   * Shows a picture when the row has rested. The picture of the session before goes at once, and a row that only scrolls past loads none.
    * @param {string} address
    */
   #show(address) {

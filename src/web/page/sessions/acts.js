@@ -1,4 +1,4 @@
-/** Actions on one session or on many: the call, the condition under which it makes sense, and the question before it. */
+/** Actions on one session or on many: the call, the condition under which the action makes sense, and the question before it. */
 import { call, post, textOfFailure } from '../core/api.js';
 import { may } from '../core/session.js';
 import { t } from '../texts.js';
@@ -7,7 +7,7 @@ import { needsPhone } from './words.js';
 
 /** @import { Row } from './types.ts' */
 
-/** Calls of a bulk act that are under way at once. The server has a gate of its own for connections. */
+/** The number of calls of a bulk action at once. The server limits connections with a gate of its own. */
 const atOnce = 4;
 
 /** @typedef {'connect' | 'hibernate' | 'disconnect' | 'delete'} ActName */
@@ -15,7 +15,7 @@ const atOnce = 4;
 /**
  * @typedef {object} Act
  * @property {(row: Pick<Row, 'status' | 'state' | 'linked'>) => boolean} fits
- * @property {boolean} asks It cannot be undone from here.
+ * @property {boolean} asks True if the action cannot be undone in the dashboard.
  * @property {(id: string) => Promise<unknown>} run Throws an ApiError.
  */
 
@@ -46,7 +46,7 @@ export const actNames = ['connect', 'hibernate', 'disconnect', 'delete'];
 export const mayDo = (name) => may(name === 'delete' ? 'administrator' : 'operator');
 
 /**
- * The name of an act on its button. The call that connects also wakes a sleeping session, and shows codes to one without credentials.
+ * Returns the label of an action's button. The call that connects also wakes a hibernated session, and starts the pairing of a session without credentials.
  * @param {ActName} name
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} [row]
  */
@@ -57,7 +57,7 @@ export const actLabel = (name, row) => {
 };
 
 /**
- * Does it, after a question where it cannot be undone. Answers whether it was done.
+ * Runs an action, after a question if the action cannot be undone. Resolves with true if the action succeeded.
  * @param {ActName} name
  * @param {Pick<Row, 'id' | 'name' | 'status'>} row
  */
@@ -78,7 +78,7 @@ export const act = async (name, row) => {
 };
 
 /**
- * Does it to many, some at once, after one question. Answers when all have answered.
+ * Runs an action on many sessions, some at once, after one question. Resolves when all calls have ended.
  * @param {ActName} name
  * @param {readonly Row[]} rows
  * @param {{ readonly onDone?: (id: string) => void, readonly signal?: AbortSignal, readonly onProgress?: (done: number, of: number) => void }} [options]

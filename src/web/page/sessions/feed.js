@@ -1,4 +1,4 @@
-/** Keeps the rows as the server knows them: loaded in pages, the first one small so that something is seen at once, then followed by the stream. */
+/** Keeps the rows up to date. They are loaded in pages, of which the first is small so that the list appears at once. Then the stream reports changes. */
 import { signal } from '@preact/signals';
 import { ApiError, get } from '../core/api.js';
 import { follow } from '../core/stream.js';
@@ -8,14 +8,14 @@ import { follow } from '../core/stream.js';
 
 const firstPage = 200;
 const furtherPages = 1_000;
-/** Queues, last events and hours do not come by the stream: what is small is loaded often. */
+/** The time between two loads of a small list and of a large one, in milliseconds. Queues, last events and hours are not part of the stream. */
 const quickMs = 20_000;
 const slowMs = 120_000;
-/** Without a stream. */
+/** The time between two loads without a stream, in milliseconds. */
 const lostMs = 5_000;
 const quickRows = 1_000;
 
-/** A state of '' is a session that is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
+/** A session with the state '' is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
 
 export class Feed {
   /** @type {Rows} */
@@ -28,15 +28,15 @@ export class Feed {
   /** The sessions that the current load has found. @type {Set<string>} */
   #seen = new Set();
 
-  /** The first page is there. */
+  /** True when the first page is loaded. */
   ready = signal(false);
   /** The error of the last load; null if it succeeded. */
   failure = signal(/** @type {unknown} */ (null));
   /** Nodes that did not answer. */
   silent = signal(/** @type {readonly string[]} */ ([]));
-  /** Warnings of the server for a person. */
+  /** Warnings of the server that an operator should check. */
   warnings = signal(/** @type {readonly string[]} */ ([]));
-  /** Changes arrive as they happen. */
+  /** True while the stream is open, so that changes arrive at once. */
   live = signal(false);
 
   /** @param {Rows} rows */
@@ -52,7 +52,7 @@ export class Feed {
       },
       onState: (state) => {
         this.live.value = state === 'open';
-        // Changes without an open stream were missed.
+        // Changes were missed while the stream was not open.
         if (state === 'open') void this.load();
       },
     });
@@ -65,7 +65,7 @@ export class Feed {
     this.#stopStream();
   }
 
-  /** Loads everything anew. */
+  /** Loads all sessions again. */
   async load() {
     if (this.#loading || this.#over) return;
     this.#loading = true;
@@ -83,7 +83,7 @@ export class Feed {
   }
 
   /**
-   * Loads one session that was made or changed.
+   * Loads one session that was created or changed.
    * @param {string} id
    */
   async loadOne(id) {
@@ -91,7 +91,7 @@ export class Feed {
     try {
       this.#rows.put([/** @type {Row} */ (await get(`/admin/actors/${encodeURIComponent(id)}`))]);
     } catch (error) {
-      // It is gone again; anything else shows at the next load.
+      // A 404 says that the session is gone again. The next load repeats other failures.
       if (error instanceof ApiError && error.status === 404) this.#rows.remove(id);
     }
   }

@@ -1,8 +1,8 @@
-/** The session of the first run, until its first message is sent. The browser keeps it, so that a reader who left can continue. */
+/** The session of the first run, until its first message is sent. The browser stores its id, so that a reader who left can continue. */
 
 const key = 'firstRun';
 
-/** The id of the session; '' when no first run is under way. */
+/** Returns the id of the session; '' if no first run is under way. */
 export const firstRun = () => {
   try {
     return localStorage.getItem(key) ?? '';
@@ -11,12 +11,12 @@ export const firstRun = () => {
   }
 };
 
-/** @param {string} id '' when it is over. */
+/** Stores the id of the session. @param {string} id '' when the first run is over. */
 export const noteFirstRun = (id) => {
   try {
     if (id === '') localStorage.removeItem(key);
     else localStorage.setItem(key, id);
   } catch {
-    // Storage is forbidden in some private windows: the list then gives no hint.
+    // Storage is forbidden in some private windows. The list then shows no button that continues.
   }
 };

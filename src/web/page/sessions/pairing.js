@@ -1,4 +1,4 @@
-/** Connects a session and shows how a phone links it: the code that refreshes by itself, a pairing code instead, or the simulated phone. */
+/** Connects a session and shows the ways to link it: a QR code that is renewed, a pairing code instead, or the simulated phone. */
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, post, textOfFailure } from '../core/api.js';
@@ -11,11 +11,11 @@ import { Passkey } from './passkey.js';
 /** @import { PasskeyNotice, SessionAnswer, SessionView } from './types.ts' */
 
 const pollMs = 1_000;
-/** Milliseconds for which each code is valid: six codes in the two minutes of a QR code. */
+/** The time for which each QR code is valid, in milliseconds. A pairing of two minutes has six codes. */
 const codeMs = 20_000;
 
 /**
- * Follows a session while it is on screen. Answers with what it says, and with how to connect it.
+ * Polls the state of a session while it is shown. Returns the state, and the functions that connect the session.
  * @param {string} id
  */
 const useSession = (id) => {
@@ -52,7 +52,7 @@ const useSession = (id) => {
       () => post('/instance/connect', { phone }, { instance: id }),
       (problem) => setPhoneError(textOfFailure(problem)),
     );
-  /** Joins a pairing under way. A new request would replace the code that the owner is typing. */
+  /** Joins a pairing that is under way. A new request would replace a code that the owner of the phone is typing. */
   const begin = () =>
     take(async () => {
       const seen = /** @type {SessionAnswer} */ (await get('/instance/status', { instance: id }));
@@ -65,7 +65,7 @@ const useSession = (id) => {
       if (document.hidden) return;
       show(/** @type {SessionAnswer} */ (await get('/instance/status', { instance: id })));
     };
-    // A look that fails is repeated by the next one.
+    // The next poll repeats one that fails.
     const timer = setInterval(() => look().catch(() => undefined), pollMs);
     void begin();
     return () => {
@@ -144,7 +144,7 @@ const SimulatedPhone = ({ id }) => {
   `;
 };
 
-/** The number that asked for the code types it, on the page of the simulated platform. */
+/** Leads to the page of the simulated phones, where the phone of the asking number takes the code. */
 const SimulatedKeyboard = () => {
   const page = session.value?.sandboxPage ?? '';
   if (page === '') return null;
@@ -173,7 +173,7 @@ const Waiting = ({ text, turning = true }) => html`
   </div>
 `;
 
-/** The reason names the step at which linking with a passkey ended. @param {SessionView} view */
+/** Returns true if the session was closed because linking with a passkey failed. @param {SessionView} view */
 const isAboutPasskey = ({ lastDisconnectReason = '' }) => /passkey|code that the phone showed/.test(lastDisconnectReason);
 
 /**

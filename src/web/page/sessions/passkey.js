@@ -1,4 +1,4 @@
-/** Leads through the link of an account that has a passkey: with the extension, or by hand. */
+/** Guides through linking an account that has a passkey: with the extension, or by hand. */
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post, textOfFailure } from '../core/api.js';
@@ -13,11 +13,11 @@ const site = 'https://web.whatsapp.com/';
 
 /** @typedef {{ readonly code: string, readonly expires: string }} Code */
 
-/** The link that the extension takes. @param {Code} made */
+/** Returns the link that the extension takes. @param {Code} made */
 const linkOf = ({ code }) => `${location.origin}#${code}`;
 
 /**
- * Milliseconds until the moment, counted down. The server's clock may be another one, so that the first look is taken for the whole time at most.
+ * Returns the time left until `expires`, in milliseconds, and counts it down. The clocks of server and browser may differ, so at most `wholeMs` is left.
  * @param {string} expires @param {number} wholeMs
  */
 const useLeft = (expires, wholeMs) => {
@@ -33,7 +33,7 @@ const useLeft = (expires, wholeMs) => {
   return left;
 };
 
-/** Minutes and seconds, such as `9:05`. @param {number} ms */
+/** Formats a time as minutes and seconds, such as `9:05`. @param {number} ms */
 const clockOf = (ms) => `${Math.floor(ms / 60_000)}:${String(Math.floor((ms % 60_000) / 1_000)).padStart(2, '0')}`;
 
 /** @param {{ text: string, label: string }} props */
@@ -97,7 +97,7 @@ const snippetOf = (options) => `const publicKey = PublicKeyCredential.parseReque
 const credential = await navigator.credentials.get({ publicKey });
 JSON.stringify(credential.toJSON());`;
 
-/** The text as the console prints it may have quotes around it. @param {string} text */
+/** Parses the text that the console printed. It may have quotation marks around it. @param {string} text */
 const assertionOf = (text) => JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
 
 /** @param {{ id: string }} props */

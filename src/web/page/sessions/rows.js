@@ -1,6 +1,6 @@
 /**
- * All sessions in the page's memory: ten thousand are some megabytes, so that search, filters and sorting ask nobody.
- * Changes are published at most once a frame; the order is made anew at most once a second, and not while it is held.
+ * All sessions in the memory of the page. Ten thousand sessions take some megabytes, and search, filters and sorting need no request.
+ * Changes are published at most once a frame. The rows are sorted again at most once a second, and not while the order is held.
  */
 import { signal } from '@preact/signals';
 import { groupOf, groups, letterOf } from './words.js';
@@ -28,7 +28,7 @@ const troubleOf = (row) => {
  */
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The newest first, and the most first; texts from A. @type {Readonly<Record<Sort, (a: Row, b: Row) => number>>} */
+/** The sort orders: newest times and largest counts first. Equal rows are sorted by name. @type {Readonly<Record<Sort, (a: Row, b: Row) => number>>} */
 const orders = {
   trouble: (a, b) => troubleOf(a) - troubleOf(b),
   name: () => 0,
@@ -56,7 +56,7 @@ const noCounts = () => /** @type {Record<Group, number>} */ (Object.fromEntries(
 export class Rows {
   /** @type {Map<string, Row>} */
   #rows = new Map();
-  /** Lower case, for the search. @type {Map<string, string>} */
+  /** The names in lower case, for the search. @type {Map<string, string>} */
   #names = new Map();
   /** Sort keys of the names. @type {Map<string, string>} */
   #keys = new Map();
@@ -66,7 +66,7 @@ export class Rows {
   #stale = false;
   #orderedAt = 0;
   #scheduled = false;
-  /** Called with whether the order changed, at most once a frame. @type {(reordered: boolean) => void} */
+  /** Called after a change, with true if the order changed. @type {(reordered: boolean) => void} */
   #onChange = () => undefined;
 
   counts = signal(/** @type {Counts} */ (noCounts()));
@@ -76,7 +76,7 @@ export class Rows {
   search = signal('');
   /** The name of the node whose sessions are shown; '' for all nodes. */
   node = signal('');
-  /** The names of all nodes that have a session, sorted. Empty without nodes. */
+  /** The names of all nodes that have a session, sorted. Empty for a single gateway. */
   nodes = signal(/** @type {readonly string[]} */ ([]));
   /** The ids of the selected sessions. The set is replaced by each change. */
   chosen = signal(/** @type {ReadonlySet<string>} */ (new Set()));
@@ -102,7 +102,7 @@ export class Rows {
   }
 
   /**
-   * Adds rows, or replaces what is known of them.
+   * Adds rows, or replaces known rows.
    * @param {readonly Row[]} rows
    */
   put(rows) {
@@ -118,7 +118,7 @@ export class Rows {
   }
 
   /**
-   * Forgets all but these.
+   * Removes all rows except those with these ids.
    * @param {ReadonlySet<string>} ids
    */
   keep(ids) {
@@ -126,7 +126,7 @@ export class Rows {
   }
 
   /**
-   * Selects sessions, or takes them out of the selection.
+   * Selects or deselects sessions.
    * @param {readonly string[]} ids
    * @param {boolean} chosen
    */
@@ -171,7 +171,7 @@ export class Rows {
   }
 
   /**
-   * A session is somewhere else. Answers whether it is known.
+   * Changes the state of a session. Returns false if the session is not known.
    * @param {string} id
    * @param {Pick<Row, 'state' | 'since' | 'reason' | 'status' | 'needsPerson' | 'linked'>} change
    */
@@ -186,7 +186,7 @@ export class Rows {
   }
 
   /**
-   * While the order is held, rows change where they stand: nothing slips away under the pointer.
+   * Holds or releases the order. Rows change in place while the order is held, so that no row moves away from the pointer.
    * @param {boolean} held
    */
   hold(held) {
@@ -194,7 +194,7 @@ export class Rows {
     if (!held && this.#stale) this.#schedule();
   }
 
-  /** Filter, search or sorting were changed by hand: that counts at once. */
+  /** Sorts and filters the rows at once, because the reader changed the filter, the search or the sorting. */
   arrange() {
     this.#order();
     this.#onChange(true);

@@ -1,23 +1,23 @@
-/** The server's data about sessions, as far as the page reads them. Types only: the browser gets no file of this name. */
+/** The server's data about sessions that the page reads. The file has types only, and the browser does not load it. */
 
 export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
 
 /** The groups by which the page counts and filters. `person`: disconnected until a person acts. */
 export type Group = Status | 'person';
 
-/** One session in the list. Times in Unix milliseconds, 0 for never. */
+/** One session in the list. Times are Unix milliseconds; 0 means never. */
 export interface Row {
   readonly id: string;
   name: string;
   /** The last four digits, such as `…1234`; '' without an account. */
   number: string;
-  /** Another one for another picture; '' without one. */
+  /** The version of the picture, which changes with it; '' without a picture. */
   picture: string;
   status: Status;
-  /** Path in the chart, such as `connecting.waiting`. */
+  /** The path of the state in the chart, such as `connecting.waiting`. */
   state: string;
   needsPerson: boolean;
-  /** It has credentials. */
+  /** True if the session has credentials. */
   linked: boolean;
   since: number;
   /** The reason why the session is not connected; '' if nothing is wrong. */
@@ -30,7 +30,7 @@ export interface Row {
   outbox: number;
   /** The last hour in 24 letters, oldest first. */
   hour: string;
-  /** Its node, '' for none; absent where there are none. */
+  /** The node of the session; '' if no node has the session. Absent on a single gateway. */
   node?: string;
 }
 
@@ -60,12 +60,12 @@ export interface SessionAnswer {
   readonly status?: { readonly passkey?: PasskeyNotice };
 }
 
-/** One session as the calls of the interface answer with it; its token is taken out. */
+/** One session, as the calls of the interface answer it, without its token. */
 export interface SessionView {
   readonly id: string;
   readonly name: string;
   readonly status: Status;
-  /** A picture as a data URL, '' when there is none now. */
+  /** The picture of the code as a data URL; '' while no code is shown. */
   readonly qrcode: string;
   readonly paircode: string;
   readonly owner: string;

@@ -7,34 +7,34 @@ import { dayOrMinute, said, t } from '../texts.js';
 export const groups = ['connected', 'connecting', 'hibernated', 'disconnected', 'person'];
 
 /**
- * The colour and the sign of a session.
+ * Returns the group of a session, which decides its colour and its icon.
  * @param {{ readonly status: Status, readonly needsPerson: boolean }} row
  * @returns {Group}
  */
 export const groupOf = ({ status, needsPerson }) => (needsPerson ? 'person' : status);
 
-/** A person links it now. @param {string} state */
+/** Returns true if the session is being linked. @param {string} state */
 export const isLinking = (state) => state === 'connecting.pairing' || state.startsWith('connecting.passkey');
 
 /**
- * Returns true if only a phone can bring the session online: it has no credentials, and waits for nothing else.
+ * Returns true if only a phone can connect the session, because the session has no credentials and no step of the gateway is under way.
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} row
  */
 export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || isLinking(state));
 
 /**
- * The last part of a path as words, such as `logged out`.
+ * Returns the last part of a state's path as words, such as `logged out`.
  * @param {string} state
  */
 const leafOf = (state) => said((state.split('.').at(-1) ?? '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 
 /**
- * One word for the list.
+ * Returns the word for the state of a session in the list.
  * @param {Pick<Row, 'state' | 'linked' | 'needsPerson' | 'cause'>} row
  */
 export const wordOf = ({ state, linked, needsPerson, cause }) => {
   if (state !== 'disconnected.idle') return leafOf(state);
-  // After a restart nothing goes on, and the chart begins anew; what the session needs is the same.
+  // After a restart the chart is in `idle`, but the session still needs the same act of a person.
   if (needsPerson && cause !== 'receiverFailed') return leafOf(cause === 'loggedOut' ? 'loggedOut' : 'refused');
   return linked ? t('state_disconnected') : t('wordUnpaired');
 };
@@ -45,7 +45,7 @@ export const wordOf = ({ state, linked, needsPerson, cause }) => {
  */
 export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
 
-/** States whose reason does not depend on anything else of the session. @type {Readonly<Record<string, () => string>>} */
+/** Texts of the states for which the state alone decides. @type {Readonly<Record<string, () => string>>} */
 const plainReasons = {
   'connecting.pairing': () => t('whyPairing'),
   'connecting.admission': () => t('whyAdmission'),
@@ -53,7 +53,7 @@ const plainReasons = {
 };
 
 /**
- * Returns the text of the column "why": what is wrong, what there is to do, or why all is well.
+ * Returns the text of the column "why": the fault, the next step, or the reason why nothing needs to be done.
  * @param {Pick<Row, 'status' | 'state' | 'reason' | 'since' | 'linked'>} row
  */
 export const whyOf = ({ status, state, reason, since, linked }) => {
@@ -73,11 +73,11 @@ export const whyOf = ({ status, state, reason, since, linked }) => {
 export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sentence);
 
 /**
- * Two letters in place of a picture.
+ * Returns two letters that stand in place of a picture.
  * @param {string} name
  */
 export const initialsOf = (name) => {
-  // A sign that only changes the direction of a text is no letter.
+  // Format characters, such as those that change the direction of a text, are no letters.
   const words = name
     .replaceAll(/\p{Cf}/gu, '')
     .trim()

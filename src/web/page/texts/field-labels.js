@@ -1,4 +1,4 @@
-/** The labels under which the page shows the fields of requests. Refusals of the server name fields as the interface spells them. */
+/** The labels of the fields of requests in the page. Refusals of the server name the fields as the interface spells them. */
 
 /** @typedef {keyof typeof import('./en.js').en} TextName */
 
@@ -77,7 +77,7 @@ const labels = /** @type {const} @satisfies {Readonly<Record<string, TextName>>}
 const table = new Map(/** @type {[string, TextName][]} */ (Object.entries(labels)));
 
 /**
- * Replaces each known spelling of a sentence by the label in quotation marks.
+ * Replaces each known spelling in a sentence by its label in quotation marks.
  * @param {string} sentence
  * @param {(name: TextName) => string} textOf
  */

@@ -1,11 +1,11 @@
 /** Fills the values of a text. `{n}` is the value `n`; `{n|day|days}` is the first word for one and the second for other numbers. */
 import { visible } from './visible.js';
 
-/** @typedef {Readonly<Record<string, string | number>>} Values A formatted number is a text; of such texts only those of digits alone can be one. */
+/** @typedef {Readonly<Record<string, string | number>>} Values A formatted number is a text. It can count as one only if it has digits alone. */
 
 /**
  * Returns a function that fills texts of one language. The rules of plurals are those of CLDR, where Portuguese counts 0 as one.
- * @param {string} tag Of BCP 47.
+ * @param {string} tag The language tag of BCP 47.
  * @returns {(text: string, values: Values) => string}
  */
 export const filler = (tag) => {

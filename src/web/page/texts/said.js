@@ -1,8 +1,8 @@
-/** Translates sentences that the server wrote in English. The page has no other way: the server stores reasons as sentences, and its log has the same words. */
+/** Translates sentences that the server wrote in English. The server stores reasons as sentences and logs the same words, so they have no keys. */
 
 /**
  * @typedef {readonly (readonly [string, string])[]} Phrases Pairs of an English sentence and its translation. `{1}`, `{2}` stand for values, which
- * are translated as well. A phrase also fits in front of a colon with details, and behind a code such as `401: `.
+ * are translated as well. A phrase also fits before a colon with details, and after a code such as `401: `.
  */
 
 /**
@@ -25,11 +25,11 @@ const valuesOf = (parts, sentence) => {
   return values.includes('') ? null : values;
 };
 
-/** Translations that are kept. Reasons repeat, and a list asks for each row. */
+/** The bound of the cache of translations. Reasons repeat, and the list translates one for each row. */
 const mostKept = 500;
 
 /**
- * Returns a function that translates a sentence. A sentence without a translation stays as it is.
+ * Returns a function that translates a sentence. A sentence without a translation stays unchanged.
  * @param {Phrases} phrases
  * @returns {(sentence: string) => string}
  */

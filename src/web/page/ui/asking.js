@@ -29,7 +29,7 @@ export const toast = (text, kind = 'good') => {
 };
 
 /**
- * Does something and shows why it failed. Answers with its value, or undefined after a failure.
+ * Runs the work, and shows the reason if it fails. Resolves with the value of the work; undefined after a failure.
  * @template T
  * @param {() => Promise<T>} work
  * @param {string} [done] Shown when it worked.
@@ -50,17 +50,17 @@ export const attempt = async (work, done) => {
  * @typedef {object} Question
  * @property {string} title
  * @property {string} text What will happen.
- * @property {readonly string[]} [cautions] What the reader may not expect of it.
+ * @property {readonly string[]} [cautions] Consequences that the reader may not expect.
  * @property {string} yes The act itself, such as "Delete".
  * @property {boolean} [danger]
  */
 const asked = signal(/** @type {(Question & { answer: (yes: boolean) => void }) | null} */ (null));
 
-/** A question waits for its answer: nothing is under way yet. */
+/** True while a question waits for its answer. The act has not begun. */
 export const isAsking = computed(() => asked.value !== null);
 
 /**
- * Asks before an act. Answers whether it shall be done.
+ * Asks before an act. Resolves with true if the reader agrees.
  * @param {Question} question
  * @returns {Promise<boolean>}
  */
@@ -76,7 +76,7 @@ export const ask = (question) =>
     };
   });
 
-/** Takes a question back that still waits: the answer is no. */
+/** Withdraws a question that still waits. Its answer is no. */
 export const unask = () => asked.peek()?.answer(false);
 
 export const Asking = () => {

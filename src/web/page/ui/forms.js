@@ -6,7 +6,7 @@ import { whenBack } from '../core/contact.js';
 import { saved } from './unsaved.js';
 
 /**
- * Keeps a failure and gives its text; '' for none. The sentence that the server does not answer goes away when the server is back.
+ * Keeps a failure and gives its text; '' for none. A failure that passes by itself is removed when the server is back.
  */
 export const useFailure = () => {
   const [failure, setFailure] = useState(/** @type {unknown} */ (null));
@@ -40,7 +40,7 @@ export const useForm = (send) => {
 };
 
 /**
- * A box to tick with its label.
+ * A checkbox with its label.
  * @param {{ name: string, label: string, checked: boolean, value?: string }} props
  */
 export const Check = ({ name, label, checked, value = 'on' }) =>

@@ -1,4 +1,4 @@
-/** A menu beside what opened it: arrows move, Escape closes, the focus goes back. */
+/** A menu beside the element that opened it. Arrow keys move through it, Escape closes it, and the focus goes back to that element. */
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
@@ -16,11 +16,11 @@ const moves = {
 };
 
 /**
- * @param {{ label: string, items: readonly MenuItem[], near: DOMRect, onClose: () => void }} props `near`: of what opened it.
+ * @param {{ label: string, items: readonly MenuItem[], near: DOMRect, onClose: () => void }} props `near`: the rectangle of the element that opened the menu.
  */
 export const Menu = ({ label, items, near, onClose }) => {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  // Before the menu is painted, so that no key goes to what opened it.
+  // The menu takes the focus before it is painted, so that no key goes to the element that opened it.
   useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.querySelector('button')?.focus();

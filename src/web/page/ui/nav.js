@@ -56,7 +56,7 @@ const List = ({ id, isOpen }) => html`
   </nav>
 `;
 
-/** The strip, and the button that opens it on a narrow screen. Escape, a press elsewhere and another page close it. */
+/** The strip, and the button that opens it on a narrow screen. Escape, a press beside the strip, and a change of the page close it. */
 export const Pages = () => {
   const [isOpen, setIsOpen] = useState(false);
   const id = useId();

@@ -1,4 +1,4 @@
-/** Parts that every view is made of. Their looks are in `style/3-parts.css`. */
+/** Components that all views share. Their style is in `style/3-parts.css`. */
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { textOfFailure } from '../core/api.js';
@@ -8,7 +8,7 @@ import { t } from '../texts.js';
 /** @import { ComponentChildren } from 'preact' */
 
 /**
- * A drawing of `icons.svg`. Without a label it is an ornament beside a text that says the same.
+ * A drawing of `icons.svg`. A drawing without a label is hidden from screen readers, because the text beside it says the same.
  * @param {{ name: string, label?: string, class?: string }} props
  */
 export const Icon = ({ name, label, class: more = '' }) => html`
@@ -18,7 +18,7 @@ export const Icon = ({ name, label, class: more = '' }) => html`
 `;
 
 /**
- * `kind`: words of `main` (the one thing to do here), `danger`, `quiet`, `square`. While `busy` it turns and takes no second press.
+ * `kind`: any of the words `main` (the main action of the view), `danger`, `quiet` and `square`. While `busy`, the button shows a spinner and takes no press.
  * @param {{ kind?: string, icon?: string, busy?: boolean, disabled?: boolean, type?: 'button' | 'submit', children?: ComponentChildren, [more: string]: unknown }} props
  */
 export const Button = ({ kind = '', icon, busy = false, disabled = false, type = 'button', children, ...more }) => html`
@@ -28,7 +28,7 @@ export const Button = ({ kind = '', icon, busy = false, disabled = false, type =
 `;
 
 /**
- * A labelled input; `as` is its element. Everything else goes to it.
+ * A labelled input. `as`: the name of its element, which gets all further properties.
  * @param {{ label: string, hint?: string, error?: string, as?: string, autofocus?: boolean, children?: ComponentChildren, [more: string]: unknown }} props
  */
 export const Field = ({ label, hint, error, as = 'input', autofocus = false, children, ...more }) => {
@@ -48,7 +48,7 @@ export const Field = ({ label, hint, error, as = 'input', autofocus = false, chi
 };
 
 /**
- * A state in its colour, with its sign and its word: colour alone says nothing.
+ * A state in its colour, with its icon and its word, because some readers cannot see the colour.
  * @param {{ state: string, word?: string }} props `state`: connected, connecting, hibernated, disconnected or person.
  */
 export const StateBadge = ({ state, word }) => html`
@@ -69,8 +69,8 @@ export const guardBoxes = (own) => {
 };
 
 /**
- * A modal box. `onClose` is called for Escape, the cross, a press beside it, and when another view is shown. Escape and the press ask the guard first,
- * because both happen by mistake.
+ * A modal box. `onClose` is called for Escape, for the cross, for a press beside the box, and when another view is shown. Escape and the press beside the
+ * box ask the guard first, because both happen by mistake.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
 export const Dialog = ({ title, onClose, children, class: more = '' }) => {
@@ -79,7 +79,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
   useEffect(() => {
     const [dialog, before] = [box.current, document.activeElement];
     dialog?.showModal();
-    // Without a field to begin with, the title is read out, and not the cross.
+    // Without an input, the title gets the focus, so that screen readers do not begin with the cross.
     /** @type {HTMLElement | null | undefined} */ (dialog?.querySelector('input') ?? dialog?.querySelector('h2'))?.focus();
     return () => {
       dialog?.close();
@@ -146,7 +146,7 @@ export const Loading = () => html`
 `;
 
 /**
- * Something could not be loaded: the server's own sentence, and one more try.
+ * Shows that a request failed: the server's own sentence, and a button that tries again.
  * @param {{ error: unknown, heading?: 'h1' | 'h2', onRetry?: () => void }} props
  */
 export const Failed = ({ error, heading = 'h2', onRetry }) => html`

@@ -1,4 +1,4 @@
-/** A small chart of lines over time, drawn by uPlot. Its colours are those of the page, and follow its scheme. */
+/** A small chart of lines over time, drawn by uPlot. It has the colours of the page and follows its colour scheme. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { compactNumber, minuteOfDay } from '../texts.js';
@@ -9,7 +9,7 @@ import { compactNumber, minuteOfDay } from '../texts.js';
 
 const height = 140;
 
-/** Loaded when the first chart is drawn. */
+/** Loads uPlot when the first chart is drawn. */
 const library = () => import('uplot').then((module) => module.default);
 
 /** Returns the indexes of values without neighbours. No line connects them, so they are drawn as points. @param {uPlot} plot @param {number} series */
@@ -42,7 +42,7 @@ const optionsOf = (box, lines, onPoint) => {
     width: Math.max(100, box.clientWidth),
     height,
     legend: { show: false },
-    // All charts of the page show the same moment.
+    // The cursors of all charts of the page show the same time.
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, sync: { key: 'figures', setSeries: false } },
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, (most ?? 0) * 1.1)] } },
     axes: [
@@ -74,7 +74,7 @@ const watchScheme = (onChange) => {
 };
 
 /**
- * `times`: Unix seconds. `onPoint` gets the index of the pointed time; null when nothing is pointed at. `label` says the same as the picture.
+ * A chart of lines. `times`: Unix seconds. `onPoint` gets the index of the time under the pointer; null if there is none. `label`: the chart in words.
  * @param {{ label: string, times: readonly number[], lines: readonly PlotLine[], onPoint: (index: number | null) => void }} props
  */
 export const Plot = ({ label, times, lines, onPoint }) => {

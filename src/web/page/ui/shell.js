@@ -44,12 +44,12 @@ const LanguageButton = () => {
   return html`<${Button} kind="square" lang=${tag} aria-label=${label} title=${name} onClick=${() => chooseLanguage(next)}>${code}<//>`;
 };
 
-/** @typedef {'live' | 'lost' | 'stale'} LiveState `stale`: even loading failed. */
+/** @typedef {'live' | 'lost' | 'stale'} LiveState `lost`: without a stream. `stale`: loading failed too. */
 
 /** @type {Readonly<Record<LiveState, string>>} */
 const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
 
-/** Returns the name of the texts about a state. The stream of a window may be with other windows. @param {LiveState} state */
+/** Returns the name of the texts about a state. `paused`: other windows have the seats for streams. @param {LiveState} state */
 const wordOf = (state) => (state !== 'stale' && isPaused.value ? 'paused' : state);
 
 /** @param {{ state: LiveState }} props */
@@ -66,7 +66,8 @@ const Lost = () => {
 };
 
 /**
- * `crumbs`: the way from the list to this view; the last one is where one is. `title`: of the tab. `fixed`: as high as the window, and what is in it scrolls. `live`: whether what is shown follows the server.
+ * The frame of a view. `crumbs`: the links from the list to this view; the last one is the view itself. `title`: the title of the tab. `fixed`: the view is
+ * as high as the window, and its parts scroll. `live`: the state of the stream that keeps the view up to date.
  * @param {{ title: string, fixed?: boolean, live?: LiveState, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
 export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => {
@@ -108,7 +109,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
 };
 
 /**
- * A page with a heading and, below it, the sentence `lead`. `heading`: if it is another text than `title`. The rest is that of `Shell`.
+ * A page with a heading and, below the heading, the sentence `lead`. `heading`: given if it differs from `title`. The other properties are those of `Shell`.
  * @param {{ title: string, heading?: string, lead?: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
 export const Page = ({ title, heading = title, lead, crumbs, children }) => html`

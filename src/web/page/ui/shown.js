@@ -1,4 +1,4 @@
-/** Makes characters that turn a text around visible in everything that Preact draws, so that no view can forget a text of a stranger. */
+/** Shows characters that change the direction of a text as codes in everything that Preact draws, so that no view can forget a text from outside. */
 import { options } from 'preact';
 import { visible } from '../texts/visible.js';
 
@@ -21,11 +21,11 @@ const show = (node) => {
 
 /**
  * Returns a text that is drawn as it is written. Preact draws text objects like texts.
- * @param {string} text The caller has judged its characters.
+ * @param {string} text A text whose characters the caller has checked.
  */
 export const asWritten = (text) => /** @type {unknown} */ (Object(text));
 
-/** Starts this for everything that is drawn from now on. Values of fields stay as they are, because they are sent. */
+/** Shows such characters in everything that is drawn from now on. Values of fields stay unchanged, because they are sent. */
 export const showSigns = () => {
   const next = options.vnode;
   options.vnode = (node) => {

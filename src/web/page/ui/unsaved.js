@@ -1,6 +1,6 @@
 /**
- * Asks before a begun form is left by a link, by the browser's Back, by Escape or a press beside its box, or with the page. All forms are
- * watched, except those with `data-unguarded`, which keep their text elsewhere or hold none worth a question. Nothing that was typed is kept here.
+ * Asks before a reader leaves a changed form: by a link, by the browser's Back, by Escape, by a press beside its box, or by closing the page. All forms are
+ * watched, except those with `data-unguarded`, which keep their text elsewhere or hold little. This module keeps no text of a form.
  */
 import { guardPlace } from '../core/router.js';
 import { t } from '../texts.js';
@@ -10,7 +10,7 @@ import { guardBoxes } from './parts.js';
 /** Forms that were changed and not sent since. @type {Set<HTMLFormElement>} */
 const touched = new Set();
 
-/** Returns true if a field differs from what it was drawn with. @param {Element} field */
+/** Returns true if a field differs from its first value. @param {Element} field */
 const differs = (field) => {
   if (field instanceof HTMLInputElement && ['checkbox', 'radio'].includes(field.type)) return field.checked !== field.defaultChecked;
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
@@ -18,14 +18,14 @@ const differs = (field) => {
   return field instanceof HTMLSelectElement;
 };
 
-/** Forgets forms that are no longer shown, and returns those that are begun. */
+/** Forgets forms that are no longer shown, and returns the changed ones. */
 const begun = () => {
   for (const form of touched) if (!form.isConnected) touched.delete(form);
   return [...touched].filter((form) => [...form.elements].some((field) => differs(field)));
 };
 const isBegun = () => begun().length > 0;
 
-/** Notes that the content of a form was sent: leaving loses nothing. @param {HTMLFormElement} form */
+/** Notes that the content of a form was sent, so that leaving the form loses nothing. @param {HTMLFormElement} form */
 export const saved = (form) => void touched.delete(form);
 
 /** @param {BeforeUnloadEvent} event */
@@ -38,7 +38,7 @@ const onInput = ({ target }) => {
   const form = target instanceof HTMLElement ? target.closest('form') : null;
   if (form === null || form.hasAttribute('data-unguarded')) return;
   touched.add(form);
-  // Browsers keep a page with this listener out of their cache, so it is there only while it is needed.
+  // Browsers do not cache a page with this listener for "back", so it is added only when it is needed.
   addEventListener('beforeunload', onUnload);
 };
 
@@ -53,7 +53,7 @@ export const guardForms = () => {
     isNeeded: (box) => begun().some((form) => box.contains(form)),
     async ask(box) {
       const isLeft = await askToLeave();
-      // A box with an address of its own leaves that address next, which asks no second time.
+      // A box with an address of its own changes the address next, and the router must not ask a second time.
       if (isLeft) for (const form of begun()) if (box.contains(form)) saved(form);
       return isLeft;
     },

@@ -1,4 +1,4 @@
-/** The versions of what runs here, and the notice of a newer release. */
+/** The versions of the gateway and its parts, and the notice of a newer release. */
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
 import { session } from '../core/session.js';

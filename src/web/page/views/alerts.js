@@ -1,4 +1,4 @@
-/** Alerts: what needs a person now, who is told of it over which channels, and when. */
+/** Alerts: the problems that need a person now, and the form of their kinds, channels and times. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
@@ -18,7 +18,7 @@ import { bodyOf, ChannelFields, channels, RuleFields } from './alert-form.js';
 /**
  * @typedef {object} Answer The answer of `GET /admin/alerts`.
  * @property {Settings} settings
- * @property {readonly Secret[]} secrets The names of those that are set.
+ * @property {readonly Secret[]} secrets The names of the secrets that are set.
  * @property {readonly Trouble[]} troubles
  * @property {number} total
  * @property {readonly { channel: Channel, at: number, error: string, waiting: number }[]} outcomes

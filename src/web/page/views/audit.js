@@ -19,7 +19,7 @@ import { Page } from '../ui/shell.js';
  * @property {string} route
  * @property {string} instance
  * @property {string} subject
- * @property {number} status 0: the client went before the answer.
+ * @property {number} status 0 if the client disconnected before the answer.
  */
 
 /** @typedef {{ entries: readonly Entry[], next: number | null }} EntryPage */
@@ -78,7 +78,7 @@ const Filter = ({ onFilter }) => {
   `;
 };
 
-/** The entries of one query. They are drawn anew for another one. @param {{ query: string }} props */
+/** The entries of one query. Another query needs another `key`. @param {{ query: string }} props */
 const Log = ({ query }) => {
   const [earlier, setEarlier] = useState(/** @type {readonly EntryPage[]} */ ([]));
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** The drain of a node: its button, and how many sessions have left the node so far. */
+/** The drain of a node: its button, and the number of sessions that have left the node so far. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
@@ -39,15 +39,15 @@ export const DrainButton = ({ node: { name, state }, onDrained }) => {
   return html`<${Button} busy=${busy.value} onClick=${drain} aria-label=${t('drainOf', { name })}>${t('drain')}<//>`;
 };
 
-/** The sessions of each node before its drain, as far as this page saw them. @type {Map<string, number>} */
+/** The last number of sessions of each node that this page saw before a drain, by the name of the node. @type {Map<string, number>} */
 const begunWith = new Map();
 
 /** @param {readonly Node[]} nodes */
 const movedOf = (nodes) => nodes.reduce((sum, { state, taken }) => sum + (state === 'draining' ? 0 : (taken['drained'] ?? 0)), 0);
 
 /**
- * The number of sessions at the beginning of the drain. A page that was opened later adds up what is left and what the other nodes took from a draining
- * node within the last hour.
+ * Returns the number of sessions at the beginning of the drain. A page that was opened later adds the sessions that are left and those that other nodes
+ * took from a draining node within the last hour.
  * @param {Node} node
  * @param {readonly Node[]} nodes
  */
@@ -58,7 +58,7 @@ const beginningOf = ({ name, owned }, nodes) => {
   return isAlone ? owned + movedOf(nodes) : owned;
 };
 
-/** Shows nothing for a node that does not drain. @param {{ node: Node, nodes: readonly Node[] }} props */
+/** The progress of a drain; empty for a node that does not drain. @param {{ node: Node, nodes: readonly Node[] }} props */
 export const DrainProgress = ({ node, nodes }) => {
   const { name, state, owned } = node;
   if (state !== 'draining') {

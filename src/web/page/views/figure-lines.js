@@ -1,4 +1,4 @@
-/** The lines of the figures: one for each node, and one for all together. Pure, so that a test can check what is drawn. */
+/** The lines of the figures: one for each node, and one for all nodes together. Pure, so that a test can check the values. */
 
 /** @typedef {'received' | 'sent' | 'delivered' | 'failed' | 'reconnects' | 'memoryBytes' | 'loopMs'} Name */
 
@@ -25,7 +25,7 @@ export const figures = [
 export const mostLines = 5;
 
 /**
- * Returns the values of a node in the unit of the figure. Counters become values a minute by the time that they cover.
+ * Returns the values of a node in the unit of the figure. The count of a step is divided by the time that the step covers.
  * @param {Node} node
  * @param {Name} name
  * @returns {Values}
@@ -52,11 +52,11 @@ const joined = (all, steps, join) =>
   });
 
 /**
- * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. The delay of the loop is no sum: its line shows the
- * slowest node.
+ * Returns the lines of one figure. The line of all nodes comes last, so that it is drawn on top. It is the sum of the nodes, but for the delay of the event
+ * loop it is the value of the slowest node.
  * @param {Answer} answer
  * @param {Name} name
- * @param {string | null} only The one node that is shown; null for all.
+ * @param {string | null} only The name of the only node that is shown; null for all nodes.
  * @returns {readonly Line[]}
  */
 export const linesOf = ({ nodes, steps }, name, only) => {

@@ -1,4 +1,4 @@
-/** The figures of the last day: small charts of what came, went, failed and was used, of all nodes together and of each. */
+/** The figures of the last day: small charts of messages, deliveries, failures, memory and delays, for all nodes together and for each node. */
 import { html } from 'htm/preact';
 import { useMemo, useState } from 'preact/hooks';
 import { get } from '../core/api.js';
@@ -15,13 +15,13 @@ const refreshMs = 60_000;
 
 const periods = /** @type {const} */ ([1, 6, 24]);
 
-/** The colours of the nodes in their order. The words beside them say the same. */
+/** The colours of the nodes in their order. The legend names the nodes in words. */
 const inks = ['ink-1', 'ink-2', 'ink-3', 'ink-4', 'ink-5'];
 
 /** @param {number} index @param {boolean} isMain */
 const inkOf = (index, isMain) => (isMain ? 'ink-main' : (inks[index] ?? ''));
 
-/** The values of one line at one moment. Without a moment the last known value counts. @param {Line} line @param {number | null} index */
+/** Returns the value of a line at an index, or the last known value if the index is null. @param {Line} line @param {number | null} index */
 const valueAt = ({ values }, index) => (index === null ? (values.findLast((value) => value !== null) ?? null) : (values[index] ?? null));
 
 /** @param {Line} line @param {Name} figure */

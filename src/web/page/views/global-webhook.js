@@ -134,13 +134,13 @@ const Failures = () => {
 export const GlobalWebhook = ({ item }) => {
   const { answer, load, instead } = useAnswer(async () => ({ webhook: await loadWebhook() }), []);
   const [edited, setEdited] = useState(/** @type {Partial<Webhook> | null} */ (null));
-  // The table of deliveries says how long it is until the next attempt.
+  // The table of deliveries shows the time until the next attempt, so the clock of the page ticks.
   useEffect(() => {
     const timer = setInterval(() => (now.value = Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
   const webhook = answer.value?.webhook ?? null;
-  /** The queue comes with the deliveries. */
+  /** The queue of the webhook, which is part of the answer with the deliveries. */
   const queue = useSignal(/** @type {Queue | undefined} */ (undefined));
   const onAnswer = useCallback((/** @type {{ queues: readonly Queue[] }} */ { queues }) => (queue.value = queues[0]), []);
   /** @param {string} [secret] */

@@ -38,7 +38,7 @@ const tabs = {
 /** Tabs whose objects have an address of their own. @type {ReadonlySet<string>} */
 const withItems = new Set(['chats', 'webhooks', 'campaigns', 'chatbot']);
 
-/** Tabs with a stream of their own. A window has one stream: the head of the session is loaded every few seconds there. @type {ReadonlySet<string>} */
+/** Tabs with a stream of their own. A window has one stream, so the head of the session is loaded every few seconds in these tabs. @type {ReadonlySet<string>} */
 const withStreams = new Set(['chats', 'console']);
 
 /** The least role that a tab needs. @type {Readonly<Record<string, import('../core/session.js').Role>>} */
@@ -108,7 +108,7 @@ const Head = ({ live }) => {
 /** @param {{ id: string, tab: string }} props */
 const Tabs = ({ id, tab }) => {
   const tabsOf = useRef(/** @type {HTMLElement | null} */ (null));
-  // On a phone the tabs scroll, and the present one has to be in sight.
+  // On a phone the tabs scroll, and the present tab must be visible.
   useEffect(() => tabsOf.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [tab]);
   return html`
     <nav ref=${tabsOf} class="tabs" aria-label=${t('tabs')}>

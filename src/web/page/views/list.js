@@ -1,4 +1,4 @@
-/** All sessions: trouble first, a reason in every row, the last hour as a stripe. */
+/** The list of all sessions: problems first, a reason in every row, and the last hour as a stripe. */
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { go, sessionAddress } from '../core/router.js';
@@ -20,7 +20,7 @@ import { Shell } from '../ui/shell.js';
 /** @import { Sort } from '../sessions/rows.js' */
 /** @import { Made } from '../sessions/new-session.js' */
 
-/** Outlives the view, so that the list is as it was left when the reader comes back. */
+/** All sessions. The rows outlive the view, so that a reader who comes back finds the list unchanged. */
 const rows = new Rows();
 let scrolledTo = 0;
 
@@ -43,7 +43,7 @@ const sortBy = (by) => {
   rows.arrange();
 };
 
-/** Selects all that are shown, or none of them. */
+/** Selects or deselects all sessions that are shown. */
 const ChooseAll = () => {
   const box = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [chosen, of] = [rows.chosen.value, rows.fitting.value];
@@ -104,7 +104,7 @@ const Head = () => {
 };
 
 /**
- * The pool of rows is not Preact's: the components draw the frame once, the grid fills it.
+ * The table of sessions. Preact draws its frame once, and the grid fills the rows without Preact.
  * @param {{ onMenu: (row: Row, near: DOMRect) => void }} props
  */
 const Table = ({ onMenu }) => {

@@ -1,4 +1,4 @@
-/** Sessions of another gateway move in: one upload, which is tried first, and what became of each session. */
+/** Imports sessions of another gateway by one upload, with a dry run first, and shows the outcome for each session. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { call, textOfFailure } from '../core/api.js';

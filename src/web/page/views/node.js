@@ -1,4 +1,4 @@
-/** One node of the cluster: what it has, its sessions, and the progress of its drain. */
+/** One node of the cluster: its facts, its sessions, and the progress of its drain. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get } from '../core/api.js';
@@ -15,7 +15,7 @@ import { DrainButton, DrainProgress, groups } from './drain.js';
 
 const refreshMs = 2_000;
 const pageRows = 50;
-/** The most that the server answers with. */
+/** The largest page of the server. */
 const mostRows = 1_000;
 
 /** @param {{ name: string, drains: boolean }} props */

@@ -1,4 +1,4 @@
-/** The nodes of the cluster: what each has, how long its lease still counts, why sessions came to it lately, and how far a drain is. */
+/** The nodes of the cluster: their sessions, the rest of their leases, the causes of recent takeovers, and the progress of a drain. */
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
 import { useAnswer, useRefresh } from '../instance/load.js';
@@ -11,7 +11,7 @@ import { DrainButton, DrainProgress, groups } from './drain.js';
 
 const refreshMs = 2_000;
 
-/** Such as `3 its node died, 1 moved`. @param {Node} node */
+/** Returns the takeovers by cause, such as `3 its node died, 1 moved`. @param {Node} node */
 const takenText = ({ taken }) =>
   Object.entries(taken)
     .map(([cause, n]) => t('nodeTakenPart', { n: count(n), cause: t(/** @type {'lease_placed'} */ (`lease_${cause}`)) }))

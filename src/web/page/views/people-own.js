@@ -11,7 +11,7 @@ import { Button, Field } from '../ui/parts.js';
 /** @typedef {{ secret: string, uri: string, picture: string }} Offer */
 
 /**
- * A form whose request ends the session: the page asks for a new sign-in afterwards.
+ * A form whose request ends the session. The page then asks the user to sign in again.
  * @param {{ path: string, body?: object, done: string, submit: string, children?: import('preact').ComponentChildren }} props
  */
 const EndingForm = ({ path, body = {}, done, submit, children }) => {
@@ -33,7 +33,7 @@ const OwnPasswordField = ({ error = '' }) => html`
   <${Field} label=${t('ownOld')} error=${error} name="password" type="password" required autocomplete="current-password" />
 `;
 
-/** The password that was typed for the offer confirms the code too. @param {{ offer: Offer, password: string }} props */
+/** The picture of a new secret, and the form that confirms it. `password`: typed for the offer, and sent again to confirm. @param {{ offer: Offer, password: string }} props */
 const Offered = ({ offer: { secret, picture }, password }) => html`
   <p>${t('codeScan')}</p>
   <img class="code-picture" src=${picture} alt=${t('codePicture')} width="200" height="200" />

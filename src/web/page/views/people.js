@@ -33,7 +33,7 @@ import { OwnAccount } from './people-own.js';
  * @property {boolean} own
  */
 
-/** A change of the own user ends the session. @param {() => Promise<void>} load */
+/** Loads the users and the session again, because a change of the own user ends the session. @param {() => Promise<void>} load */
 const reload = async (load) => {
   await load();
   await loadSession().catch(() => undefined);

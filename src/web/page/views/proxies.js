@@ -1,4 +1,4 @@
-/** The proxies of all sessions: which way each takes, what failed, and a change after a test. */
+/** The proxies of all sessions: the way that each session takes, the last test, and a form that changes the proxy. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';

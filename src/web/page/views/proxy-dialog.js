@@ -1,4 +1,4 @@
-/** The change of the proxy of one session: it is tested before it is stored. */
+/** The form that changes the proxy of one session. The server tests a proxy before it stores it. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get, post } from '../core/api.js';
@@ -11,7 +11,7 @@ import { Button, Dialog, Field } from '../ui/parts.js';
 /** @import { Status } from '../sessions/types.ts' */
 
 /**
- * @typedef {object} Proxy As `GET /instance/proxy` answers; times in Unix milliseconds.
+ * @typedef {object} Proxy The answer of `GET /instance/proxy`; times in Unix milliseconds.
  * @property {'custom' | 'internal' | 'none'} mode
  * @property {'custom' | 'internal' | 'direct'} effective_mode
  * @property {{ active: boolean, reason?: string, since?: number }} fallback

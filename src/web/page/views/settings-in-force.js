@@ -1,4 +1,4 @@
-/** The settings in force: the value of each, where it comes from, its default and its text. */
+/** The settings in force: the value, the source, the default and the description of each setting. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { get } from '../core/api.js';

@@ -1,4 +1,4 @@
-/** Asks for the admin token, or for a name and its password, once; a cookie stands for them afterwards. */
+/** Asks for the admin token, or for a name and a password. The server then sets a cookie, and the page keeps none of them. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, textOfFailure } from '../core/api.js';
@@ -9,7 +9,7 @@ import { Shell } from '../ui/shell.js';
 
 /** @typedef {'token' | 'name'} Way */
 
-/** The way of the last sign-in in this browser. It is no secret. */
+/** The key under which the browser stores the way of the last sign-in, which is no secret. */
 const wayKey = 'signIn';
 
 /** @returns {Way} */
@@ -27,7 +27,7 @@ const keepWay = (way) => {
   try {
     localStorage.setItem(wayKey, way);
   } catch {
-    // The next sign-in then begins with the token.
+    // Storage is forbidden. The next sign-in begins with the token.
   }
 };
 

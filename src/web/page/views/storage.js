@@ -1,4 +1,4 @@
-/** The space that messages and files use, the sessions that use most, and the rules that remove both. */
+/** The space that messages and files use, the sessions that use the most, and the rules that remove messages and files. */
 import { html } from 'htm/preact';
 import { get } from '../core/api.js';
 import { sessionAddress } from '../core/router.js';
@@ -24,7 +24,7 @@ import { Prose } from './prose.js';
  * @property {readonly { name: string, value: string, about: string }[]} rules
  */
 
-/** The tables of each part. Tables without a row belong to `server`. */
+/** The tables of each part. Tables that are not listed belong to `server`. */
 const parts = /** @type {const} */ ({
   messages: ['message', 'receipt', 'receipt_count', 'receipt_mark', 'send_key', 'refused_entry'],
   people: ['chat', 'contact', 'chat_group', 'group_list', 'picture', 'number_lookup', 'definition', 'opt_out'],
@@ -41,7 +41,7 @@ const partOf = (table) =>
   /** @type {[keyof typeof parts, readonly string[]][]} */ (Object.entries(parts)).find(([, tables]) => tables.includes(table))?.[0] ??
   'server';
 
-/** The parts with their bytes, the largest first. @param {readonly TableUse[]} tables @returns {readonly (readonly [Part, number])[]} */
+/** Returns the parts with their bytes, the largest first. @param {readonly TableUse[]} tables @returns {readonly (readonly [Part, number])[]} */
 const sumsOf = (tables) => {
   /** @type {Map<Part, number>} */
   const sums = new Map();

@@ -79,7 +79,7 @@ inBrowser('a link can be pasted, a wrong one is refused in words, and a used cod
   await on.browser.follow('');
   await page.getByRole('textbox', { name: 'Link' }).fill('ABCD-2345');
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByText('This is no link of a gateway').waitFor();
+  await page.getByText('This is not a link of a gateway').waitFor();
   await page.getByRole('textbox', { name: 'Link' }).fill(link);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Sign with the passkey' }).click();
