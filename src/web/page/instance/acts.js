@@ -10,7 +10,7 @@ import { attempt } from '../ui/asking.js';
 /** @import { ActName } from '../sessions/acts.js' */
 
 /**
- * A safe event of the inspector, which is noted in the server's log.
+ * Sends an event to the actors of a session, which the server logs, and loads the session again.
  * @param {Live} live
  * @param {Record<string, string | number>} event
  * @param {string} done

@@ -1,4 +1,4 @@
-/** The form of an agent: all that the interface takes. */
+/** The form of an agent, with all fields of the interface. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
@@ -42,7 +42,7 @@ import { forgetKey, KeyField, keyIn } from './key-field.js';
  * @property {number} handOver_minutes
  */
 
-/** The interface's spelling of providers, tools and kinds of files. */
+/** The providers, tools and kinds of files, as the interface spells them. */
 const providers = /** @type {const} */ (['openai', 'anthropic', 'gemini', 'deepseek', 'custom']);
 const tools = /** @type {const} */ (['setLeadField', 'addLabel', 'handOver', 'sendMedia']);
 const mediaKinds = /** @type {const} */ (['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker']);
@@ -232,7 +232,7 @@ const Behaviour = ({ agent }) => html`
 `;
 
 /**
- * `onSave` gets the agent as the interface takes it; its failure is shown in the form. `children`: further buttons.
+ * The form of an agent. `onSave` gets the agent as the interface takes it. The form shows an error that `onSave` throws. `children`: further buttons.
  * @param {{ agent: Agent, title: string, onSave: (agent: object) => Promise<void>, children?: unknown }} props
  */
 export const AgentForm = ({ agent, title, onSave, children }) => {

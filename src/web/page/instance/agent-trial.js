@@ -1,4 +1,4 @@
-/** A conversation with an agent that no contact sees. The page keeps it, and it is gone when the page of the agent is left. */
+/** A conversation with an agent that no contact sees. It is lost when the reader leaves the page of the agent. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -20,7 +20,7 @@ import { Button, Field } from '../ui/parts.js';
  * @property {readonly Tool[]} [tools]
  */
 
-/** The largest number of messages in a request of the interface, and the longest text of a message. */
+/** The limits of the interface: messages in a request, and characters in a message. */
 const mostTurns = 100;
 const longestTurn = 8_000;
 

@@ -31,7 +31,7 @@ import {
 /** @import { Stats } from './campaign-preview.js' */
 /** @import { Recipient, Sheet } from './recipient-list.js' */
 
-/** The kinds of messages, in the interface's spelling. Files are all but the first. */
+/** The kinds of messages, as the interface spells them. All kinds but the first have a file. */
 const kinds = /** @type {const} */ (['text', 'image', 'video', 'videoplay', 'audio', 'ptt', 'document', 'sticker']);
 
 /** @typedef {(typeof kinds)[number]} Kind */
@@ -118,7 +118,7 @@ const faultOf = (problem) => {
   return t(problem.reason, { ...values, limit: count(mostRecipients) });
 };
 
-/** Reads the recipients of a file, and answers with a sentence for the page if it cannot. @param {File} file @returns {Promise<Sheet | string>} */
+/** Reads the recipients of a file. Returns a sentence for the page if the file cannot be read. @param {File} file @returns {Promise<Sheet | string>} */
 const sheetOf = async (file) => {
   if (file.size > largestList) return t('campaignListLarge');
   try {
@@ -129,7 +129,7 @@ const sheetOf = async (file) => {
   }
 };
 
-/** Reads a typed list, and answers with a sentence for the page if it is too long. @param {string} text @returns {Sheet | string} */
+/** Reads a typed list. Returns a sentence for the page if the list is too long. @param {string} text @returns {Sheet | string} */
 const typedSheetOf = (text) => {
   if (text.length > largestList) return t('campaignListLarge');
   try {
@@ -139,12 +139,12 @@ const typedSheetOf = (text) => {
   }
 };
 
-/** Characters of a typed list that is read with each key. */
+/** The longest typed list that is read at each key, in characters. */
 const quickList = 20_000;
-/** A longer list is read when nothing was typed for so long. In milliseconds. */
+/** The debounce of a longer list, in milliseconds. */
 const restMs = 300;
 
-/** The field of a typed list. `onList` gets the list, or the sentence that says why there is none. @param {{ error: string, onList: (read: Sheet | string) => void }} props */
+/** The field of a typed list. `onList` gets the list, or a sentence that says why the list cannot be read. @param {{ error: string, onList: (read: Sheet | string) => void }} props */
 const TypedField = ({ error, onList }) => {
   const resting = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   useEffect(() => () => clearTimeout(resting.current), []);
@@ -157,7 +157,7 @@ const TypedField = ({ error, onList }) => {
     else resting.current = setTimeout(read, restMs);
   };
   const refused = useSignal('');
-  /** Refuses a text before the browser puts it into the field, which would stand still for seconds. @param {InputEvent} event */
+  /** Refuses a long text before the browser inserts it, because the insertion would block the page for seconds. @param {InputEvent} event */
   const onPaste = (event) => {
     const isLong = isTypedLong(event.data ?? '');
     if (isLong) event.preventDefault();
@@ -180,9 +180,9 @@ const TypedField = ({ error, onList }) => {
 /** @param {{ typed: Signal<boolean>, sheet: Signal<Sheet>, column: Signal<number> }} props */
 const Recipients = ({ typed, sheet, column }) => {
   const failure = useSignal('');
-  /** The number of the last file that was chosen. A file that is read later than its successor is ignored. */
+  /** The number of the last choice. The result of an earlier choice is ignored. */
   const reading = useRef(0);
-  /** Takes a list, or the sentence that says why there is none. @param {Sheet | string} read */
+  /** Takes a list, or a sentence that says why the list cannot be read. @param {Sheet | string} read */
   const take = (read) => {
     failure.value = typeof read === 'string' ? read : '';
     sheet.value = typeof read === 'string' ? noSheet : read;
@@ -286,7 +286,7 @@ const Pace = () => html`
 /** @param {readonly Recipient[]} recipients */
 const validOf = (recipients) => recipients.filter(({ fault }) => fault === '');
 
-/** Returns the valid recipients of the typed list. The preview may not have read the last keys yet. Throws an error with a sentence for the form. @param {FormData} form */
+/** Returns the valid recipients of the typed list, because the preview may lack the last keys. Throws an error with a sentence for the form. @param {FormData} form */
 const typedIn = (form) => {
   const sheet = typedSheetOf(textOf(form, 'numbers'));
   if (typeof sheet === 'string') throw new Error(sheet);
@@ -306,7 +306,7 @@ export const CampaignForm = ({ live }) => {
   const words = kind.value === 'sticker' ? '' : text.value;
   const stats = useAnswer(() => /** @type {Promise<Stats>} */ (get('/sender/stats', { instance: live.id })), [live.id]).answer.value;
   const cautions = cautionsOf({ text: words, heads, messages: chosen.length, stats });
-  /** The same request has the same key, so that a lost answer creates no second campaign. */
+  /** The last request and its idempotency key. An equal request gets the same key, so that a retry after a lost answer creates no second campaign. */
   const once = useRef({ request: '', key: '' });
   const { busy, error, onSubmit } = useForm(async (form) => {
     const good = typed.value ? typedIn(form) : chosen;

@@ -10,11 +10,11 @@ import { filled, gatewayNames, longest, mostRecipients, stretchedDays, unknownIn
 /**
  * @typedef {object} Stats A part of `GET /sender/stats`.
  * @property {{ sentLast24h: number, dailyCap: number }} pace
- * @property {{ scheduled: number }} messages Of all campaigns.
+ * @property {{ scheduled: number }} messages The messages of all campaigns.
  */
 
 /**
- * Returns sentences about what the campaign will do that its author may not expect. The preview and the question before it is created show them.
+ * Returns sentences about effects of the campaign that its author may not expect. The preview shows them, and the question before the campaign is created.
  * @param {{ text: string, heads: readonly string[], messages: number, stats: Stats | null }} campaign
  */
 export const cautionsOf = ({ text, heads, messages, stats }) => {
@@ -28,13 +28,13 @@ export const cautionsOf = ({ text, heads, messages, stats }) => {
   ];
 };
 
-/** Returns the sentence about a list that the server does not take. @param {number} n */
+/** Returns the sentence about a list with too many recipients. @param {number} n */
 export const tooMany = (n) => t('campaignTooMany', { n: count(n), most: count(mostRecipients) });
 
 /** Rows that are shown. The figures count all rows. */
 const shown = 50;
 
-/** Returns the cell as it is shown. A list without line breaks is one cell of any length. @param {string} written */
+/** Returns a cell, cut to a length that can be shown. A list without line breaks is one cell of any length. @param {string} written */
 const shortened = (written) => (written.length > longest ? `${written.slice(0, longest)}…` : written);
 
 /** @param {{ recipient: Recipient }} props */

@@ -1,4 +1,4 @@
-/** A campaign in a few lines, with what can be done to it. The list and the page of a campaign show it. */
+/** A campaign in a few lines, with its actions. The list of campaigns and the page of a campaign show it. */
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
 import { sessionAddress } from '../core/router.js';
@@ -13,14 +13,14 @@ import { Button, StateBadge } from '../ui/parts.js';
  * @property {string} id
  * @property {string} info
  * @property {string} status
- * @property {string} reason Why it stopped by itself, or rests now.
+ * @property {string} reason The reason why the campaign stopped by itself or rests; '' for none.
  * @property {number | null} remaining_seconds
  * @property {number} scheduled_for Unix milliseconds.
  * @property {number} delayMin Seconds.
  * @property {number} delayMax Seconds.
  * @property {number} log_total
  * @property {number} log_sucess
- * @property {number} log_failed With the skipped and unknown ones.
+ * @property {number} log_failed Includes the skipped and unknown ones.
  * @property {number} log_skipped
  * @property {number} log_unknown
  * @property {number} log_delivered
@@ -36,7 +36,7 @@ export const nameOf = ({ info }) => info || t('campaignUnnamed');
 /** @param {string} session @param {string} [item] Id of a campaign, or `new`. */
 export const addressOf = (session, item) => sessionAddress(session, 'campaigns', item);
 
-/** Refresh periods of campaigns that send, and of others, which only receipts change. In milliseconds. */
+/** The refresh periods of campaigns that send, and of other campaigns, which only receipts change. In milliseconds. */
 const [busyMs, restingMs] = [2_000, 10_000];
 
 /** Returns the time between two requests for the progress. In milliseconds. @param {readonly Folder[]} folders */
@@ -45,7 +45,7 @@ export const refreshOf = (folders) => (folders.some(({ status }) => status === '
 /** @type {Readonly<Record<string, string>>} */
 const tones = { scheduled: 'hibernated', queued: 'connecting', sending: 'connecting', paused: 'disconnected', done: 'connected' };
 
-/** A campaign that stopped by itself needs a person. @param {{ folder: Folder }} props */
+/** The state of a campaign. A campaign that stopped by itself needs a person. @param {{ folder: Folder }} props */
 const Badge = ({ folder: { status, reason } }) => html`
   <${StateBadge}
     state=${status === 'paused' && reason !== '' ? 'person' : tones[status]}
@@ -68,7 +68,7 @@ const Progress = ({ folder }) => {
   `;
 };
 
-/** Skipped contacts and unknown outcomes are not tried again. @param {Folder} folder */
+/** Returns true if a campaign has failed messages that can be retried. Skipped contacts and unknown outcomes cannot. @param {Folder} folder */
 const canRetry = ({ log_failed: failed, log_skipped: skipped, log_unknown: unknown }) => failed > skipped + unknown;
 
 /** @param {{ live: Live, folder: Folder, onChange: () => Promise<void>, onGone: () => void }} props */

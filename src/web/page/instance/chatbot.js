@@ -1,4 +1,4 @@
-/** The chatbot of a session: its settings, its agents, its triggers, and the tokens that were used. */
+/** The chatbot of a session: its settings, its agents, its triggers, and the tokens that it used. */
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { count, t } from '../texts.js';

@@ -15,7 +15,7 @@ import { ChatwootCard } from './webhooks.js';
 /** @import { Webhook } from './webhook-form.js' */
 
 /**
- * @typedef {object} Settings Of `GET /chatwoot/config`.
+ * @typedef {object} Settings The answer of `GET /chatwoot/config`.
  * @property {boolean} chatwoot_enabled
  * @property {string} chatwoot_url '' before the first save.
  * @property {number} chatwoot_account_id

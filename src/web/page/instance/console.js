@@ -1,4 +1,4 @@
-/** Sends a message to a number, and shows the events of the session as they come. */
+/** The console: sends a message to a number, and shows the events of the session as they arrive. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
@@ -41,7 +41,7 @@ const Row = ({ line: { at, type, data, isOwn } }) => html`
   </li>
 `;
 
-/** Kept while the page is open: tests usually go to the same number again. */
+/** The last number, kept while the page is open, because tests usually go to the same number. */
 let lastNumber = '';
 
 /** @param {{ live: Live, onAnswer: (type: string, data: unknown) => void }} props */

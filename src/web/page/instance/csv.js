@@ -1,9 +1,9 @@
-/** Reads the cells of CSV files (RFC 4180) in linear time. Pure functions, which tests also run outside of a browser. */
+/** Reads the cells of CSV files (RFC 4180) in linear time. The functions are pure, so tests run them outside a browser too. */
 
-/** The most columns of a row. A wider file is not a list of people. */
+/** The largest number of columns. A wider file is not a list of people. */
 const mostColumns = 200;
 
-/** The most rows. A campaign takes half as many recipients, and rows with errors are left out. */
+/** The largest number of rows. A campaign takes half as many recipients, but rows with errors do not count as recipients. */
 const mostRows = 200_000;
 
 /** The reason why a list cannot be read. `reason` is the name of the sentence for the page, and `values` are the facts in it. */
@@ -40,7 +40,7 @@ const endOfCell = (text, start, separator) => {
   return text.length;
 };
 
-/** Reads one cell, and answers where it ends. @param {string} text @param {number} start @param {string} separator */
+/** Reads one cell. Returns its text and the index of its end. @param {string} text @param {number} start @param {string} separator */
 const cellAt = (text, start, separator) => {
   let open = start;
   while (text[open] === ' ') open += 1;
@@ -55,7 +55,7 @@ const cellAt = (text, start, separator) => {
     const isDoubled = close !== -1 && text[close + 1] === '"';
     if (!isDoubled) {
       const end = endOfCell(text, close + 1, separator);
-      // Text after a closing quote shows that the quote belongs to another cell: people between the two would be lost.
+      // Text after a closing quote shows that the quote closes another cell. The rows between the two quotes would be lost.
       if (close === -1 || text.slice(close + 1, end).trim() !== '') throw new ListError('campaignListQuote', { line: lineAt(text, start) });
       return { cell: cell + text.slice(from, close), end };
     }
@@ -72,7 +72,7 @@ const cellAt = (text, start, separator) => {
 export const rowsOf = (given) => {
   const text = given.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
   const [first = ''] = text.split('\n', 1);
-  // Spreadsheets write and read this line.
+  // Spreadsheets write and read a first line that names the separator.
   const named = /^"?sep=(.)"?$/.exec(first)?.[1];
   const separator = named ?? separatorOf(first);
   /** @type {string[][]} */

@@ -1,4 +1,4 @@
-/** Deliveries of a session: waiting, parked, given up, delivered. They show the reason, can be opened, and can be sent again, one or several. */
+/** The deliveries of a session or of the global webhook, with their states and reasons. They can be opened, and one or several can be sent again. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
@@ -15,7 +15,7 @@ import { timeText, untilText } from './times.js';
 /** @import { Delivery, Owner } from './delivery.js' */
 /** @import { Webhook } from './webhook-form.js' */
 
-/** @typedef {{ state: string, webhook: string, from: string, to: string }} Filter Empty texts match any. Times are those of the inputs. */
+/** @typedef {{ state: string, webhook: string, from: string, to: string }} Filter An empty text matches any value. Times have the format of the inputs. */
 
 const states = /** @type {const} */ (['', 'waiting', 'parked', 'dead', 'delivered']);
 const page = 50;
@@ -113,7 +113,7 @@ const Filters = ({ filter, hosts }) => {
   `;
 };
 
-/** Selects all deliveries of the page, and sends the selected ones again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
+/** The controls that select all deliveries of the page and send the selected ones again. @param {{ of: Owner, deliveries: readonly Delivery[], picked: Signal<ReadonlySet<string>>, onReplay: () => Promise<void> }} props */
 const Selection = ({ of, deliveries, picked, onReplay }) => {
   const able = deliveries.filter(canReplay);
   const chosen = able.filter((one) => picked.value.has(keyOf(one)));
@@ -182,7 +182,7 @@ const Rows = ({ of, deliveries, nameOf, picked, onOpen, onReplay }) => {
 };
 
 /**
- * `item`: the delivery in the address. `onAnswer` gets each answer of the server, which also says what waits.
+ * `item`: the delivery in the address. `onAnswer` gets each answer of the server, which also has the length of the queue.
  * @param {{ of: Owner, webhooks: readonly Webhook[], hasChatwoot: boolean, item?: string, onAnswer?: (answer: never) => void }} props
  */
 export const Deliveries = ({ of, webhooks, hasChatwoot, item, onAnswer }) => {

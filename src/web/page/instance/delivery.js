@@ -1,4 +1,4 @@
-/** One delivery in a dialog: what was sent, what the receiver answered, and when. */
+/** One delivery in a dialog: its request, and the answers and times of its attempts. */
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
 import { leaveFor, sessionAddress } from '../core/router.js';
@@ -12,7 +12,7 @@ import { timeText, untilText } from './times.js';
  * @typedef {object} Delivery
  * @property {string} id
  * @property {string} webhook
- * @property {string} [instance] Of the global webhook.
+ * @property {string} [instance] The session of the event, for deliveries of the global webhook.
  * @property {'waiting' | 'parked' | 'dead' | 'delivered'} state
  * @property {string} event
  * @property {string} message_type
@@ -36,7 +36,7 @@ const refreshMs = 3_000;
 /** @param {Owner} of @returns {{ instance?: string }} */
 export const callerOf = ({ instance }) => (instance === undefined ? {} : { instance });
 
-/** Returns the address of the deliveries in the page, or of one of them. @param {Owner} of @param {Pick<Delivery, 'id' | 'webhook'>} [delivery] */
+/** Returns the address of the deliveries in the dashboard, or of one delivery. @param {Owner} of @param {Pick<Delivery, 'id' | 'webhook'>} [delivery] */
 export const deliveryAddress = ({ instance }, delivery) => {
   const item = delivery === undefined ? undefined : `${delivery.webhook}~${delivery.id}`;
   if (instance !== undefined) return sessionAddress(instance, 'webhooks', item);
@@ -49,7 +49,7 @@ const namedBy = (item) => {
   return { webhook: item.slice(0, Math.max(0, at)), id: item.slice(at + 1) };
 };
 
-/** Returns false for a delivery that waits in its lane, because the gateway sends it anyway. @param {Delivery} delivery */
+/** Returns false for a delivery that waits in its lane, because the gateway will send it without a request. @param {Delivery} delivery */
 export const canReplay = ({ state }) => state !== 'waiting';
 
 /** Sends deliveries again, with one request for each webhook. @param {Owner} of @param {readonly Pick<Delivery, 'id' | 'webhook'>[]} deliveries */
@@ -119,7 +119,7 @@ const Content = ({ details: { id, state, created, next_attempt: next, url, heade
   <${Block} title=${t('deliveryPayload')} text=${JSON.stringify(payload, null, 2)} />
 `;
 
-/** The dialog has an address of its own, and Back closes it. `item`: the delivery in the address. @param {{ of: Owner, item: string }} props */
+/** The dialog of a delivery. It has an address of its own, and Back closes it. `item`: the delivery in the address. @param {{ of: Owner, item: string }} props */
 export const DeliveryDialog = ({ of, item }) => {
   const named = namedBy(item);
   const { id, webhook } = named;
@@ -133,7 +133,7 @@ export const DeliveryDialog = ({ of, item }) => {
     await replayAll(of, [named]);
     await load();
   };
-  /** Back has left already. */
+  /** Leaves the address of the dialog. After Back, the address has changed already. */
   const onClose = () => location.pathname === deliveryAddress(of, named) && leaveFor(deliveryAddress(of));
   const title = details === null ? t('delivery') : t('deliveryTitle', { event: details.event });
   return html`

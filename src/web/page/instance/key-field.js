@@ -31,7 +31,7 @@ export const keyIn = (form, name) => {
   return form.has(`${name}-remove`) ? { [name]: '' } : {};
 };
 
-/** Removes a saved key from the form, and the wish to remove it. @param {HTMLFormElement} form @param {string} name */
+/** Clears the field of a saved key, and the checkbox that removes the key. @param {HTMLFormElement} form @param {string} name */
 export const forgetKey = (form, name) => {
   for (const field of [name, `${name}-remove`]) {
     const input = form.elements.namedItem(field);

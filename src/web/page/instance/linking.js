@@ -1,4 +1,4 @@
-/** Linking of the session with a phone: a box that opens on request, and a panel while the session shows codes by itself. */
+/** Links the session with a phone: a box that opens on request, and a panel while the session shows codes without a request of this page. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isLinking } from '../sessions/words.js';
@@ -8,7 +8,7 @@ import { Dialog } from '../ui/parts.js';
 
 /** @import { Live } from './live.js' */
 
-/** The next step is on the phone, and not in the browser with the passkey. @param {Live} live */
+/** Returns true if the next step is on the phone, and not in the browser with the passkey. @param {Live} live */
 const isScan = (live) => !(live.detail.value?.state ?? '').startsWith('connecting.passkey');
 
 /** @param {{ live: Live }} props */
@@ -30,7 +30,7 @@ export const LinkDialog = ({ live }) => {
   `;
 };
 
-/** Stays while a phone that scanned logs in, and goes when the session is connected or gave up. @param {{ live: Live }} props */
+/** The panel that links a phone. It stays while a phone that scanned logs in, and goes when the session is connected or waits for its next attempt. @param {{ live: Live }} props */
 export const LinkPanel = ({ live }) => {
   const isShown = useRef(false);
   const detail = live.detail.value;

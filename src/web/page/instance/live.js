@@ -16,7 +16,7 @@ import { follow } from '../core/stream.js';
  * @property {string} host
  * @property {{ used: number, of: number }} lanes
  * @property {{ open: boolean, failures: number, until: number }} circuit
- * @property {{ isFailing: boolean, delivered: number, attempts: number, lastError: { at: number, status: number, error: string } | null } | null} [health] Of the last hundred attempts.
+ * @property {{ isFailing: boolean, delivered: number, attempts: number, lastError: { at: number, status: number, error: string } | null } | null} [health] The outcomes of the last hundred attempts.
  *
  * @typedef {object} Part
  * @property {string} id
@@ -26,15 +26,15 @@ import { follow } from '../core/stream.js';
  * @property {number} crashes
  * @property {Courier} [courier]
  *
- * @typedef {object} Inside What `GET /admin/actors/{id}` adds to the row of the list. Times in Unix milliseconds.
+ * @typedef {object} Inside The fields that `GET /admin/actors/{id}` adds to the row of the list. Times are Unix milliseconds.
  * @property {string} root
  * @property {string} wanted
  * @property {number} attempts
  * @property {number} failures
  * @property {number | null} retryAt
  * @property {number | null} lastFrameAge
- * @property {{ readonly level: string, readonly until: number } | null} logLevel Of this session alone; null: that of the server.
- * @property {{ readonly node: string, readonly since: number, readonly cause: string, readonly answers: boolean } | null} [lease] Which node has it; absent where there are none.
+ * @property {{ readonly level: string, readonly until: number } | null} logLevel The level of this session; null if it has the level of the server.
+ * @property {{ readonly node: string, readonly since: number, readonly cause: string, readonly answers: boolean } | null} [lease] The node that owns the session; absent on a single gateway.
  * @property {readonly Part[]} parts
  * @property {readonly Step[]} steps
  *
@@ -45,13 +45,13 @@ import { follow } from '../core/stream.js';
 
 const keptSteps = 100;
 const refreshMs = 3_000;
-/** After a step the rest is asked for, once for steps that come together. */
+/** The debounce of the request that follows a step, in milliseconds. */
 const settleMs = 150;
 
-/** The server's clock, which ages are counted by; the browser's may be wrong by hours. */
+/** The difference between the clocks of server and browser, in milliseconds. Ages use the server's clock, because the browser's may be wrong by hours. */
 let aheadMs = 0;
 
-/** Unix milliseconds as the server counts them. It ticks every second while a page is seen. */
+/** The time of the server in Unix milliseconds. It is updated every second while the page is visible. */
 export const now = signal(Date.now());
 
 /** @param {Response} response */
@@ -73,7 +73,7 @@ const loadDetail = async (id) => {
 /** @type {Promise<readonly DrawnMachine[]> | null} */
 let machines = null;
 
-/** The charts, which do not change while the server runs. @returns {Promise<readonly DrawnMachine[]>} */
+/** Loads the charts once, because they do not change while the server runs. @returns {Promise<readonly DrawnMachine[]>} */
 const loadMachines = () => {
   machines ??= /** @type {Promise<readonly DrawnMachine[]>} */ (get('/admin/machines')).catch((error) => {
     machines = null;
@@ -86,15 +86,15 @@ export class Live {
   detail = signal(/** @type {Detail | null} */ (null));
   charts = signal(/** @type {readonly DrawnMachine[]} */ ([]));
   steps = signal(/** @type {readonly Step[]} */ ([]));
-  /** Steps come as they happen. */
+  /** True while the stream is open, so that steps arrive at once. */
   isLive = signal(false);
   failure = signal(/** @type {unknown} */ (null));
-  /** The box that links a phone is open. */
+  /** True while the box that links a phone is open. */
   isLinking = signal(false);
-  /** Index of the step that is looked at; null: the present. */
+  /** The index of the step that the reader looks back to; null for the present. */
   back = signal(/** @type {number | null} */ (null));
   /**
-   * Steps that came while the whole was asked for.
+   * Steps that arrived while the session was being loaded.
    * @type {Step[]}
    */
   #fresh = [];
@@ -108,7 +108,7 @@ export class Live {
     this.id = id;
   }
 
-  /** Follows the steps of the session until the answered function is called. */
+  /** Follows the steps of the session until the returned function is called. */
   followSteps() {
     const stop = follow(`/admin/actors/${this.id}/stream`, {
       onEvent: (type, data) => {
@@ -128,7 +128,7 @@ export class Live {
     };
   }
 
-  /** Loads the session again and again until the answered function is called. */
+  /** Loads the session every few seconds until the returned function is called. */
   start() {
     const refresh = setInterval(() => void this.load(), refreshMs);
     const tick = setInterval(() => {
@@ -162,7 +162,7 @@ export class Live {
     }
   };
 
-  /** The step that is looked at stays the same when others come. @param {readonly Step[]} all */
+  /** Keeps the last steps. The step that the reader looks back to stays selected when new steps arrive. @param {readonly Step[]} all */
   #keep(all) {
     const { steps, back } = this;
     const looked = back.value === null ? undefined : steps.value[back.value];
@@ -189,8 +189,8 @@ export class Live {
 }
 
 /**
- * The step that led to another one: where work of the session's own ended, such as the closing of its connection, the command, the close or the
- * timer that began it.
+ * Returns the step that caused a step. If a step ended work of the session itself, such as the closing of its connection, the cause is the command, the
+ * close or the timer that began this work.
  * @param {Live} live
  * @param {Step | null} step
  */
@@ -199,7 +199,7 @@ export const leadingTo = ({ steps }, step) => {
   return steps.value.findLast(({ n, chart, cause }) => n < step.n && chart === step.chart && cause.kind !== 'worker') ?? step;
 };
 
-/** The last step of a chart, or the last one before the step that is looked at; null when there was none. @param {Live} live @param {string} chart */
+/** Returns the last step of a chart, up to the step that the reader looks back to; null if there is none. @param {Live} live @param {string} chart */
 export const lastStepOf = ({ steps, back }, chart) => {
   const seen = back.value === null ? steps.value : steps.value.slice(0, back.value + 1);
   return seen.findLast((step) => step.chart === chart) ?? null;

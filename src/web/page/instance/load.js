@@ -1,4 +1,4 @@
-/** Something that is asked for when a part of the page opens, and again when it changed. */
+/** Loads data when a part of the page opens, and again when the data changed. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
@@ -6,17 +6,18 @@ import { ApiError, isPassing, isUnanswered } from '../core/api.js';
 import { whenBack } from '../core/contact.js';
 import { Failed, Loading } from '../ui/parts.js';
 
-/** Pause before a server that is not ready is asked again, unless it names one. In milliseconds. */
+/** The pause before a retry if the server is not ready and names no pause. In milliseconds. */
 const retryMs = 5_000;
 
 /** @param {unknown} error */
 const pauseOf = (error) => (error instanceof ApiError && error.retryAfter !== undefined ? error.retryAfter * 1_000 : retryMs);
 
 /**
- * Asks when the part opens. While the server is away the last answer stays, below the banner of the shell, and the part asks again when it is back.
+ * Asks when the part opens, and keeps the answer. While the server does not answer, the last answer stays below the banner of the shell. The part asks
+ * again when the server is back.
  * @template T
  * @param {() => Promise<T>} ask
- * @param {readonly unknown[]} on Asked again when one of these changes.
+ * @param {readonly unknown[]} on The values whose change makes the part ask again.
  */
 export const useAnswer = (ask, on) => {
   const answer = useSignal(/** @type {T | null} */ (null));
@@ -24,13 +25,13 @@ export const useAnswer = (ask, on) => {
   const asked = useRef(0);
   /** @type {{ current: ReturnType<typeof setTimeout> | undefined }} */
   const retry = useRef(undefined);
-  /** The question that the answer belongs to. @type {{ current: unknown }} */
+  /** The question to which the shown answer belongs. @type {{ current: unknown }} */
   const answered = useRef(null);
-  /** `isAgain`: the page asks by itself, and a form on it may hold what somebody typed. */
+  /** `isAgain`: the page asks without a request of the reader. A form in the part may then hold text that the reader typed. */
   const askFor = useCallback(async (/** @type {boolean} */ isAgain) => {
     clearTimeout(retry.current);
     const own = (asked.current += 1);
-    /** A later request, with another question perhaps, may have been answered first. */
+    /** False if a later request was made, perhaps with another question, whose answer may have come first. */
     const isNewest = () => own === asked.current;
     try {
       const given = await ask();
@@ -66,7 +67,7 @@ export const useAnswer = (ask, on) => {
 };
 
 /**
- * Loads again at a steady pace while the page is in sight.
+ * Loads again at a steady pace while the page is visible.
  * @param {() => Promise<void>} load
  * @param {number} ms
  */

@@ -1,4 +1,4 @@
-/** The steps as a list, the newest first; a press on one looks back to it. */
+/** The steps as a list, the newest first. A press on a step looks back to that step. */
 import { html } from 'htm/preact';
 import { wordsOf } from '../chart/scene.js';
 import { toneOf } from '../chart/tones.js';

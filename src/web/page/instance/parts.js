@@ -1,4 +1,4 @@
-/** The parts of a session beside its chart, how each of them is, and what can be done about it. */
+/** The parts of a session beside its chart: the state of each part, and the action that helps a part in trouble. */
 import { html } from 'htm/preact';
 import { spaced } from '../chart/words.js';
 import { said, t } from '../texts.js';
@@ -24,10 +24,10 @@ const names = {
 /** @param {Part} part */
 const ownName = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
 
-/** Returns the name that the log and the metrics have for a part. @param {Part} part */
+/** Returns the name of a part in the log and in the metrics. @param {Part} part */
 const termOf = ({ id, courier }) => (courier === undefined ? spaced(id) : 'courier');
 
-/** Couriers to one host differ by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
+/** Returns the shown name of a part. Couriers to one host are told apart by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
 const nameOf = (part, all) => {
   const name = ownName(part);
   const isAlone = all.filter((one) => ownName(one) === name).length === 1;

@@ -1,10 +1,10 @@
-/** Reads the recipients of a campaign, which somebody typed or which are in a CSV file. Pure functions, which tests also run outside of a browser. */
+/** Reads the recipients of a campaign from a typed list or from a CSV file. The functions are pure, so tests run them outside a browser too. */
 import { ListError, rowsOf } from './csv.js';
 
 /**
  * @typedef {object} Sheet
  * @property {readonly string[]} heads Names of the columns; empty if the first row holds a number already.
- * @property {readonly (readonly string[])[]} rows Without the row of names.
+ * @property {readonly (readonly string[])[]} rows The rows without the row of names.
  */
 
 /** @typedef {'' | 'empty' | 'notNumber' | 'scientific' | 'several' | 'length' | 'twice'} Fault */
@@ -12,7 +12,7 @@ import { ListError, rowsOf } from './csv.js';
 /**
  * @typedef {object} Recipient
  * @property {number} row The row of the list or of the file, from 1.
- * @property {string} written As it stands in the list.
+ * @property {string} written The text of the cell in the list.
  * @property {string} number Digits, or an id of the platform.
  * @property {Fault} fault '' for a valid recipient.
  * @property {readonly string[]} cells All columns of the row.
@@ -21,7 +21,7 @@ import { ListError, rowsOf } from './csv.js';
 /** The largest number of recipients that the server takes (`campaignRecipients` of its settings). */
 export const mostRecipients = 100_000;
 
-/** Signs with which people write numbers. */
+/** Signs that people write between the digits of a number. */
 const decoration = /[\s()+.\u00A0\u2010-\u2015-]/g;
 const idForm = /^\d[\d:-]*@(?:s\.whatsapp\.net|c\.us|lid|g\.us)$/;
 
@@ -29,28 +29,28 @@ const idForm = /^\d[\d:-]*@(?:s\.whatsapp\.net|c\.us|lid|g\.us)$/;
 const zeros = /(?:(?<=\d)[.,]0|(?<=^\+?\d+)[.,]00)$/;
 /** A number with decimals is an amount. Joining its digits would make another number. */
 const fraction = /^\+?\d+[.,]\d{1,2}$/;
-/** A spreadsheet writes a long number so, and leaves digits out. */
+/** A long number in the scientific notation of a spreadsheet, which leaves digits out. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i;
 /** Words and signs between two numbers, in a text with single spaces. */
 const betweenNumbers = /\d (?:e|y|ou|or|and) [+(\d]|\d ?\+|\d, ?\+?\d{3,}/i;
 
-/** Returns true if a cell has two numbers. A group of a number has less than seven digits, but for one. @param {string} text */
+/** Returns true if a cell has more than one number. In one number, at most one group has seven digits or more. @param {string} text */
 const isSeveral = (text) =>
   text.split(/[/;|&\n]/).filter((part) => /\d/.test(part)).length > 1 ||
   betweenNumbers.test(text.replaceAll(/\s+/g, ' ')) ||
   text.split(/[\s.\u2010-\u2015-]+/).filter((group) => group.replaceAll(/\D/g, '').length >= 7).length > 1;
 
-/** In characters. Numbers and ids are shorter, however they are written. */
+/** The length of the longest cell that may be a number or an id, in characters. */
 export const longest = 100;
 
 /**
- * Returns the recipient as the interface takes it: a number of 5 to 15 digits, or an id. A faulty one is as it was written.
+ * Returns the recipient as the interface takes it: a number of 5 to 15 digits, or an id. A recipient with a fault keeps the text of the list.
  * @param {string} written
  * @returns {{ number: string, fault: Fault }}
  */
 const readNumber = (written) => {
   const text = written.trim();
-  // Most cells are so. A long list is read in a fraction of the time.
+  // Most cells have digits alone. This check makes the reading of a long list several times as fast.
   if (/^\d{5,15}$/.test(text)) return { number: text, fault: '' };
   if (text.length > longest) return { number: text, fault: 'notNumber' };
   if (text.includes('@')) return { number: text, fault: idForm.test(text) ? '' : 'notNumber' };
@@ -69,7 +69,7 @@ const isPhone = (text) => {
   return fault === '' && number.length >= 8;
 };
 
-/** Returns true for a text that is meant as a number, with its faults. Names of columns have letters. @param {string} text */
+/** Returns true for a text that is meant as a number, even with faults. Names of columns have more letters. @param {string} text */
 const isMeantAsNumber = (text) => {
   const [digits, letters] = [/\d/g, /\p{L}/gu].map((sign) => text.match(sign)?.length ?? 0);
   return isPhone(text) || scientific.test(text.trim()) || ((digits ?? 0) >= 5 && (letters ?? 0) <= 3);
@@ -86,7 +86,7 @@ export const readSheet = (text) => {
   return first.some(isMeantAsNumber) ? { heads: [], rows } : { heads: first.map((head) => head.trim()), rows: rows.slice(1) };
 };
 
-/** The most rows of a typed list. Browsers take seconds to show a field with 100,000 lines, and as long to paste them (Chromium 2025). */
+/** The largest number of rows of a typed list. Browsers take seconds to show a field with 100,000 lines, and as long to paste them (Chromium 2025). */
 export const mostTyped = 10_000;
 
 /** Returns the rows of a typed list. @param {string} text */
@@ -96,7 +96,7 @@ const typedRows = (text) => text.split(/[\n,;]/).filter((line) => line.trim() !=
 export const isTypedLong = (text) => text.length > mostTyped && typedRows(text).length > mostTyped;
 
 /**
- * Reads a typed list: numbers, one a line, or between commas or semicolons. Throws a ListError if it has too many rows.
+ * Reads a typed list of numbers between line breaks, commas or semicolons. Throws a ListError if the list has too many rows.
  * @param {string} text
  * @returns {Sheet}
  */
@@ -108,17 +108,17 @@ export const readTyped = (text) => {
 
 /** Words that name a column of phone numbers. */
 const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 'tel', 'mobile']);
-/** Words that do so alone: a column may also have the numbers of orders. */
+/** Words that name such a column only without other words, because a column may also have the numbers of orders. */
 const numberWords = new Set(['number', 'numero']);
 
-/** Returns 2 if the name of a column says nothing but that it has phone numbers, 1 if it says this too, and 0 otherwise. @param {string} head */
+/** Returns 2 if all words of a column's name mean phone numbers, 1 if one of them does, and 0 otherwise. @param {string} head */
 const rankOf = (head) => {
   const words = head
     .normalize('NFD')
     .replaceAll(/\p{M}|\d/gu, '')
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
-    // WhatsApp was two words for a moment.
+    // The step before splits WhatsApp into two words.
     .replaceAll('whats app', 'whatsapp')
     .split(/[^a-z]+/)
     .filter(Boolean);
@@ -126,7 +126,7 @@ const rankOf = (head) => {
   return words.some((word) => phoneWords.has(word)) ? 1 : 0;
 };
 
-/** Rows that decide how many columns there are, and which has the most numbers. */
+/** The number of rows that decide the number of columns and the column with the most phone numbers. */
 const looked = 500;
 
 /** Returns the number of columns. @param {Sheet} sheet */
@@ -168,14 +168,14 @@ const columnOf = (heads, name) => heads.findIndex((head) => head.toLowerCase() =
 /** Returns true if the text has a placeholder with the name of a column. @param {string} text @param {readonly string[]} heads */
 export const usesColumns = (text, heads) => [...text.matchAll(placeholder)].some(([, name = '']) => columnOf(heads, name) >= 0);
 
-/** Names that the gateway fills for each contact, next to all names that begin with `lead_`. They are spelled exactly so. */
+/** The names that the gateway fills for each contact, in this spelling, beside all names that begin with `lead_`. */
 export const gatewayNames = /** @type {const} */ (['name', 'first_name', 'wa_name', 'wa_contactName']);
 
-/** Returns true for a placeholder that the gateway fills. It takes blanks around the name, and leaves other placeholders as they are. @param {string} name */
+/** Returns true for the name of a placeholder that the gateway fills. The gateway leaves other placeholders unchanged. @param {string} name */
 const isOfGateway = (name) => /** @type {readonly string[]} */ (gatewayNames).includes(name) || /^lead_\w*$/.test(name);
 
 /**
- * Returns the placeholders, once each, that neither a column nor the gateway fills. Contacts would read them as they are written.
+ * Returns the placeholders, once each, that neither a column nor the gateway fills. Contacts would see their braces.
  * @param {string} text
  * @param {readonly string[]} heads
  */
@@ -188,8 +188,8 @@ export const unknownIn = (text, heads) => [
 ];
 
 /**
- * Fills placeholders that are names of columns. Others stay, because the gateway fills them. Cells lose their braces: alone or with the next cell they could
- * make a placeholder, which the gateway would fill with a note about the contact.
+ * Fills placeholders that are names of columns. Other placeholders stay, because the gateway fills them. Cells lose their braces. A cell, alone or with the
+ * next one, could otherwise make a placeholder, which the gateway would fill with a note about the contact.
  * @param {string} text
  * @param {readonly string[]} heads
  * @param {readonly string[]} cells
@@ -201,15 +201,15 @@ export const filled = (text, heads, cells) =>
   });
 
 /**
- * Estimates how long the daily limit keeps a campaign, in whole days; 0 if the limit does not stretch it.
- * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the most messages within 24 hours, 0 for no limit. `waiting`: messages of other campaigns, which take turns with this one.
- * @param {number} messages Of this campaign.
+ * Estimates for how many whole days the daily limit lengthens a campaign; 0 if the limit does not matter.
+ * @param {{ cap: number, sent: number, waiting: number }} pace `cap`: the most messages within 24 hours, 0 for no limit. `waiting`: messages of other campaigns, which are sent in turn with those of this campaign.
+ * @param {number} messages The messages of this campaign.
  */
 export const stretchedDays = ({ cap, sent, waiting }, messages) =>
   cap === 0 || messages === 0 ? 0 : Math.floor((sent + Math.min(waiting, messages) + messages - 1) / cap);
 
 /**
- * Decodes a file: UTF-8, UTF-16 with its mark, or the code page of older spreadsheets.
+ * Decodes a file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, which older spreadsheets write.
  * @param {ArrayBuffer} bytes
  */
 export const decoded = (bytes) => {

@@ -13,7 +13,7 @@ import { timeText } from './times.js';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Live } from './live.js' */
 
-/** The log levels in the server's spelling. */
+/** The log levels, as the server spells them. */
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** @param {{ title: string, lead: string, onSave: (form: FormData) => Promise<unknown>, children?: ComponentChildren }} props */

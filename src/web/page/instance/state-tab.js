@@ -1,4 +1,4 @@
-/** The tab that shows where the session is: its chart, why it is there, its parts, and the steps that led there. */
+/** The tab with the state of the session: its chart, the reason, its parts, and the steps that led to the state. */
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
@@ -30,7 +30,7 @@ const useShape = () => {
   return shape;
 };
 
-/** Reads the clock alone, so that a second redraws one text and not the chart. @param {{ live: Live, chart: string }} props */
+/** The time in the current state. This component alone reads the clock, so that a tick redraws one text and not the chart. @param {{ live: Live, chart: string }} props */
 const Clock = ({ live, chart }) => {
   const step = lastStepOf(live, chart);
   const detail = live.detail.value;
@@ -51,7 +51,7 @@ const Legend = ({ pointed }) =>
       `
     : html` <p class="legend"><strong>${pointed.name}</strong> ${pointed.description}</p> `;
 
-/** Returns the chart to show: that of the selected step, that of the supervisor while it works, otherwise the chosen one. @param {Live} live @param {string | null} chosen */
+/** Returns the chart to show: the chosen one, else that of the selected step, else that of the supervisor while it works, else that of the session. @param {Live} live @param {string | null} chosen */
 const shownChart = ({ steps, back, detail }, chosen) => {
   if (chosen !== null) return chosen;
   if (back.value !== null) return steps.value[back.value]?.chart ?? 'lifecycle';
@@ -66,10 +66,10 @@ const stateIn = (live, chart) => {
   return (chart === 'lifecycle' ? detail?.state : detail?.root) ?? '';
 };
 
-/** Open on a phone; it stays so from session to session. */
+/** True if the reader opened the chart on a phone. The choice stays for the next session. */
 const isOpened = signal(false);
 
-/** On a phone the chart is folded: the reason comes first. @param {{ isFolding: boolean, children?: ComponentChildren }} props */
+/** The chart, which is closed on a phone so that the reason is seen first. @param {{ isFolding: boolean, children?: ComponentChildren }} props */
 const Fold = ({ isFolding, children }) =>
   isFolding
     ? html`
@@ -84,17 +84,17 @@ const Fold = ({ isFolding, children }) =>
       `
     : children;
 
-/** True if the housekeeping states are shown one by one; it stays so from session to session. */
+/** True if the housekeeping states are shown one by one. The choice stays for the next session. */
 const isWhole = signal(false);
 
-/** Returns the machine and the layout to draw: folded if there is such a layout and nobody asked for the whole chart. @param {DrawnMachine | undefined} machine @param {string} shape */
+/** Returns the machine and the layout to draw: the folded ones if they exist and the reader did not choose the whole chart. @param {DrawnMachine | undefined} machine @param {string} shape */
 const drawingOf = (machine, shape) => {
   const short = machine?.layouts[`${shape}Folded`];
   if (machine !== undefined && short !== undefined && !isWhole.value) return { drawn: folded(machine), layout: short, canFold: true };
   return { drawn: machine, layout: machine?.layouts[shape], canFold: short !== undefined };
 };
 
-/** Shows the whole chart. The focus moves from the box to its first state. @param {string} box */
+/** Shows the whole chart, and moves the focus from a box to the first state in it. @param {string} box */
 const unfold = (box) => {
   isWhole.value = true;
   requestAnimationFrame(() => {
@@ -106,8 +106,8 @@ const unfold = (box) => {
 const firstIn = { [housekeeping]: 'disconnected.closing', unlinking: 'unlinking.closing' };
 
 /**
- * Chooses the chart, and whether its housekeeping steps are shown. It stands above the chart, whose height changes with each choice, so that the
- * buttons stay under the pointer.
+ * The buttons that choose the chart and show its housekeeping states. They are above the chart, because the height of the chart changes and the buttons
+ * must stay under the pointer.
  * @param {{ live: Live, shown: string, canFold: boolean, onChoose: (id: string) => void }} props
  */
 const Choices = ({ live, shown, canFold, onChoose }) => html`
@@ -132,7 +132,7 @@ const ChartPanel = ({ live }) => {
   const pointed = useSignal(/** @type {Leaf | null} */ (null));
   const point = useCallback((/** @type {Leaf | null} */ leaf) => (pointed.value = leaf), []);
   const looked = live.back.value;
-  // Another step was chosen: its own chart is shown.
+  // The reader chose another step, so the chart of that step is shown.
   useEffect(() => void (chosen.value = null), [looked]);
   const shown = shownChart(live, chosen.value);
   const machine = live.charts.value.find(({ id }) => id === shown);

@@ -1,4 +1,4 @@
-/** The last steps as a stripe of time, which can be walked back. */
+/** The last steps as a time line, on which the reader can look back. */
 import { html } from 'htm/preact';
 import { toneOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
@@ -10,7 +10,7 @@ import { spanText, timeText } from './times.js';
 /** @import { Live } from './live.js' */
 /** @import { Step } from '../chart/scene.js' */
 
-/** The root of how long each state lasted: seconds stay visible beside hours. @param {readonly Step[]} steps */
+/** Returns the width of each state: the square root of its duration, so that seconds stay visible beside hours. @param {readonly Step[]} steps */
 const widthsOf = (steps) => steps.map(({ at }, n) => Math.sqrt(Math.max(200, (steps[n + 1]?.at ?? now.value) - at)));
 
 /** @param {Step} step */

@@ -1,4 +1,4 @@
-/** The triggers of a session: which texts an agent or a quick reply answers. */
+/** The triggers of a session, which choose the texts that an agent or a quick reply answers. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';

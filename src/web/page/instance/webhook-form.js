@@ -1,4 +1,4 @@
-/** Makes or changes a webhook. */
+/** The form that creates or changes a webhook. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { session } from '../core/session.js';
@@ -17,8 +17,8 @@ import { Button, Dialog, Field } from '../ui/parts.js';
  * @property {boolean} addUrlTypesMessages
  * @property {boolean} [signed]
  * @property {string[]} [headerNames]
- * @property {string} [reason] Why nothing is posted: the stored secret and headers are damaged.
- * @property {string} [secret] In the answer to the request that made it.
+ * @property {string} [reason] The reason why nothing is posted: the stored secret and headers are damaged.
+ * @property {string} [secret] Only in the answer to the request that created the secret.
  */
 
 /** @param {{ legend: string, hint: string, name: string, kind: 'event' | 'filter', values: readonly string[], chosen: readonly string[] }} props */
@@ -41,7 +41,7 @@ const Choices = ({ legend, hint, name, kind, values, chosen }) => html`
 const Choice = ({ name, label, checked }) =>
   html`<label class="choice"><input type="checkbox" name=${name} defaultChecked=${checked} />${label}</label>`;
 
-/** Lines of `Name: value`; an empty text removes what is there. @param {string} text */
+/** Returns the headers of a text with lines of `Name: value`. @param {string} text */
 const headersOf = (text) =>
   Object.fromEntries(
     text
@@ -62,13 +62,13 @@ const bodyOf = (form, { id, signed, enabled = true, reason }) => {
     excludeMessages: form.getAll('excludeMessages'),
     addUrlEvents: form.has('addUrlEvents'),
     addUrlTypesMessages: form.has('addUrlTypesMessages'),
-    // The gateway cannot know whether a damaged webhook was signed. The form tells it.
+    // The gateway does not know whether a damaged webhook was signed, so the form always sends the choice.
     ...(reason === undefined && isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
     ...(headers === '' ? (form.has('noHeaders') ? { headers: {} } : {}) : { headers: headersOf(headers) }),
   };
 };
 
-/** A secret is shown once. @param {{ secret: string, onClose: () => void }} props */
+/** Shows a new secret, once. @param {{ secret: string, onClose: () => void }} props */
 const Secret = ({ secret, onClose }) => html`
   <${Dialog} title=${t('secretTitle')} onClose=${onClose}>
     <p>${t('secretText')}</p>
@@ -77,7 +77,7 @@ const Secret = ({ secret, onClose }) => html`
   <//>
 `;
 
-/** `All` does not mean posts of channels. @param {readonly string[]} events @param {readonly string[]} eventTypes */
+/** Returns the chosen events. `All` does not include posts of channels. @param {readonly string[]} events @param {readonly string[]} eventTypes */
 const chosenOf = (events, eventTypes) =>
   eventTypes.filter((type) => events.includes(type) || (events.includes('All') && type !== 'newsletter_messages'));
 
@@ -130,7 +130,7 @@ const Fields = ({ webhook, error }) => {
 };
 
 /**
- * `save` sends the body and answers with all webhooks of the owner.
+ * The form of a webhook. `save` sends the body and resolves with all webhooks of the owner.
  * @param {{ save: (body: ReturnType<typeof bodyOf>) => Promise<readonly Webhook[]>, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props
  */
 export const WebhookForm = ({ save, webhook, onClose, onSaved }) => {

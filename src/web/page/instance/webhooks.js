@@ -1,4 +1,4 @@
-/** The webhooks of a session: what each gets, whether it works, and what became of the deliveries. */
+/** The webhooks of a session: the events that each webhook gets, its state, and its deliveries. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
@@ -20,7 +20,7 @@ export const testText = ({ ok, ms, status_code: status, error }) =>
   ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error === undefined ? `${status ?? ''}` : said(error), ms });
 
 /**
- * Returns what a webhook gets, and how. `events`: the events in words.
+ * Returns sentences about the events that a webhook gets, and about its signature and headers. `events`: the events in words.
  * @param {Webhook} webhook
  * @param {string} events
  */
@@ -34,7 +34,7 @@ export const getsText = ({ excludeMessages, signed = false, headerNames = [] }, 
     .filter(Boolean)
     .join(' ');
 
-/** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
+/** Returns the colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @param {boolean} [isDamaged] @returns {{ state: string, word: string }} */
 const badgeOf = (isOn, courier, isDamaged = false) => {
   if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
   if (isDamaged) return { state: 'person', word: t('webhookDamaged') };

@@ -15,7 +15,7 @@ const wishes = { online: t('wanted_online'), offline: t('wanted_offline'), aslee
 /** @param {Live} live @param {string} state */
 const meaningOf = ({ charts }, state) => charts.value.flatMap(({ states }) => states).find(({ id }) => id === state)?.description ?? '';
 
-/** Returns the node of the session, the time and the reason of its takeover; none without nodes. @param {Detail} detail @returns {[string, string][]} */
+/** Returns the node of the session, with the time and the reason of its takeover. Returns none on a single gateway. @param {Detail} detail @returns {[string, string][]} */
 const nodeFigures = ({ lease }) => {
   if (lease === undefined) return [];
   if (lease === null) return [[t('node'), t('nodeNone')]];
@@ -55,7 +55,7 @@ export const Why = ({ live }) => {
       ? [...figuresNow(detail), ...nodeFigures(detail)]
       : [[t('at'), timeText(looked.at)], ...(looked.n > 0 ? [[t('step'), `${looked.n}`]] : [])];
   const [word, top] = [said(nameOf(state)), topOf(state) === state ? '' : said(topOf(state))];
-  // The name in the API and in the log, if the shown word is a translation.
+  // The name of the state in the API and in the log, if the shown word differs from the name in the chart.
   const term = word === nameOf(state) ? '' : state;
   return html`
     <section class=${`panel why of-${tone}`} aria-labelledby="why-title">
