@@ -76,7 +76,7 @@ amongNodes('the page of a session says on which node it is and why, and shows it
   await page.locator('.chart .state.lit[data-state="connected"]').waitFor();
   const figures = String(await page.locator('.why .figures').textContent());
   assert.match(figures, new RegExp(`Node\\s*${owner}`));
-  assert.match(figures, /Came to it\s*(without an owner|for a request|moved to balance)/);
+  assert.match(figures, /Taken over\s*(without an owner|for a request|moved to balance)/);
   await nodes.scene.platform.sandbox.fault({ kind: 'streamError', code: 503, number: account.number });
   await page.locator('.log li').filter({ hasText: 'closed' }).first().waitFor();
   await page.locator('.chart .state.lit[data-state="connected"]').waitFor();

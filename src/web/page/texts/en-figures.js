@@ -1,7 +1,7 @@
 /** Texts of the figures of the last day. */
 export const ofFigures = {
   figures: 'Figures',
-  figuresLead: 'What came, went and failed, and what it cost. The figures are read once a minute, and kept for a day.',
+  figuresLead: 'Messages, deliveries, failures, memory and delays. The figures are read once a minute, and kept for a day.',
   figuresOver: 'Over',
   figuresHours_1: 'the last hour',
   figuresHours_6: 'the last 6 hours',
@@ -12,7 +12,7 @@ export const ofFigures = {
   figuresSum: 'all together',
   figuresHighest: 'the highest',
   figuresNone: 'There are no figures yet',
-  figuresNoneText: 'The first ones come a minute after the start.',
+  figuresNoneText: 'The first figures appear a minute after the start.',
   figure_received: 'Messages in',
   figure_sent: 'Messages out',
   figure_delivered: 'Deliveries',

@@ -48,11 +48,11 @@ export const ofServer = {
   globalHook: 'Global webhook',
   globalLead: 'One receiver that gets the events of all sessions, beside the webhooks of each session.',
   globalNone: 'No global webhook yet',
-  globalNoneText: 'It posts the events of all sessions to one address, in order, and again until they arrive.',
+  globalNoneText: 'It posts the events of all sessions to one address, in order, and repeats each until it arrives.',
   globalSet: 'Set the global webhook',
   globalEdit: 'Change',
   globalWaiting: 'Waiting: {n}, {size}. Parked: {parked}.',
-  globalDropped: 'Dropped since the start, because too much waited: {events}.',
+  globalDropped: 'Dropped since the start, because the queue was full: {events}.',
   globalErrors: 'Failed deliveries',
   globalErrorsLead: 'The last 20 since the start of the server.',
   globalErrorsNone: 'No delivery failed since the start of the server.',
@@ -60,7 +60,7 @@ export const ofServer = {
 
   // Storage
   storage: 'Storage',
-  storageLead: 'What the database and the files use, and what removes it.',
+  storageLead: 'The space that the database and the files use, and the rules that free it.',
   storageDatabase: 'Database',
   storageFiles: 'Files of this node',
   storageFilesUnknown: 'being counted',
@@ -86,19 +86,19 @@ export const ofServer = {
   storageMessages: 'Messages',
   storageFileCount: 'Files',
   storageSession: 'Session',
-  storageSampled: 'About: the figures come from a sample of the table.',
+  storageSampled: 'These figures are estimates from a sample of the table.',
   storageShared: 'A file that several sessions keep counts for each of them, and takes its space once.',
   storageNothing: 'Nothing is stored yet.',
   storageGone: 'deleted session',
   storageRules: 'Rules of expiry',
-  storageRulesLead: 'These settings remove rows and files. Their values change with the environment, at the next start.',
+  storageRulesLead: 'These settings remove rows and files. Change their values in the environment, then restart the server.',
   storageNever: 'off',
   storageDays: '{n} {n|day|days}',
 
   // Settings in force
   settingsPage: 'Configuration',
   settingsLead:
-    'The values in force. They come from the environment or from the file .env, and are read at the start. A secret is shown only as set.',
+    'The values in force. They come from the environment or from the file .env, and are read at the start. Of a secret, the page shows only whether it is set.',
   settingsSearch: 'Name or text',
   settingsChanged: 'Only settings that are not at their default',
   settingsNone: 'No setting fits.',
@@ -114,7 +114,7 @@ export const ofServer = {
 
   // Version
   versionPage: 'Version',
-  versionLead: 'What runs here, and whether there is something newer.',
+  versionLead: 'The versions of the gateway and its parts, and whether a newer release exists.',
   versionGateway: 'Dormouse',
   versionBaileys: 'Baileys',
   versionClient: 'WhatsApp Web',
@@ -127,12 +127,12 @@ export const ofServer = {
   updateTitle: 'Updates',
   updateNewer: 'Version {version} is available.',
   updateCurrent: 'This is the newest version.',
-  updateChecked: 'Asked {time}.',
+  updateChecked: 'Checked {time}.',
   updateFailed: 'The newest version could not be looked up: {why}',
   updatePage: 'Read about this version',
-  updateOff: 'This server asks no other server for updates.',
+  updateOff: 'This server does not look for updates.',
   updateHow:
-    'To look by hand, compare the version above with the newest tag where Dormouse comes from. In a clone of the repository, these commands show it:',
+    'To check by hand, compare the version above with the newest tag of the repository from which Dormouse was installed. In a clone of the repository, these commands show the tag:',
   updateSetting: 'With UPDATE_CHECK_URL set to the address of the newest release, this page says whether there is a newer version.',
   updateThen:
     'The changelog of a release says what changes. Make a backup first: an older version may not read the database of a newer one.',

@@ -73,10 +73,10 @@ inBrowser('the password is never shown, stays when it is left empty, and goes wh
   const { page } = dashboard;
   await dashboard.goto('/admin/alerting');
   const email = part('E-mail');
-  await email.getByText('It is set, and is never shown.').waitFor();
+  await email.getByText('A value is stored, and is never shown.').waitFor();
   assert.equal(await email.getByLabel('Password', { exact: true }).inputValue(), '');
   assert.ok(!(await page.content()).includes(mailLogin.password));
-  await page.getByLabel('Hours until a trouble is told again').fill('5');
+  await page.getByLabel('Hours until a problem is reported again').fill('5');
   await save();
   assert.deepEqual([(await stored()).settings['repeatHours'], (await stored()).secrets], [5, ['emailPassword']]);
   await email.getByLabel('Mail server').fill('mail.other.example');
@@ -119,7 +119,7 @@ inBrowser('a trouble and the last message of a channel are shown', async () => {
   await until(() => posts.posts.length === 3, 'the alert about the disk', 150_000);
   await dashboard.goto('/admin/alerting');
   const row = page.getByRole('row').filter({ hasText: 'Disk' });
-  await row.filter({ hasText: 'the disk of the data folder is nearly full' }).filter({ hasText: 'told' }).waitFor();
+  await row.filter({ hasText: 'the disk of the data folder is nearly full' }).filter({ hasText: /sent [A-Z]/ }).waitFor();
   await part('Slack')
     .getByText(/Last message .*: sent/)
     .waitFor();

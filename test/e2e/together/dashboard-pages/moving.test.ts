@@ -33,7 +33,7 @@ after(async () => {
 inBrowser('an upload is tried, then imported, and each session says what became of it', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/start');
-  await page.getByRole('link', { name: /Import them without a QR code/ }).click();
+  await page.getByRole('link', { name: /Import its sessions without a QR code/ }).click();
   await page.getByRole('heading', { name: 'Import sessions' }).waitFor();
   await page.getByLabel('File').setInputFiles(join(folder, 'sessions.tar.gz'));
   await page.getByRole('button', { name: 'Try' }).click();

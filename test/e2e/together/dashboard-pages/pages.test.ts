@@ -68,7 +68,7 @@ inBrowser('the page of a session belongs to the sessions', async () => {
 inBrowser('without an address for updates the page of versions says how to look, and no server is asked', async () => {
   const { page } = dashboard;
   await dashboard.goto('/admin/about');
-  await page.getByText('This server asks no other server for updates.').waitFor();
+  await page.getByText('This server does not look for updates.').waitFor();
   assert.deepEqual(await objectionsTo(dashboard, 'version'), []);
 });
 
@@ -82,7 +82,7 @@ inBrowser('a global webhook is set where there is none, and its secret is shown 
   await page.getByLabel('Address of the receiver').fill('http://127.0.0.1:9/hook');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('code.secret', { hasText: 'whsec_' }).waitFor();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { name: 'http://127.0.0.1:9/hook' }).waitFor();
   await page.getByText('Signed.').waitFor();
   await page.getByText('No delivery failed since the start of the server.').waitFor();

@@ -257,7 +257,7 @@ inBrowser('selected sessions are acted on alone, by mouse and by keyboard, and a
   );
   assert.deepEqual((await all()).map(({ name }) => name).toSorted(), ['Bakery Ana', 'Clinic Clara']);
   await cell('shop', '.c-state').first().waitFor({ state: 'detached' });
-  await page.getByRole('checkbox', { name: 'Select all that are shown' }).click();
+  await page.getByRole('checkbox', { name: 'Select all shown sessions' }).click();
   await sees('2 selected');
   await page.getByRole('checkbox', { name: 'Select Clinic Clara' }).click();
   await sees('1 selected');

@@ -48,7 +48,7 @@ inBrowser('a campaign is made from a typed list by the keyboard alone, and each 
   await page.getByText('Valid recipients: 2.').waitFor();
   await page.getByText('Rows with errors, which are left out: 2.').waitFor();
   await page.getByRole('cell', { name: 'a number has 5 to 15 digits' }).waitFor();
-  await page.getByRole('cell', { name: 'is in the list twice' }).waitFor();
+  await page.getByRole('cell', { name: 'the number is in the list twice' }).waitFor();
   await page.getByLabel('Text').focus();
   await page.keyboard.type('We open at nine');
   for (const label of ['Shortest pause (s)', 'Longest pause (s)']) await page.getByLabel(label).fill('1');

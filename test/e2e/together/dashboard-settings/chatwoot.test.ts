@@ -55,7 +55,7 @@ inBrowser('a stored token is kept for the same server and asked for by another, 
   const { page } = on.dashboard;
   const desk = await chatwoot();
   await on.dashboard.goto(`/admin/sessions/${on.id}/chatwoot`);
-  await page.getByText('A token is stored.').waitFor();
+  await page.getByText('A token is stored, and is not shown.').waitFor();
   await button(on, 'Test the connection').click();
   await page.getByText('Chatwoot knows the inbox.').waitFor();
   await page.getByLabel('Address of the server').fill('http://127.0.0.1:9');

@@ -35,7 +35,7 @@ inBrowser('the phone of another account is refused, and the dialog says why and 
 
 inBrowser('its button begins anew: the other account is linked, and nothing of the one before is left', async () => {
   const on = await stage();
-  await button(on, 'Begin anew with another account').click();
+  await button(on, 'Begin with another account').click();
   const other = await scanWithAnother(on);
   await lit(on, 'connected').waitFor();
   await on.dashboard.page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -47,15 +47,15 @@ inBrowser('a page takes the assertion by hand, shows the code of the phone and c
   await page.getByText('Without the extension').click();
   await page.locator('.passkey pre', { hasText: 'parseRequestOptionsFromJSON({"challenge"' }).waitFor();
   await page.getByLabel('The printed text').fill('nothing');
-  await button(on, 'Hand it in').click();
+  await button(on, 'Send the text').click();
   await page.getByRole('alert').filter({ hasText: 'not the text' }).waitFor();
   await page.getByLabel('The printed text').fill(JSON.stringify(await sign(on.scene, account, 'https://evil.example')));
-  await button(on, 'Hand it in').click();
+  await button(on, 'Send the text').click();
   await page.getByRole('alert').filter({ hasText: 'open https://web.whatsapp.com' }).waitFor();
   on.scene.gateway.signal('SIGUSR2');
   // The console prints a text with quotes around it.
   await page.getByLabel('The printed text').fill(`'${JSON.stringify(await sign(on.scene, account))}'`);
-  await button(on, 'Hand it in').click();
+  await button(on, 'Send the text').click();
   await page.getByText('Compare this code with the phone').waitFor();
   assert.equal(await page.locator('.passkey output').textContent(), on.scene.platform.sandbox.passkey(account.number).code);
   assert.deepEqual(await objectionsTo(on.dashboard, 'the code of the phone'), []);
