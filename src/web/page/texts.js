@@ -1,4 +1,4 @@
-/** Texts of the page by name, in the language that the reader chose or the browser prefers. A new language needs files in `texts/` and a line in `languages`. */
+/** Texts of the page by name, in the language of the reader or of the browser. A new language needs files in `texts/` and a line in `languages`. */
 import { filler } from './texts/fill.js';
 import { en } from './texts/en.js';
 import { stateWords } from './texts/en-said.js';

@@ -30,7 +30,7 @@ export const LinkDialog = ({ live }) => {
   `;
 };
 
-/** The panel that links a phone. It stays while a phone that scanned logs in, and goes when the session is connected or waits for its next attempt. @param {{ live: Live }} props */
+/** The panel that links a phone. It stays while a phone that scanned logs in, and goes when the session has another status or waits for a retry. @param {{ live: Live }} props */
 export const LinkPanel = ({ live }) => {
   const isShown = useRef(false);
   const detail = live.detail.value;

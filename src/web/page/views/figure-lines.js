@@ -25,7 +25,7 @@ export const figures = [
 export const mostLines = 5;
 
 /**
- * Returns the values of a node in the unit of the figure. The count of a step is divided by the time that the step covers.
+ * Returns the values of a node in the unit of the figure. Counts become counts a minute, by the seconds that each step covers.
  * @param {Node} node
  * @param {Name} name
  * @returns {Values}
