@@ -1,7 +1,8 @@
 /** Texts of the alerts. */
 export const ofAlerts = {
   alerts: 'Alerts',
-  alertsLead: 'The gateway sends a message when something needs a person, and another when the problem is over. Problems of many sessions come in one message.',
+  alertsLead:
+    'The gateway sends a message when something needs a person, and another when the problem is over. Problems of many sessions come in one message.',
   alertsNow: 'What needs a person now',
   alertsNone: 'Nothing needs a person.',
   alertsOff: 'No channel is switched on, so nothing is watched.',

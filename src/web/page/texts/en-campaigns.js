@@ -93,7 +93,8 @@ export const ofCampaigns = {
   campaignListLarge: 'The list is larger than 20 MB.',
   campaignListQuote: 'The quotation mark in line {line} is not closed, or text follows its closing mark.',
   campaignListWide: 'Line {line} has more than {most} columns.',
-  campaignListLong: 'The list has more than {most} rows. A campaign takes at most {limit} recipients. Split the list into several campaigns.',
+  campaignListLong:
+    'The list has more than {most} rows. A campaign takes at most {limit} recipients. Split the list into several campaigns.',
   campaignListUnreadable: 'The file cannot be read: {why}',
   campaignTooMany: 'A campaign takes at most {most} recipients, and this list has {n}. Split the list into several campaigns.',
   campaignColumn: 'Column with the numbers',

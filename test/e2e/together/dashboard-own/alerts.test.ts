@@ -119,7 +119,10 @@ inBrowser('a trouble and the last message of a channel are shown', async () => {
   await until(() => posts.posts.length === 3, 'the alert about the disk', 150_000);
   await dashboard.goto('/admin/alerting');
   const row = page.getByRole('row').filter({ hasText: 'Disk' });
-  await row.filter({ hasText: 'the disk of the data folder is nearly full' }).filter({ hasText: /sent [A-Z]/ }).waitFor();
+  await row
+    .filter({ hasText: 'the disk of the data folder is nearly full' })
+    .filter({ hasText: /sent [A-Z]/ })
+    .waitFor();
   await part('Slack')
     .getByText(/Last message .*: sent/)
     .waitFor();
