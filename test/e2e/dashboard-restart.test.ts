@@ -70,7 +70,7 @@ for (const [view, path, classes] of [
     assert.ok((await page.evaluate<string[]>(filtersOf(classes))).every((filter) => filter === 'none'));
     await restart(on, async () => {
       await banner.waitFor();
-      assert.match(String(await banner.textContent()), /^The server does not answer\. The page shows the state of \d\d:\d\d:\d\d /);
+      assert.match(String(await banner.textContent()), /^The server does not answer\. The page shows the state of \d\d:\d\d:\d\d, /);
       assert.ok((await page.evaluate<string[]>(filtersOf(classes))).every((filter) => filter === 'grayscale(1)'));
       assert.deepEqual(await objectionsTo(on.dashboard, view), []);
     });

@@ -280,7 +280,7 @@ export const en = {
   whyLastStep: 'Last step: {why}',
   todoTitle: 'What to do',
   chartFold: 'Chart',
-  whyResting: 'The session is at rest. Nothing has happened to it since the server started.',
+  whyResting: 'The session is at rest, without a step since the server started.',
   at: 'At',
   step: 'Step',
   nextTry: 'Next try',
