@@ -5,7 +5,7 @@
 
 const mark = '#dormouse=';
 const followMs = 1_500;
-/** The number of answers without a stage in a row that are waited for. Between the last step and the login the gateway reports no stage. */
+/** The consecutive answers without a stage that do not yet end linking. Between the last step and the login the gateway reports no stage. */
 const looksUntilOver = 8;
 
 const texts = {

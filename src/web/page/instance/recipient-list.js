@@ -111,7 +111,7 @@ const phoneWords = new Set(['phone', 'telefone', 'celular', 'whatsapp', 'fone', 
 /** Words that name such a column only without other words, because a column may also have the numbers of orders. */
 const numberWords = new Set(['number', 'numero']);
 
-/** Returns 2 if all words of a column's name mean phone numbers, 1 if one of them does, and 0 otherwise. @param {string} head */
+/** Returns 2 if all words of a column's name mean phone numbers, 1 if the name has one of `phoneWords`, and 0 otherwise. @param {string} head */
 const rankOf = (head) => {
   const words = head
     .normalize('NFD')
