@@ -1,14 +1,14 @@
-/** Programs of the command line: reads their options, and asks for secrets without showing them. */
+/** Helpers of command-line programs: they parse options, and read secrets without showing them. */
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-// Options of programs that are started from a shell.
+// Options of command-line programs.
 
 /**
  * Parses the arguments of the program. `--help` prints `usage` and exits with 0. An unknown option, or one without a value, exits with 2 and prints
- * the error with the first line of the usage. The whole usage would scroll the error away.
+ * the error with the first line of the usage. The whole usage would scroll the error off the screen.
  */
 export const commandLine = <const Config extends ParseArgsConfig>(config: Config, usage: string): ReturnType<typeof parseArgs<Config>> => {
   if (process.argv.slice(2).some((one) => one === '--help' || one === '-h')) {
@@ -24,9 +24,9 @@ export const commandLine = <const Config extends ParseArgsConfig>(config: Config
   }
 };
 
-// Asks for a secret at the terminal, without showing it.
+// Secrets from the terminal and from files.
 
-/** Null if the input is not a terminal. */
+/** Asks for a secret at the terminal, without showing it. Returns null if the input is not a terminal. */
 export const askSecret = async (question: string): Promise<string | null> => {
   if (!process.stdin.isTTY) return null;
   process.stderr.write(question);
@@ -40,5 +40,5 @@ export const askSecret = async (question: string): Promise<string | null> => {
   }
 };
 
-/** A secret out of a file, without the end of its line. */
+/** Reads a secret from a file, without the line break at its end. */
 export const secretIn = async (path: string): Promise<string> => (await readFile(path, 'utf8')).replace(/\r?\n$/, '');

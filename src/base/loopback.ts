@@ -1,7 +1,7 @@
-/** Names of this machine, which no other machine can answer for. */
+/** Loopback names and addresses. They always mean this machine. */
 import { isIPv4 } from 'node:net';
 
-/** The host names in URLs that are this machine without a look-up. */
+/** Host names in URLs that mean this machine without a DNS look-up. */
 export const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 const hostnameOf = (host: string): string => {

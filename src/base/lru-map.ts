@@ -2,9 +2,9 @@
 
 export interface LruMap<T> {
   get(key: string): T | undefined;
-  /** `bytes`: the size of the entry. Without it an entry that is there keeps its size, and a new one counts nothing. */
+  /** `bytes`: the size of the entry. Without `bytes`, an existing entry keeps its size, and a new entry counts 0. */
   set(key: string, value: T, bytes?: number): void;
-  /** The size of an entry has become known. Does nothing for an entry that is not there. */
+  /** Sets the size of an entry after it was added. Does nothing for a missing entry. */
   weigh(key: string, bytes: number): void;
   delete(key: string): void;
 }
@@ -31,9 +31,9 @@ class Generation<T> {
 }
 
 /**
- * Keeps the `limit` entries that were used last, and at most twice as many. `maxBytes` bounds the sum of their sizes in the same way: at most twice as
- * much, and one entry more. Two generations: what is used moves to the young one, and when that is full the old one is dropped. One map in the order of
- * use would be rewritten with every read.
+ * Keeps at least the `limit` most recently used entries, and at most twice as many. `maxBytes` bounds the sum of their sizes: at most twice `maxBytes`
+ * and one entry are kept. There are two generations. A used entry moves to the young generation. When the young generation is full, the old one is
+ * dropped. A single map in the order of use would be rewritten with every read.
  */
 export const createLruMap = <T>(limit: number, maxBytes = Infinity): LruMap<T> => {
   let young = new Generation<T>();

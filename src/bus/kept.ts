@@ -1,19 +1,19 @@
 /**
- * Recent messages of the bus, kept by NATS: a JetStream stream stores what is published to its subjects. The stream is in the server's memory, because it
- * serves for minutes, and PostgreSQL has what must stay. Without JetStream nothing is kept, and everything else works.
+ * Recent messages of the bus. A JetStream stream of NATS stores the messages that are published to its subjects. The stream is in the server's memory,
+ * because its messages are needed for minutes only; lasting data is in PostgreSQL. Without JetStream no message is kept, and the bus still works.
  */
 import { jetstream, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Log } from '#actors/ports.ts';
 
 export interface KeepOptions {
-  /** `*` stands for one part. */
+  /** The pattern of the kept subjects. `*` stands for one token. */
   readonly subjects: string;
-  /** Milliseconds. */
+  /** Milliseconds for which a message is kept. */
   readonly ms: number;
-  /** Most bytes of all messages together. */
+  /** Limit for all messages together, in bytes. */
   readonly bytes: number;
-  /** Messages of one subject. */
+  /** Limit of messages for one subject. */
   readonly each: number;
   readonly replicas: number;
 }
@@ -22,15 +22,15 @@ export interface KeepOptions {
 export type Received = Pick<Awaited<ReturnType<JetStreamManager['direct']['getMessage']>> & object, 'data' | 'header'>;
 
 const requestMs = 3_000;
-/** Pause between two tries on a server without JetStream, or with an error of the stream. */
+/** Milliseconds between two attempts to create the stream, on a server without JetStream or after an error. */
 const againMs = 5_000;
-/** A reader that went away leaves its consumer behind for so long. */
+/** Milliseconds after which the server deletes the consumer of a reader that disconnected. */
 const inactiveMs = 5_000;
-/** Code of the server for a stream of this name with another configuration. */
+/** Error code of the server if a stream of this name exists with another configuration. */
 const otherConfiguration = 10_058;
 const nanos = 1_000_000;
 
-/** Names of streams have no dots. */
+/** Derives the name of the stream from its subjects. A stream name must not contain dots. */
 const nameOf = (subjects: string): string => subjects.replace(/\.?\*/g, '').replace(/[^\w-]/g, (sign) => `_${sign.charCodeAt(0)}_`);
 
 const configOf = (name: string, { subjects, ms, bytes, each, replicas }: KeepOptions) => ({
@@ -54,7 +54,7 @@ export class Kept {
   readonly #log: Log;
   #manager: JetStreamManager | null = null;
   #connection: NatsConnection | null = null;
-  /** Number of the connection. Work of an earlier connection ends. */
+  /** Number of the current connection. Work of an earlier connection stops when the number changes. */
   #round = 0;
 
   constructor(options: KeepOptions, log: Log) {
@@ -67,7 +67,7 @@ export class Kept {
     return this.#manager !== null;
   }
 
-  /** Called after each connect, because a restarted server has lost the stream. Never rejects. */
+  /** Creates the stream, and retries until the connection is lost. Call this after each connect, because a restarted server has no stream. Never rejects. */
   async begin(connection: NatsConnection): Promise<void> {
     const round = (this.#round += 1);
     let isFirst = true;
@@ -81,7 +81,7 @@ export class Kept {
         return;
       } catch (error) {
         if (round !== this.#round) return;
-        const effect = 'a stream of events is resumed by the node that had it alone';
+        const effect = 'an event stream can be resumed only at the node that served it';
         if (isFirst) this.#log.warn({ error, effect }, 'bus.keepsNothing');
         isFirst = false;
         await new Promise<void>((resolve) => void setTimeout(resolve, againMs).unref());
@@ -94,18 +94,18 @@ export class Kept {
     this.#manager = null;
   }
 
-  /** Null if there is no such message, or if it cannot be read. Never rejects. */
+  /** Reads the last message of a subject. Null if there is none, or if it cannot be read. Never rejects. */
   async last(subject: string): Promise<Received | null> {
     try {
       return (await this.#manager?.direct.getMessage(this.#name, { last_by_subj: subject })) ?? null;
     } catch (error) {
-      // The level is debug, because this code runs for each instance that is taken.
+      // The level is debug, because this code runs for each instance that the node takes over.
       this.#log.debug({ error }, 'bus.notRead');
       return null;
     }
   }
 
-  /** Oldest first; null when they cannot be read. Never rejects. */
+  /** Reads all kept messages of a subject, the oldest first. Null if they cannot be read. Never rejects. */
   async all(subject: string): Promise<readonly Received[] | null> {
     const [manager, connection] = [this.#manager, this.#connection];
     if (manager === null || connection === null) return null;
@@ -144,7 +144,7 @@ export class Kept {
     const consumer = await jetstream(connection, { timeout: requestMs }).consumers.get(this.#name, name);
     const found: Received[] = [];
     for await (const { data, headers } of await consumer.fetch({ max_messages: count, expires: requestMs })) {
-      // The client library reads the next message into the same memory.
+      // The data is copied, because the client library reuses its memory for the next message.
       found.push({ data: data.slice(), header: headers! });
       if (found.length === count) break;
     }

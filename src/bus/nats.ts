@@ -1,7 +1,7 @@
 /**
- * The bus on NATS. A body goes in pieces, since a server takes no more than a megabyte at once; NATS keeps the pieces of one sender in order.
+ * The bus on NATS. A body is sent in pieces, because a server accepts at most one megabyte in a message. NATS keeps the pieces of one sender in order.
  *
- * Nothing is handed to a client library that is not connected: it would keep it, and send it when nobody waits for the answer any more.
+ * Nothing is published while the client library is not connected. The library would keep the message, and send it when its caller has given up.
  */
 import { connect, createInbox, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Bus, BusAnswer, Log } from '#actors/ports.ts';
@@ -11,12 +11,12 @@ import type { Receipt, Signed, Signing } from './signing.ts';
 
 interface NatsOptions {
   readonly url: string;
-  /** Name of this node, for the server's list of connections. */
+  /** Name of this node, as the server's list of connections shows it. */
   readonly name: string;
   readonly log: Log;
-  /** Null if messages are neither signed nor verified. For tests of the bus alone. */
+  /** Null if messages are neither signed nor verified. Only tests of the bus use null. */
   readonly signing: Signing | null;
-  /** Subjects whose messages are kept for a while. */
+  /** The subjects whose messages are kept for some minutes. */
   readonly keep?: KeepOptions;
 }
 
@@ -32,28 +32,28 @@ type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: s
 /** Null if no caller waits for an answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
 
-/** A listener of a subject, which may span several connections. */
+/** A listener of a subject. It is subscribed again on each new connection. */
 interface Listener {
   readonly subject: string;
   readonly answer: Answer;
-  /** The start of listening, on the monotonic clock, so that corrections of the wall clock do not move it. */
+  /** The time at which listening began, in milliseconds of the monotonic clock. */
   readonly since: number;
 }
 
 const reconnectMs = 500;
-/** A server that stands still is given up after three of them without an answer. The client's own two minutes would leave requests to their deadline for so long. */
+/** Milliseconds between two pings. After three pings without an answer the connection is closed. The library's default of two minutes is too slow. */
 const pingMs = 4_000;
 /** Status of the message by which the server reports that there is no subscriber. */
 const noResponders = 503;
 const pieceHeader = 'Piece';
 
 const signatureHeader = 'Signature';
-/** Pause between two log lines about refused messages. */
+/** Milliseconds between two log lines about refused messages. */
 const refusedMs = 10_000;
 
 const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
   const [id = '', index = '0', count = '1'] = (given?.get(pieceHeader) ?? '').split(' ');
-  // The client library reads the next message into the same memory.
+  // The data is copied, because the client library reuses its memory for the next message.
   return { id, index: Number(index), count: Number(count), data: data.slice() };
 };
 
@@ -66,7 +66,7 @@ export class NatsBus implements Bus {
   readonly #waiting = new Map<string, Waiting>();
   readonly #subscriptions = new Map<object, Listener & { live: Subscription | null }>();
   #requests = 0;
-  /** Time of the next log line, by the monotonic clock. */
+  /** Earliest time of the next log line about a refused message, in milliseconds of the monotonic clock. */
   #tellsAgain = 0;
   readonly #opening: Promise<void>;
   readonly #kept: Kept | null;
@@ -95,7 +95,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Requests that arrive before the server knows of the end are still answered. Otherwise the other node would wait in vain. */
+  /** The end of a subscription drains it: requests that arrive before the server knows of the end are still answered. */
   subscribe(subject: string, answer: Answer): () => void {
     return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
   }
@@ -145,17 +145,17 @@ export class NatsBus implements Bus {
     if (this.#closed) return;
     this.#closed = true;
     this.#lose();
-    // If the server was never reached, there is only the attempt to connect.
+    // Without a connection, an attempt to connect may still succeed. Its connection is closed then.
     if (this.#connection !== null) await this.#connection.drain().catch(() => undefined);
     else void this.#opening.then(() => this.#connection?.close());
   }
 
-  /** Never rejects, and retries until it is connected. */
+  /** Connects to the server, and retries until the connection is open. Never rejects. */
   async #open(): Promise<void> {
     const { url, name, log } = this.#options;
     while (!this.#closed && this.#connection === null) {
       try {
-        // Without the last option the library gives up after two refusals of its credentials.
+        // Without `ignoreAuthErrorAbort` the library gives up after the server has refused its credentials twice.
         const again = { maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, pingInterval: pingMs, ignoreAuthErrorAbort: true };
         this.#connection = await connect({ servers: url, name, ...again, noEcho: true });
       } catch (error) {
@@ -177,7 +177,7 @@ export class NatsBus implements Bus {
     if (this.#connected) void this.#kept?.begin(connection);
   }
 
-  /** Ends with the connection, after which a new one is opened. */
+  /** Follows the state of a connection until it is closed. Then a new connection is opened. */
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') this.#lose();
@@ -188,7 +188,7 @@ export class NatsBus implements Bus {
       if (type === 'disconnect' || type === 'reconnect') this.#options.log.warn({}, type === 'reconnect' ? 'bus.connected' : 'bus.lost');
     }
     if (this.#closed) return;
-    // If the library gives up the connection, for example after an unreadable frame, a new one is opened.
+    // The library has given up the connection, for example after an unreadable frame.
     this.#lose();
     this.#connection = null;
     this.#options.log.warn({ error: await connection.closed() }, 'bus.closed');
@@ -196,7 +196,7 @@ export class NatsBus implements Bus {
     await this.#open();
   }
 
-  /** Drops the connection. Requests in flight may have arrived, and their answers are lost. */
+  /** Ends all waiting requests as late. They may have arrived, and their answers are lost. */
   #lose(): void {
     this.#connected = false;
     this.#kept?.lose();
@@ -227,7 +227,7 @@ export class NatsBus implements Bus {
     connection.publish(subject, data, { headers: made, ...(reply === '' ? {} : { reply }) });
   }
 
-  /** True if a node sent the message. Other messages are dropped without an answer, which would only help an attacker. */
+  /** True if a node of the cluster signed the message. Other messages are dropped without an answer, because an answer would help an attacker. */
   #isOurs({ subject, reply = '', data, headers: given }: Received, receipt: Receipt = {}): boolean {
     const signed: Signed = { subject, reply, piece: given?.get(pieceHeader) ?? '' };
     const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, receipt) ?? null;
@@ -253,7 +253,7 @@ export class NatsBus implements Bus {
 
   #listen({ subject, answer, since }: Listener): Subscription | null {
     const connection = this.#connection;
-    // A new connection takes all subscriptions.
+    // Without a connection there is nothing to do: the next connection subscribes all listeners.
     if (connection === null || connection.isClosed()) return null;
     const requests = new Assembly();
     const take = (message: Msg): void => {
@@ -268,7 +268,7 @@ export class NatsBus implements Bus {
     return connection.subscribe(subject, { callback });
   }
 
-  /** An error in a callback would end the client library's read loop for all subjects. */
+  /** Catches the errors of a callback. They would end the client library's read loop for all subjects. */
   #safely(subject: string, take: (error: Error | null, message: Msg) => void): (error: Error | null, message: Msg) => void {
     return (error, message) => {
       try {
@@ -284,7 +284,7 @@ export class NatsBus implements Bus {
   }
 
   async #reply(connection: NatsConnection, reply: string, answer: Promise<Uint8Array>): Promise<void> {
-    // Two subscribers may answer one request at the same time.
+    // The id of the answer names this node, because two subscribers may answer one request at the same time.
     const pieces = inPieces(`answer.${this.#inbox}`, await answer);
     if (pieces === null) return this.#options.log.error({}, 'bus.answerTooLarge');
     if (connection.isClosed() || reply === '') return;

@@ -1,10 +1,10 @@
-/** Bodies in pieces, and whole again. */
+/** Splits bodies into pieces for the bus, and joins the pieces again. */
 
 /** Largest piece in bytes: half of the default message limit of a NATS server. */
 export const pieceBytes = 524_288;
-/** Most bytes of one body. */
+/** Limit of one body, in bytes. */
 export const mostBytes = 134_217_728;
-/** Bodies of which pieces are still missing. A sender that died leaves one behind, which the next ones push out. */
+/** Limit of incomplete bodies in memory. A sender that crashed leaves one behind. Beyond the limit the oldest body is dropped. */
 const mostOpen = 64;
 
 export interface Piece {
@@ -31,7 +31,7 @@ export const inPieces = (id: string, body: Uint8Array): readonly Piece[] | null 
 export class Assembly {
   readonly #open = new Map<string, Uint8Array[]>();
 
-  /** The whole body with its last piece; null before, and for a body of which a piece was lost. */
+  /** Adds a piece. Returns the whole body at its last piece, and null before. A body that lost a piece is dropped. */
   add({ id, index, count, data }: Piece): Uint8Array | null {
     if (count === 1) return data;
     const known = this.#open.get(id) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Signatures of what nodes send each other. NATS authorises nobody: whoever reaches the server can publish a command, and owners answer with tokens. Each
- * piece carries an HMAC in a header, which nodes of the last release pass over.
+ * Signatures of the messages between nodes. NATS does not authorise senders: any client of the server could publish a command, and answers of owners
+ * contain tokens. Each piece carries an HMAC in a header. Nodes of the last release ignore this header.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -9,20 +9,20 @@ export interface Signed {
   readonly subject: string;
   /** Subject of the answer; '' for a message without an answer. */
   readonly reply: string;
-  /** The header that says which piece it is. */
+  /** The header with the id, the index and the count of the piece. */
   readonly piece: string;
 }
 
-/** `unsigned`: from a node of the last release, or from no node. */
+/** The reason for which a message is refused. An `unsigned` message is from a node of the last release, or from a stranger. */
 type Objection = 'unsigned' | 'forged' | 'too old' | 'repeated';
 
-/** The state of a message's arrival. */
+/** The circumstances in which a message was received. */
 export interface Receipt {
   /** True if the message was published a while ago, so that its age is ignored. */
   readonly kept?: boolean;
   /**
-   * Milliseconds for which this node has listened to the subject; absent: for ever. Nodes remember only their own nonces. An older request may have
-   * been executed by another node, or by this node before its start.
+   * Milliseconds for which this node has listened to the subject. Absent means for ever. A node knows only the nonces that it received. Another node, or
+   * this node before its restart, may have executed an older request.
    */
   readonly listenedMs?: number;
 }
@@ -30,30 +30,33 @@ export interface Receipt {
 interface SigningOptions {
   /** The first key signs. Messages by any of the keys are accepted, so that nodes can change the key one by one. */
   readonly keys: readonly Uint8Array[];
-  /** Unix milliseconds, the same on all nodes within a few seconds. */
+  /** Returns Unix milliseconds. The clocks of all nodes agree within a few seconds. */
   readonly now: () => number;
   /** True if messages without a signature are accepted, because nodes of an earlier release still run. */
   readonly takesUnsigned: () => boolean;
 }
 
-/** Milliseconds. Clocks of nodes are corrected by the database's; the rest is for a message that waits at the server. */
+/** Maximum age of a message, in milliseconds. Nodes correct their clocks by the database's clock, so that most of this time is for waiting at the server. */
 const freshMs = 30_000;
-/** Milliseconds: the largest difference between the corrected clocks of two nodes, and the time from the signature to the write. */
+/** Sum of the largest difference between the corrected clocks of two nodes and the time from the signature to the write. In milliseconds. */
 const skewMs = 3_000;
 const nonceBytes = 12;
-/** Requests whose nonces are remembered, at least. Beyond them the oldest are forgotten before their time. */
+/** Limit of nonces in a generation. Beyond this limit the oldest nonces are forgotten early. */
 const mostNonces = 200_000;
 
-/** Derives a key for the bus alone, because a key has only one purpose. */
+/** Derives a key for the bus, because a key must serve one purpose only. */
 const keyOf = (key: Uint8Array): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'dormouse bus', 32));
 
-/** Two generations, each of half of the time that a message may be old and more. */
+/**
+ * The nonces of recent requests, in two generations of 60 s each. A nonce is remembered for at least 60 s, from `freshMs` before the time of its
+ * message to `freshMs` after.
+ */
 class Nonces {
   #young = new Set<string>();
   #old = new Set<string>();
   #since = 0;
 
-  /** True if the nonce is new. */
+  /** Remembers a nonce. Returns true if it is new. */
   add(nonce: string, now: number): boolean {
     if (now - this.#since > 2 * freshMs || this.#young.size >= mostNonces) {
       this.#old = this.#young;
@@ -76,13 +79,13 @@ export class Signing {
     this.#keys = options.keys.map(keyOf);
   }
 
-  /** The header. */
+  /** Returns the value of the signature header. */
   sign(signed: Signed, data: Uint8Array): string {
     const stamp = `${this.#options.now()} ${randomBytes(nonceBytes).toString('base64url')}`;
     return `${stamp} ${this.#mac(this.#keys[0]!, stamp, signed, data).toString('base64url')}`;
   }
 
-  /** Null if a node sent the message, so that it may be executed. */
+  /** Returns the reason to refuse a message; null if a node sent it and it may be executed. */
   objection(header: string, signed: Signed, data: Uint8Array, { kept = false, listenedMs = Infinity }: Receipt = {}): Objection | null {
     if (header === '') return this.#options.takesUnsigned() ? null : 'unsigned';
     const [time = '', nonce = '', mac = ''] = header.split(' ');
@@ -96,7 +99,7 @@ export class Signing {
     const now = this.#options.now();
     const age = now - Number(time);
     if (Math.abs(age) > freshMs) return 'too old';
-    // Events are numbered by their chain, and an answer is waited for once: only requests do something again.
+    // Only requests need a nonce. A repeated event has a known number in its chain, and a node waits only once for an answer.
     if (signed.reply === '') return null;
     if (age > listenedMs + skewMs) return 'too old';
     return this.#nonces.add(nonce, now) ? null : 'repeated';

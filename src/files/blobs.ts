@@ -1,18 +1,18 @@
-/** Stores of bytes: the interface of a blob store, blobs on the disk, and the folder for files that are not kept yet. */
+/** The interface of a blob store, its implementation in a folder, and the folder of temporary files. */
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Blob, type ByteRange, FilesUnavailable, type LocalCopy } from '#actors/ports.ts';
 
-// The folder of files that are not kept, sent or refused yet. The next start removes files that a crash left.
+// The folder of temporary files. The next start removes files that a crash left.
 
 export interface TemporaryFolder {
-  /** Absolute, on the disk of the data folder: a file moves from here into the store by a rename. */
+  /** The absolute path of the folder. It is on the disk of the data folder, so that a rename moves a file into the store. */
   readonly path: string;
-  /** A path where nothing is. The writer removes the file again. */
+  /** Returns an unused path. The writer of the file must remove it. */
   newPath(): string;
-  /** Removes all files. Called at the end of the process, after all writers have ended. */
+  /** Removes all files. Call this at the end of the process, after all writers have ended. */
   empty(): Promise<void>;
 }
 
@@ -26,28 +26,28 @@ export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder
   return { path, empty, newPath: () => join(path, randomUUID()) };
 };
 
-/** Removes a file that may be gone or moved. Never rejects. The next start removes a file that stays. */
+/** Removes a temporary file, unless it is gone or moved. Never rejects. If the removal fails, the next start removes the file. */
 export const removeFile = (path: string): Promise<void> => unlink(path).catch(() => undefined);
 
-// The interface of a store of bytes. It keeps each blob once, under the hash of its bytes.
+// The interface of a blob store. A store keeps each blob once, under the hash of its bytes.
 
-/** The first two digits of a hash: blobs are listed by them. */
+/** All values of the first two digits of a hash. Blobs are listed by this prefix. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
 
-/** The pattern of blob names. Files with other names do not belong to the gateway. */
+/** True if a name has the pattern of blobs. Files with other names do not belong to the gateway. */
 export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
 
-/** Rejects with `FilesUnavailable` when it does not answer or has no room. */
+/** A store of blobs. Its methods reject with `FilesUnavailable` if the store does not answer or has no room. */
 export interface BlobStore {
-  /** Bytes; null when there is no such blob. */
+  /** Returns the size of a blob in bytes; null if the blob does not exist. */
   size(hash: string): Promise<number | null>;
-  /** Stores the file at `path`, whole or not at all. The file is the store's afterwards. */
+  /** Stores the file at `path`, whole or not at all. Afterwards the file belongs to the store. */
   put(hash: string, path: string): Promise<void>;
-  /** Null if the blob does not exist. */
+  /** Opens a blob for reading. Null if the blob does not exist. */
   read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
-  /** All of it, in a buffer of the caller's own. Null when there is no such blob. */
+  /** Reads the whole blob into a buffer that belongs to the caller. Null if the blob does not exist. */
   whole(hash: string): Promise<Uint8Array | null>;
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
@@ -56,16 +56,14 @@ export interface BlobStore {
   list(prefix: string): Promise<readonly Blob[]>;
 }
 
-// The name of bytes.
-
-/** SHA-256 of a file in hex. */
+/** Returns the SHA-256 of a file in hex, which is the name of its blob. */
 export const hashFile = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
   return hash.digest('hex');
 };
 
-// Blobs in a folder of this machine: `ab/abcd…`, so that no folder grows large.
+// Blobs in a folder of this machine. Their paths are `ab/abcd…`, so that no folder gets too many files.
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
 
@@ -79,7 +77,7 @@ const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
   }
 };
 
-/** The bytes are on the disk before the blob gets its name, so that a power cut leaves no wrong blob. */
+/** Writes the bytes through to the disk. This happens before the blob gets its name, so that a power cut leaves no damaged blob. */
 const flush = async (path: string): Promise<void> => {
   await using file = await open(path, constants.O_RDWR);
   await file.sync();
@@ -114,7 +112,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       });
     },
     async read(hash, range) {
-      // The blob is opened before the answer begins, so that a missing blob is a refusal and not an error in the middle.
+      // The blob is opened before the caller gets a stream, so that a missing blob is a null and not an error in the middle of the stream.
       const file = await orAbsent(open(placeOf(hash), 'r'), null);
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },
@@ -132,7 +130,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       const names = await orAbsent(readdir(join(folder, prefix)), []);
       const found = await Promise.all(
         names.map(async (name) => {
-          // A file without a hash as its name is a copy that a kill interrupted.
+          // A file with another name than a hash is a copy that a kill interrupted.
           if (!isHash(name)) await rm(join(folder, prefix, name), { force: true });
           return isHash(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
         }),

@@ -1,4 +1,4 @@
-/** Blobs in a bucket of a service that speaks S3. The bucket's `dormouse/` belongs to one gateway. */
+/** Blobs in a bucket of an S3 service. The prefix `dormouse/` of the bucket belongs to one gateway or cluster. */
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -8,12 +8,12 @@ import { FilesUnavailable } from '#actors/ports.ts';
 import { type BlobStore, byHash, isHash, removeFile, type TemporaryFolder } from './blobs.ts';
 
 interface BucketOptions {
-  /** Address of the bucket itself, with its name as the host's first part or as the path. */
+  /** The URL of the bucket. Its name is the first part of the host, or the path. */
   readonly endpoint: string;
   readonly region: string;
   readonly keyId: string;
   readonly secret: string;
-  /** Milliseconds without a byte from the service. */
+  /** Limit of the time without a byte from the service. In milliseconds. */
   readonly silenceMs: number;
 }
 
@@ -24,7 +24,7 @@ interface BucketBlobs extends BlobStore {
 
 const keyOf = (hash: string): string => `dormouse/${hash}`;
 
-/** Errors never contain the service's text, which may hold the address or the key. */
+/** Converts an error of the service. The new message omits the text of the service, which may contain the address or the key. */
 const failureOf = (error: unknown): FilesUnavailable => {
   const what = error instanceof S3ServiceError ? `answered ${error.status}` : 'does not answer';
   return new FilesUnavailable(`the bucket of files ${what}`, { cause: error });
@@ -42,7 +42,7 @@ const orAbsent = async <T, U>(work: Promise<T>, instead: U): Promise<T | U> => {
   }
 };
 
-/** The client wraps the answer to this one question. */
+/** Throws the error of the service instead of the client's wrapper. The client wraps the errors of this call alone. */
 const unwrapped = (error: unknown): never => {
   throw error instanceof Error && error.cause instanceof S3ServiceError ? error.cause : error;
 };
@@ -63,7 +63,7 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
     secretAccessKey: options.secret,
     endpoint: options.endpoint,
     region: options.region,
-    // The client of the language has no bound for a service that falls silent.
+    // The global `fetch` has no time-out for a service that stops sending.
     fetch: ((input: string, init: object) => request(input, { ...init, dispatcher })) as unknown as typeof fetch,
   });
 
@@ -103,7 +103,7 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
     },
     async list(prefix) {
       const found = await orAbsent(bucket.listObjects('/', keyOf(prefix)), null);
-      if (found === null) throw new FilesUnavailable('the bucket of files is not there');
+      if (found === null) throw new FilesUnavailable('the bucket of files does not exist');
       const blobs = found.map(({ Key, Size }) => ({ hash: Key.split('/').at(-1) ?? '', size: Number(Size) }));
       return blobs.filter(({ hash }) => isHash(hash)).toSorted(byHash);
     },

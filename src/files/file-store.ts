@@ -1,9 +1,8 @@
 /**
- * Files of instances: rows say who keeps what under which name, blobs hold the bytes, once for each hash. A blob is stored before its row, and a row
- * is removed before its blob. A kill in between leaves a blob without a row, and never the reverse. Blobs and rows whose hashes begin alike change
- * one after the other: the last row of a blob cannot go while another instance keeps the same bytes. One process has the database and the blobs, or
- * several nodes share both. Nodes without a bucket share the rows alone, and each looks after its own folder: the bytes of rows that another node
- * removed go with the next audit.
+ * The stored files of instances. A row has the instance and the public name of a file. A blob has the bytes, once for each hash. A blob is stored before
+ * its row, and a row is removed before its blob. A kill in between leaves a blob without a row, and never the reverse. A mutex for each prefix of a hash
+ * keeps the last row of a blob from being removed while another instance adds a row for the same bytes. Nodes of a cluster share the rows and the bucket.
+ * Without a bucket they share only the rows, and each node has its own folder. The next audit of a node removes bytes whose rows another node removed.
  */
 import { createKeyedMutex } from '#actors/waiting.ts';
 import {
@@ -24,7 +23,7 @@ import { type BlobStore, prefixes } from './blobs.ts';
 
 // Public names of files.
 
-/** Endings that players and browsers go by. */
+/** File extensions by MIME type. Players and browsers recognise a file by its extension. */
 const endings: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -41,7 +40,7 @@ const endings: Readonly<Record<string, string>> = {
 /** Turns `audio/ogg; codecs=opus` into `audio/ogg`. */
 export const essence = (mimetype: string): string => (mimetype.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** Bytes of a name that are random: 128 bits, so that no name is ever guessed. */
+/** Random bytes of a name. They are 128 bits, so that a name cannot be guessed. */
 const randomness = 16;
 
 /** Returns an unguessable name, with an extension if the type of the file is known. */
@@ -57,18 +56,18 @@ const isName = (text: string): boolean => /^[0-9a-f]{32}(?:\.[a-z0-9]{1,8})?$/.t
 interface FileStoreInput {
   readonly rows: FileRows;
   readonly blobs: BlobStore;
-  /** Address of this server as integrators see it. */
+  /** The public address of this server, as integrators see it. */
   readonly baseUrl: string;
-  /** True if all bytes of the rows are in these blobs. False on a node without a bucket: bytes that are missing may be on another node. */
+  /** True if this store has the blobs of all rows. False on a node without a bucket: a missing blob may be on another node. */
   readonly isComplete: boolean;
   readonly chance: Pick<Chance, 'hex'>;
   now(): number;
 }
 
-/** The stored time of the last use is this much behind at most, in milliseconds. */
+/** Precision of the stored time of the last use, in milliseconds. A use within this time after the stored one is not written. */
 const useGrain = 3_600_000;
 
-/** Rows that one statement removes at most. */
+/** Limit of the rows that one statement removes. */
 const pieceRows = 200;
 
 const prefixOf = (hash: string): string => hash.slice(0, 2);
@@ -77,7 +76,7 @@ class Files implements FileStore {
   readonly parts = prefixes.length;
   readonly #input: FileStoreInput;
   readonly #mutex = createKeyedMutex();
-  /** Bytes of the blobs by prefix. A prefix without a look-up is missing. */
+  /** The sum of the bytes of blobs by prefix. A prefix that was not listed yet is missing. */
   readonly #bytes = new Map<string, number>();
 
   constructor(input: FileStoreInput) {
@@ -180,15 +179,15 @@ class Files implements FileStore {
     });
   }
 
-  /** Another node may have removed the bytes between their look-up and the row. From the row on nobody does. */
+  /** Checks that the bytes of a new row still exist. Another node may have removed them before the row was stored. A stored row protects them. */
   async #verify({ hash, size }: FileRow): Promise<void> {
     const { rows, blobs, isComplete } = this.#input;
     if (!isComplete || (await blobs.size(hash)) === size) return;
     await rows.removeHash(hash);
-    throw new FilesUnavailable('the bytes of the file were removed while it was kept: try again');
+    throw new FilesUnavailable('the bytes of the file were removed while it was being stored: try again');
   }
 
-  /** Removes a row whose bytes are gone, because it is useless. */
+  /** Returns the file of a row. If the bytes are gone, the row is removed and the result is null. */
   async #checked(row: FileRow | null): Promise<KeptFile | null> {
     if (row === null) return null;
     const { rows, blobs, isComplete, now } = this.#input;
@@ -204,7 +203,7 @@ class Files implements FileStore {
     return this.#shown(row);
   }
 
-  /** Bytes of the wrong size go in any case. Bytes without a row go unless another node has just added one. */
+  /** Removes a blob that has the wrong size or no row. A blob without a row stays if another node has just added a row. */
   async #removeOrphan(orphan: Blob, isBroken: boolean): Promise<boolean> {
     const { rows, blobs } = this.#input;
     const remove = (): Promise<void> => blobs.remove(orphan.hash);
@@ -219,7 +218,7 @@ class Files implements FileStore {
     return gone.length;
   }
 
-  /** Call this only inside the mutex of the hash. */
+  /** Removes a blob unless it has a row. Call this only inside the mutex of the hash. */
   async #removeUnkept({ hash, size }: Blob): Promise<void> {
     const { rows, blobs } = this.#input;
     if (await rows.whileUnkept(hash, () => blobs.remove(hash))) this.#count(hash, -size);

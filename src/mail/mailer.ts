@@ -1,4 +1,4 @@
-/** Sends mails over SMTP: one connection a mail, bounded in time, to allowed addresses alone. */
+/** Sends mails over SMTP. Each mail has its own connection with a time limit, and only allowed addresses are contacted. */
 import { isIP } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import { createTransport } from 'nodemailer';
@@ -7,11 +7,11 @@ import { type AddressGuard, deadline, reasonOf } from '#src/webhooks/address-gua
 
 interface MailerOptions {
   readonly guard: AddressGuard;
-  /** Limit from the look-up of the server to its answer. In milliseconds. */
+  /** Time limit from the look-up of the server's name to its answer. In milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Resolves the name of a server. Rejects for an address that is not allowed. */
+/** Resolves the name of a server. Rejects if the address is not allowed. */
 const addressOf = (guard: AddressGuard, host: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const refusal = guard.checkHost(host);
@@ -22,7 +22,7 @@ const addressOf = (guard: AddressGuard, host: string): Promise<string> =>
     });
   });
 
-/** Sentences by the name of a system error, which the library only gives as a number. */
+/** Sentences by the name of a system error. The library gives only the number of the error. */
 const system: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the mail server refuses connections at this port',
   ECONNRESET: 'the mail server closed the connection',
@@ -31,14 +31,14 @@ const system: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the mail server cannot be reached over the network',
 };
 
-/** Sentences for failures of TLS, which have no code of their own, by the words of OpenSSL and Node. */
+/** Sentences for failures of TLS. These have no code, so that the texts of OpenSSL and Node are matched. */
 const tls: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|unknown protocol/, 'the mail server does not speak TLS at this port'],
   [/certificate|altnames|unable to verify/i, 'the certificate of the mail server is not trusted'],
   [/SSL routines|\bTLS\b/, 'the TLS handshake with the mail server failed'],
 ];
 
-/** Sentences by the code of the library. The words of a server may repeat what was sent, so only its status is shown. */
+/** Sentences by the error code of the library. The text of a server may repeat a secret that was sent, so only its status is shown. */
 const sentences: Readonly<Record<string, string>> = {
   EAUTH: 'the mail server does not take the user and the password',
   EENVELOPE: 'the mail server does not take the sender or a recipient',
@@ -50,7 +50,7 @@ const sentences: Readonly<Record<string, string>> = {
   EDNS: 'the name of the mail server could not be looked up',
 };
 
-/** Returns the reason of a failed socket; undefined if it is not known. */
+/** Returns the reason for which a socket failed; undefined if it is not known. */
 const socketSentence = ({ errno, message }: { readonly errno?: unknown; readonly message?: unknown }): string | undefined =>
   typeof errno === 'number' ? system[getSystemErrorName(errno)] : tls.find(([words]) => words.test(String(message)))?.[1];
 
@@ -80,7 +80,7 @@ export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({
           secure: security === 'tls',
           requireTLS: security === 'startTls',
           ignoreTLS: security === 'none',
-          // An address has no name to ask a certificate for.
+          // An IP address is no valid server name in a TLS handshake.
           tls: isIP(host) > 0 ? {} : { servername: host },
           connectionTimeout: timeoutMs,
           greetingTimeout: timeoutMs,
@@ -94,7 +94,7 @@ export const createMailer = ({ guard, timeoutMs }: MailerOptions): Mailer => ({
         return rejected.length;
       };
       const work = sent();
-      // A failure after the time limit has no listener otherwise.
+      // Without this handler, a failure after the time limit would be an unhandled rejection.
       work.catch(() => undefined);
       const refused = await Promise.race([work, late]);
       return { sent: true, error: refused === 0 ? '' : `the mail server did not take ${refused} of ${to.length} recipients` };

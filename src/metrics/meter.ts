@@ -1,7 +1,7 @@
-/** Counters of events as plain numbers. A scrape makes the series from them. */
+/** Counters and histograms as plain numbers. A scrape makes the series from them. */
 import type { Meter, Totals } from '#actors/ports.ts';
 
-/** Upper bounds of the parts of a histogram, in seconds. */
+/** Upper bounds of the buckets of each histogram, in seconds. */
 export const secondsBounds = {
   request: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
   delivery: [0.05, 0.25, 1, 5, 30, 300, 3600],
@@ -10,7 +10,7 @@ export const secondsBounds = {
   frame: [5, 15, 30, 60, 120, 300],
 } as const;
 
-/** The number of names that outside callers can make is bounded. Further names are counted together. */
+/** Limit of the names in a set of counters, because outside callers can cause new names. Further names are counted together. */
 const mostNames = 500;
 const others = 'other';
 
@@ -38,7 +38,7 @@ export class Histogram {
     this.#parts = bounds.map(() => 0);
   }
 
-  /** Milliseconds. */
+  /** Adds a value in milliseconds. */
   add(ms: number): void {
     const seconds = ms / 1000;
     const part = this.bounds.findIndex((bound) => seconds <= bound);
@@ -47,7 +47,7 @@ export class Histogram {
     this.count += 1;
   }
 
-  /** The number of values up to each bound. */
+  /** The cumulative number of values for each bound. */
   get upTo(): readonly number[] {
     let all = 0;
     return this.#parts.map((part) => (all += part));
@@ -67,7 +67,7 @@ export class ProcessMeter implements Meter {
   readonly leasesTaken = new Counts();
   readonly leasesEnded = new Counts();
   readonly leasesAstray = new Counts();
-  /** `<method> <route> <status>`. */
+  /** HTTP answers by `<method> <route> <class of status>`, such as `GET /status 2xx`. */
   readonly answers = new Counts();
   readonly routes = new Map<string, Histogram>();
   readonly reconnects = new Histogram(secondsBounds.reconnect);
@@ -140,7 +140,7 @@ export class ProcessMeter implements Meter {
     else this.streams.open += what === 'opened' ? 1 : -1;
   }
 
-  /** `route`: the pattern of the route, '' without one. */
+  /** Counts an HTTP answer. `route`: the pattern of the route; '' if no route matched. */
   answered(method: string, route: string, status: number, ms: number): void {
     const of = route === '' ? 'none' : route;
     this.answers.add(`${route === '' ? '' : method} ${of} ${Math.floor(status / 100)}xx`);

@@ -1,4 +1,4 @@
-/** The answer of `/metrics`. It gathers and writes figures in slices, so that a scrape does not block the event loop. */
+/** The answer of `/metrics`. The figures are written in slices, so that a scrape does not block the event loop. */
 import { createServer } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Metric, Registry } from 'prom-client';
@@ -24,7 +24,7 @@ const valuesPerTurn = 500;
 
 export const createMetrics = (input: MetricsInput): Metrics => {
   const registry = new Registry();
-  /** The library writes whatever has a name and values. */
+  /** Cuts a series into slices. prom-client formats any object with the method `get`, so the slices are no metrics of its own classes. */
   const slices = (series: Series, values: ReturnType<Series['values']>): readonly Metric[] =>
     Array.from({ length: Math.max(1, Math.ceil(values.length / valuesPerTurn)) }, (_, index) => {
       const { name, help, type } = series;
@@ -38,7 +38,7 @@ export const createMetrics = (input: MetricsInput): Metrics => {
       registry.clear();
       registry.registerMetric(slice);
       const text = await registry.getSingleMetricAsString(series.name);
-      // Only the first slice has the head of the series.
+      // Only the first slice keeps the lines HELP and TYPE.
       texts.push(texts.length === 0 ? text : text.split('\n').slice(2).join('\n'));
       await turn();
     }
@@ -64,9 +64,9 @@ export const createMetrics = (input: MetricsInput): Metrics => {
   };
 };
 
-// `/metrics` at an address of its own, without a token: for a network that only the collector reaches.
+// `/metrics` at a separate address, without a token. Only the collector should reach the network of this address.
 
-/** Answers with what closes it. Rejects when the address is taken. */
+/** Opens the listener. Rejects if the address is in use. */
 export const listenForMetrics = async (
   metrics: Metrics,
   host: string,

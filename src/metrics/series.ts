@@ -10,7 +10,7 @@ export interface Value {
 
 export interface PoolFigures {
   readonly name: string;
-  /** Connections at most, open ones, and open ones that are free. */
+  /** Limit of connections, open connections, and open connections that are idle. */
   readonly most: number;
   readonly open: number;
   readonly free: number;
@@ -29,7 +29,7 @@ export interface Series {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
-  /** Absent without a cluster. */
+  /** True for a series that exists only in a cluster. */
   readonly ofNodes?: true;
   values(sources: Sources): readonly Value[];
 }
@@ -74,7 +74,7 @@ const sessions: readonly Series[] = [
   ),
   gauge('sessions_restoring', 'Sessions that the start has not brought back yet', ({ figures }) => plain(figures.restoring)),
   gauge('handshakes_waiting', 'Sessions that wait for their turn to connect', ({ figures }) => plain(figures.handshakesWaiting)),
-  gauge('gate_barrier', 'All connects wait for one canary, by the reason', ({ figures }) => [
+  gauge('gate_barrier', '1 while only one canary instance may connect, by reason', ({ figures }) => [
     { labels: { reason: figures.barrier === '' ? 'none' : figures.barrier }, value: figures.barrier === '' ? 0 : 1 },
   ]),
   gauge(
@@ -85,16 +85,16 @@ const sessions: readonly Series[] = [
   gauge('client_version_checked_seconds', 'When the version was last looked up, in Unix seconds; 0: never', ({ figures }) =>
     plain(figures.clientVersion.checkedAt / 1000),
   ),
-  counter('connects_total', 'Connections to the platform that were tried', ({ meter }) => plain(meter.attempts)),
+  counter('connects_total', 'Attempts to connect to the platform', ({ meter }) => plain(meter.attempts)),
   counter('closes_total', 'Connections that were closed, by cause', ({ meter }) => byLabel('cause', meter.closes)),
-  histogram('reconnect_seconds', 'From the loss of a live session to its return', ({ meter }) => meter.reconnects),
-  histogram('last_frame_age_seconds', 'Live sessions by the age of the last frame from the platform, now', framesOf),
+  histogram('reconnect_seconds', 'Time from the loss of a live session to its return', ({ meter }) => meter.reconnects),
+  histogram('last_frame_age_seconds', 'Live sessions by the present age of the last frame from the platform', framesOf),
   gauge('operations', 'Requests to the platform that are under way', ({ figures }) => plain(figures.operations)),
   gauge('queued_messages', 'Messages in the asynchronous queues', ({ figures }) => plain(figures.queued)),
   gauge('unrecorded_entries', 'Entries that wait for the database', ({ figures }) => plain(figures.unrecorded)),
   counter('entries_lost_total', 'Entries that were given up before the database took them', ({ meter }) => plain(meter.entries.lost)),
   counter('entries_refused_total', 'Entries whose data the database refuses', ({ meter }) => plain(meter.entries.refused)),
-  counter('forgeries_total', 'What was dropped because whoever sent it may not, by kind', ({ meter }) => byLabel('what', meter.forgeries)),
+  counter('forgeries_total', 'Received items that were dropped because their sender may not send them, by kind', ({ meter }) => byLabel('what', meter.forgeries)),
   counter('crashes_total', 'Crashes of sessions and of background workers, by part', ({ meter }) => byLabel('part', meter.crashes)),
 ];
 
@@ -104,13 +104,13 @@ const deliveries: readonly Series[] = [
     { labels: { state: 'waiting' }, value: outbox.waiting },
     { labels: { state: 'parked' }, value: outbox.parked },
   ]),
-  gauge('outbox_oldest_age_seconds', 'Age of the oldest event in the outbox, as last looked', ({ figures }) =>
+  gauge('outbox_oldest_age_seconds', 'Age of the oldest event in the outbox at the last check', ({ figures }) =>
     plain(figures.outbox.oldestAgeMs / 1000),
   ),
-  gauge('circuits_open', 'Webhooks whose receiver fails, so that it is only probed', ({ figures }) => plain(figures.circuitsOpen)),
+  gauge('circuits_open', 'Webhooks whose circuit breaker is open because their receiver fails', ({ figures }) => plain(figures.circuitsOpen)),
   counter('delivery_attempts_total', 'Posts to receivers, by outcome', ({ meter }) => byLabel('outcome', meter.posts)),
-  histogram('delivery_attempt_seconds', 'How long a post to a receiver took', ({ meter }) => meter.postTimes),
-  histogram('delivery_latency_seconds', 'From an event to the 2xx of its receiver', ({ meter }) => meter.deliveries),
+  histogram('delivery_attempt_seconds', 'Duration of a post to a receiver', ({ meter }) => meter.postTimes),
+  histogram('delivery_latency_seconds', 'Time from an event to the 2xx of its receiver', ({ meter }) => meter.deliveries),
   gauge('streams_open', 'Readers of event streams', ({ meter }) => plain(meter.streams.open)),
   counter('stream_cuts_total', 'Readers of event streams that were cut because they did not keep up', ({ meter }) =>
     plain(meter.streams.cut),
@@ -119,8 +119,8 @@ const deliveries: readonly Series[] = [
 
 const chatbot: readonly Series[] = [
   counter('model_calls_total', 'Questions of the chatbot to models, by outcome', ({ meter }) => byLabel('outcome', meter.models)),
-  histogram('model_call_seconds', 'How long a question to a model took', ({ meter }) => meter.modelTimes),
-  counter('campaign_recipients_total', 'Recipients of campaigns whose turn came, by what became of them', ({ meter }) =>
+  histogram('model_call_seconds', 'Duration of a question to a model', ({ meter }) => meter.modelTimes),
+  counter('campaign_recipients_total', 'Recipients of campaigns whose turn came, by outcome', ({ meter }) =>
     byLabel('outcome', meter.recipients),
   ),
   counter('model_tokens_total', 'Tokens of the questions to models and of their answers', ({ meter }) => plain(meter.modelTokens)),
@@ -140,7 +140,7 @@ const server: readonly Series[] = [
   {
     name: requests,
     type: 'histogram',
-    help: 'How long requests took, by route',
+    help: 'Duration of requests, by route',
     values: ({ meter }) => [...meter.routes].flatMap(([route, times]) => parts(requests, times, { route })),
   },
   gauge('loop_lag_seconds', '99th percentile of the delay of the event loop over the last minute', ({ figures }) =>
@@ -148,7 +148,7 @@ const server: readonly Series[] = [
   ),
   gauge('disk_free_bytes', 'Free bytes of the disk of the data folder', ({ figures }) => plain(figures.disk.free)),
   gauge('disk_size_bytes', 'All bytes of the disk of the data folder', ({ figures }) => plain(figures.disk.size)),
-  gauge('clock_in_doubt', '1 while the clock of the machine jumped and nothing is removed for its age', ({ figures }) =>
+  gauge('clock_in_doubt', '1 after a jump of the clock, while no data is removed for its age', ({ figures }) =>
     plain(Number(figures.clock.inDoubt)),
   ),
   gauge('memory_bytes', 'Memory of the process', () => {
@@ -162,7 +162,7 @@ const server: readonly Series[] = [
       { labels: { mode: 'system' }, value: system / 1e6 },
     ];
   }),
-  gauge('uptime_seconds', 'Since the start of the process', () => plain(process.uptime())),
+  gauge('uptime_seconds', 'Time since the start of the process', () => plain(process.uptime())),
   gauge('database_connections', 'Connections to the database, by pool and state', ({ pools }) =>
     pools.flatMap(({ name, most, open, free }) =>
       Object.entries({ most, busy: open - free, free }).map(([state, value]) => ({ labels: { pool: name, state }, value })),
@@ -196,13 +196,13 @@ const nodes: readonly Series[] = [
   ),
   gauge(
     'node_lease_left_seconds',
-    'How long the lease of this node still counts',
+    'Remaining time of the lease of this node',
     ofNode(({ leaseLeftMs }) => leaseLeftMs / 1000),
   ),
   gauge('node_bus_connected', '1 while this node reaches NATS', ({ figures: { node } }) =>
     node === null || node.busConnected === null ? [] : plain(Number(node.busConnected)),
   ),
-  gauge('cluster_nodes', 'Live nodes as this one saw them last, by state', ({ figures: { node } }) =>
+  gauge('cluster_nodes', 'Live nodes at the last look of this node, by state', ({ figures: { node } }) =>
     Object.entries(node?.nodes ?? {}).map(([state, value]) => ({ labels: { state }, value })),
   ),
   counter('leases_taken_total', 'Instances that this node took, by cause', ({ meter }) => byLabel('cause', meter.leasesTaken)),

@@ -1,4 +1,4 @@
-/** Spans of OpenTelemetry: where they go, which are kept, and what their parent is. */
+/** Creates the spans of OpenTelemetry, with their sampling, their parents and their export. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import {
@@ -35,7 +35,7 @@ export interface SpansInput {
 
 type Ids = Pick<SpanContext, 'traceId' | 'spanId'>;
 
-/** Random ids, but for a span whose ids follow from what it is about. */
+/** Creates random ids, except for the span of an event, whose ids are derived from the event's id. */
 class Identifiers implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   next: Ids | null = null;
@@ -49,7 +49,7 @@ class Identifiers implements IdGenerator {
   }
 }
 
-/** The ids of the span in which an event came to be: they follow from the event's id, so that nothing has to be stored with its deliveries. */
+/** Derives the ids of the span that created an event from the event's id, so that no ids have to be stored with its deliveries. */
 const idsOf = (eventId: string): Ids => {
   const digest = createHash('sha256').update(eventId).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48) };
@@ -62,7 +62,7 @@ export interface Begun {
   readonly at?: number;
 }
 
-/** The end of a span: a code (an HTTP status, a reason), and true if it is a failure. */
+/** The end of a span. The attributes hold a code, such as an HTTP status or a reason. */
 export interface Ended {
   readonly attributes?: Attributes;
   readonly failed: boolean;
@@ -92,14 +92,14 @@ export class Spans {
     this.#tracer = this.#provider.getTracer('dormouse', version);
   }
 
-  /** Runs `work` within a span. `parent`: the span of another process. The result ends the span. */
+  /** Runs `work` within a span. `parent`: the span of another process. Call the returned function to end the span. */
   begin(name: string, begun: Begun, parent: SpanContext | null, work: () => void): (ended: Ended) => void {
     const span = this.#start(name, begun, parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent));
     this.#current.run(span, work);
     return (ended) => end(span, ended);
   }
 
-  /** A span around work. Its parent is the span within which this is called, unless that has ended: workers that a request woke go on after it. */
+  /** Runs `work` within a span. Its parent is the current span, unless that has ended. A worker that a request woke may run longer than the request. */
   async during<T>(name: string, begun: Begun, work: () => Promise<T>, endedOf: (result: T) => Ended): Promise<T> {
     const parent = this.#current.getStore();
     const span = this.#start(name, begun, parent?.isRecording() ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT);
@@ -113,12 +113,12 @@ export class Spans {
     }
   }
 
-  /** Runs `work` within no span: what it starts, such as a connection, lives longer than the request that led to it. */
+  /** Runs `work` outside of all spans. A connection, for example, lives longer than the request that opened it. */
   outside<T>(work: () => T): T {
     return this.#current.exit(work);
   }
 
-  /** The span in which an event came to be, from the arrival of what led to it until now. */
+  /** Records the span that created an event, from the arrival of its cause until now. */
   event(eventId: string, name: string, begun: Begun): void {
     this.#ids.next = idsOf(eventId);
     try {
@@ -128,7 +128,7 @@ export class Spans {
     }
   }
 
-  /** A span below that of an event, which may be of an earlier run of the process. `work` gets the value of `traceparent` for the request that it makes. */
+  /** Runs `work` in a child span of an event, which an earlier process may have created. `work` gets the `traceparent` header for its request. */
   ofEvent<T>(
     eventId: string,
     name: string,
@@ -147,7 +147,7 @@ export class Spans {
     });
   }
 
-  /** Sends the remaining spans within a limit, so that a collector without an answer delays nothing. */
+  /** Sends the remaining spans within a time limit, so that a collector that does not answer does not delay the stop. */
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 /**
- * Traces, where OTLP_ENDPOINT names a collector: from the HTTP request to the platform's answer, and from the arrival of a message to the receiver's
- * answer. They are made around ports, so that nothing else knows of them. Names and attributes hold ids and codes, never numbers, addresses or texts.
+ * Traces for the collector that OTLP_ENDPOINT names. A trace leads from an HTTP request to the platform's answer, or from the arrival of a message to the
+ * receiver's answer. The spans are made around the ports. Names and attributes hold ids and codes, never phone numbers, addresses or texts.
  */
 import { type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
 import type { Entry } from '#actors/model.ts';
@@ -21,7 +21,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** W3C Trace Context; null when the header makes no sense. */
+/** Parses a `traceparent` header (W3C Trace Context). Returns null for an invalid header. */
 const parentOf = (traceparent: string | undefined): SpanContext | null => {
   const [, traceId, spanId, flags = ''] = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(traceparent ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
@@ -91,7 +91,7 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
   },
 });
 
-/** Entries are committed in groups: an event begins with the first arrival of its group. */
+/** Wraps the journal. Entries are committed in groups, so the span of an event begins with the first arrival of its group. */
 const tracedJournal = (spans: Spans, journal: Journal, arrivals: Arrivals): Journal => ({
   forget: (instance) => journal.forget(instance),
   addArchived: (claim, rows) => journal.addArchived(claim, rows),

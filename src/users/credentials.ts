@@ -1,22 +1,22 @@
-/** Credentials of users: hashes of passwords (Argon2id in the text form of the PHC), and one-time codes (TOTP, RFC 6238). */
+/** Credentials of users: password hashes (Argon2id in the PHC string format) and one-time codes (TOTP, RFC 6238). */
 import { argon2, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OneTimeCodes, Passwords } from '#actors/ports.ts';
 
-// Hashes of passwords: Argon2id of Node, in its thread pool, in the text form of the PHC.
+// Password hashes. Node computes Argon2id in its thread pool.
 
-/** Parameters of a hash: memory in KiB, passes over it, and lanes. */
+/** The cost parameters of Argon2id: memory in KiB, passes over the memory, and lanes. */
 interface HashCost {
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
 }
 
-/** The parameters of new hashes, by the OWASP Password Storage Cheat Sheet. One hash takes some 50 ms of one core and 19 MiB. */
+/** The parameters of new hashes, from the OWASP Password Storage Cheat Sheet. One hash takes some 50 ms of one core and 19 MiB. */
 const owaspCost: HashCost = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Hashes at once. Node has four threads for all files, addresses and hashes. */
+/** Limit of hashes at the same time. The thread pool of Node has four threads for file access, DNS look-ups and hashes. */
 const atOnce = 2;
-/** Hashes that may wait for a thread: some 2 s of work. */
+/** Limit of waiting hashes, which is some 2 s of work. */
 const mostWaiting = 64;
 
 const saltBytes = 16;
@@ -44,7 +44,7 @@ const parse = (text: string): Parsed | null => {
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 
-/** The same password may be typed as different code points. */
+/** Normalises a password, because keyboards may encode the same characters as different code points. */
 const bytesOf = (password: string): Buffer => Buffer.from(password.normalize('NFKC'), 'utf8');
 
 const derive = (password: string, salt: Buffer, cost: HashCost, tagLength: number): Promise<Buffer> =>
@@ -55,14 +55,14 @@ const derive = (password: string, salt: Buffer, cost: HashCost, tagLength: numbe
     );
   });
 
-/** Runs at most `atOnce` pieces of work side by side, in their order. Returns null beyond the limit of waiting ones. */
+/** Runs at most `atOnce` tasks at the same time, in FIFO order. A task gets null if `mostWaiting` tasks already wait. */
 const queueOf = () => {
   const waiting: (() => void)[] = [];
   let busy = 0;
   return async <T>(work: () => Promise<T>): Promise<T | null> => {
     if (busy >= atOnce) {
       if (waiting.length >= mostWaiting) return null;
-      // The work that ended passes its place to the next one.
+      // A finished task passes its slot on, so that `busy` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else busy += 1;
     try {
@@ -77,7 +77,7 @@ const queueOf = () => {
 
 export const createPasswords = (cost: HashCost = owaspCost): Passwords => {
   const inTurn = queueOf();
-  /** Stands for the hash of an unknown name. No password matches, because the result of the check is ignored. */
+  /** The hash that is checked for an unknown name, so that the check takes as long as for a known name. Its result is ignored. */
   const nobody: Parsed = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   return {
     hash: (password) =>
@@ -96,15 +96,15 @@ export const createPasswords = (cost: HashCost = owaspCost): Passwords => {
   };
 };
 
-// One-time codes by RFC 6238 (TOTP) as authenticator apps make them: HMAC-SHA-1, six digits, a step of 30 s.
+// One-time codes (TOTP, RFC 6238) with the parameters of authenticator apps: HMAC-SHA-1, six digits, a step of 30 s.
 
-/** The alphabet of base 32, RFC 4648. */
+/** The base32 alphabet (RFC 4648). */
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const stepMs = 30_000;
 const digits = 6;
-/** 160 bits, as RFC 4226 recommends. They are 32 letters of base 32 without padding. */
+/** Length of a secret: 160 bits, as RFC 4226 recommends. In base32 they are 32 letters without padding. */
 const secretBytes = 20;
-/** Steps before and after the present one, for clocks that differ and for slow typing (RFC 6238, section 5.2). */
+/** Accepted time steps before and after the present one. They allow for clock differences and slow typing (RFC 6238, section 5.2). */
 const tolerance = 1;
 
 const toBase32 = (bytes: Uint8Array): string => {
