@@ -1,4 +1,4 @@
-/** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
+/** Opens the storage: connects to a given PostgreSQL server or starts an embedded one, migrates its tables, and makes the stores. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
@@ -34,17 +34,17 @@ export { migrate, type MigrationProgress } from './postgres/migrate.ts';
 export { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 
 export interface StorageOptions {
-  /** Null: an embedded server in `dataDir`. */
+  /** The URL of the database. Null for an embedded server in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
-  /** 32 bytes. */
+  /** The encryption key of 32 bytes. */
   readonly encryptionKey: Uint8Array;
-  /** The previous key. All values are sealed again in the background. */
+  /** The previous key. In the background, all values under this key are sealed under the new key. */
   readonly formerEncryptionKey?: Uint8Array | null;
   readonly log: Log;
-  /** Milliseconds. */
+  /** Returns Unix milliseconds. */
   readonly now?: () => number;
-  /** Called on a node of a cluster with the database's clock, in Unix milliseconds, and the round-trip time in milliseconds. */
+  /** Called on a node of a cluster with the database's clock (Unix milliseconds) and the round-trip time of its query (milliseconds). */
   readonly noteTime?: (now: number, tripMs: number) => void;
   /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -59,9 +59,9 @@ export interface StorageOptions {
   readonly onRecovering?: () => void;
   /** See `EmbeddedOptions`. */
   readonly signal?: AbortSignal | undefined;
-  /** The process is one node of several, which share the database. */
+  /** True if the process is a node of a cluster, whose nodes share the database. */
   readonly shared?: boolean;
-  /** The pace of the move to another form of sealed values, in a cluster. */
+  /** The pace at which sealed values are converted to another form, in a cluster. */
   readonly sealingPace?: UpkeepPace | undefined;
 }
 
@@ -70,13 +70,13 @@ export interface Storage extends Stores {
   readonly fileRows: FileRows;
   /** Null for a single gateway. */
   readonly leases: LeaseStore | null;
-  /** The pending work of instances that a node takes. */
+  /** The pending work of instances that a node takes over. */
   readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
   /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
   onDuty(): boolean;
-  /** Resolves when nothing is sealed under the former key or in the former form any more, or when the storage was closed before. */
+  /** Resolves when no value is sealed under the former key or in the former form any more, or when the storage is closed. */
   readonly resealed: Promise<void>;
   /** True if the database answered the last query. While it does not answer, it is probed repeatedly. */
   healthy(): boolean;
@@ -84,7 +84,7 @@ export interface Storage extends Stores {
   troubles(): readonly string[];
   /** The database's clock, in Unix milliseconds. */
   clock(): Promise<number>;
-  /** The space that the database uses. Bounded: sizes of files and samples of tables. */
+  /** Returns the space that the database uses. The query is cheap: it reads the sizes of files and samples of tables. */
   databaseUse(): Promise<DatabaseUse>;
   /** Connections by pool. */
   usage(): ReturnType<Pools['usage']>;
@@ -112,13 +112,13 @@ const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] 
   return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, expirePaused, settle };
 };
 
-/** The bookkeeping of deliveries has a pool of its own. A courier reads on the pool of the journal, which shows what both have committed. */
+/** Builds the outbox. The bookkeeping of deliveries has its own pool. Couriers read through the pool of the journal. */
 const outboxOf = ({ journal, deliveries }: Pools): Storage['outbox'] => {
   const { archive, remove, hold, postpone } = makeOutboxStore(deliveries);
   return { ...makeOutboxStore(journal), archive, remove, hold, postpone };
 };
 
-/** A renewal waits for no look, no take and no request. */
+/** Builds the lease store. Renewals have their own pool, so that they do not wait behind other queries of leases. */
 const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTime']): LeaseStore | null => {
   if (leases === null || renewals === null) return null;
   const { join, renew, leave } = makeLeaseStore(renewals, noteTime);
@@ -155,7 +155,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     instances: makeInstanceStore(journal, opener, now),
     webhooks: makeWebhookStore(journal, opener),
     journal: makeJournal(journal, chance, now, counts),
-    // Queries of sessions by key do not wait behind lists and searches.
+    // Queries of sessions by key use the pool of the journal, so that they do not wait behind lists and searches.
     messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
     chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get, timers: makeChatStore(journal, counts).timers },
     outbox: outboxOf(pools),
@@ -168,7 +168,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     pictures: { ...makePictureStore(journal), expire: makePictureStore(sweeps).expire },
     passkeyCodes: makePasskeyCodeStore(queries),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
-    // Queries of sessions for single groups do not wait behind pages of groups.
+    // Queries of sessions for single groups use the pool of the journal, so that they do not wait behind pages of groups.
     definitions: makeDefinitionStore(queries, opener),
     chatbots: makeChatbotStore(journal, opener),
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
@@ -177,7 +177,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
     stepLog: makeStepStore(sweeps),
     refused: makeRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
-    // The pacing of a campaign does not wait behind lists. Creating a campaign holds a connection for a second.
+    // The pacing of a campaign does not wait behind lists. The creation of a campaign uses a third pool, because it holds a connection for a second.
     campaigns: campaignsOf(pools),
     optOuts: { ...makeOptOutStore(journal), list: makeOptOutStore(queries).list },
     vault,
@@ -197,7 +197,7 @@ const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log
   };
 };
 
-/** Rejects with a sentence for the operator when there is no database, or one that this key does not open. */
+/** Opens the storage. Rejects with a text for the operator if there is no database, or if the key does not fit it. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const { formerEncryptionKey: former = null } = options;
   const server = options.databaseUrl === null ? await startEmbedded(options) : null;

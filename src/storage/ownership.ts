@@ -1,8 +1,8 @@
 /**
- * Fencing: every write of an instance carries the epoch under which its writer owns the instance. A write with another epoch changes nothing.
+ * Fencing of writes. Every write of an instance carries the epoch under which its writer owns the instance. A write with another epoch changes nothing.
  *
- * The statement locks the row of the instance against a change of the epoch. So the next owner either sees a write, or the write fails. A plain
- * comparison is not enough: the statement may read the epoch before the next owner raises it, and write after the next owner has read.
+ * The statement locks the row of the instance against a change of the epoch. So either the next owner sees the write, or the write changes nothing. A
+ * plain comparison is not enough: the statement may read the epoch before the next owner raises it, and write after the next owner has read.
  * `for key share` is the lock that foreign keys take anyway, so it costs no extra lock. It does not wait for changes of other columns. Raising the
  * epoch locks the row `for update`, which waits for `for key share`.
  */
@@ -10,11 +10,11 @@ import type { Claim } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
 import type { Runner, Statement } from './postgres/database.ts';
 
-/** $1 is the instance, $2 the epoch. With a condition that does not hold, nothing is owned and nothing is written. */
+/** Returns the part `owned` for `with`. $1: the instance. $2: its epoch. If `condition` is false, `owned` is empty, so that nothing is written. */
 export const ownedIf = (condition: string): string =>
   `owned as materialized (select id from instance where id = $1 and epoch = $2${condition && ` and ${condition}`} for key share)`;
 
-/** $1 is the instance, $2 the epoch. */
+/** The part `owned` without a condition. $1: the instance. $2: its epoch. */
 export const owned = ownedIf('');
 
 export interface Owned {
@@ -27,17 +27,17 @@ export const checkOwned = (rows: readonly Owned[]): void => {
   if (rows[0]?.owned !== 1) throw lost();
 };
 
-/** The same lock for several instances. `ids` and `epochs` are parameters. The rows are locked in one order, so that two statements cannot deadlock. */
+/** Returns the part `owned` for several instances. `ids` and `epochs`: parameters. Rows are locked by id, so that two statements cannot deadlock. */
 export const ownedAmong = (ids: string, epochs: string): string => `owned as materialized (
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch order by instance.id for key share of instance)`;
 
-/** The same, without the instances whose rows are locked at the moment: nothing is written for them, and nobody waits. */
+/** Returns the part `owned` for several instances, and skips instances whose rows another transaction has locked. The statement does not wait for them. */
 export const ownedNow = (ids: string, epochs: string): string => `owned as materialized (
   select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
   join instance on instance.id = claimed.id and instance.epoch = claimed.epoch for key share of instance skip locked)`;
 
-/** The parameters of `ownedAmong`. Of two claims on an instance the older counts, so that nothing is written under a claim that is void. */
+/** Returns the parameters of `ownedAmong`. If there are two epochs for an instance, the older one is used, so that no write uses an outdated claim. */
 export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string[], epochs: readonly number[]] => {
   const claims = new Map<string, number>();
   for (const { instanceId, epoch } of rows) claims.set(instanceId, Math.min(epoch, claims.get(instanceId) ?? epoch));
@@ -53,14 +53,14 @@ export const exists = async (runner: Runner, id: string): Promise<boolean> => {
   return row?.count !== 0;
 };
 
-/** Handles claims that got no lock. Throws `EpochLost` if one of the instances exists under another epoch. */
+/** Checks the instances whose claims got no lock. Throws `EpochLost` if one of them still exists, so that it has another epoch. */
 export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return;
   const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);
   if (row?.count !== 0) throw lost();
 };
 
-/** A statement that changes rows of an instance ($1) under its epoch ($2); `changed` is its part, which looks at `owned` and returns a row for each change. */
+/** Builds a statement that changes rows of an instance ($1) under its epoch ($2). `changed` must check `owned`, and return a row for each change. */
 export const whileOwned = (name: string, changed: string): Statement => ({
   name,
   text: `with ${owned}, changed as (${changed}) select (select count(*)::int from owned) as owned, count(*)::int as count from changed`,

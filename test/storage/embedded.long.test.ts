@@ -228,7 +228,7 @@ test('embedded: a folder of another version, or with something else in it, is re
   const other = join(folder, 'other');
   await mkdir(join(other, 'postgres', 'data'), { recursive: true });
   await writeFile(join(other, 'postgres', 'data', 'notes.txt'), 'x');
-  await assert.rejects(open(other), /is in the way/);
+  await assert.rejects(open(other), /is not a data folder of PostgreSQL/);
 });
 
 const silent = createServer();

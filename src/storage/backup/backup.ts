@@ -1,6 +1,6 @@
 /**
- * A copy of the data folder while the embedded server works: the low-level backup of PostgreSQL. What changes during the copy is in the write-ahead
- * log (WAL), which a temporary replication slot holds until the copy has it. The slot and the backup end with their connection.
+ * Copies the data folder while the embedded server runs, by the low-level backup API of PostgreSQL. Changes during the copy are in the write-ahead log
+ * (WAL). A temporary replication slot keeps the log until it is copied. The slot and the backup end with their connection.
  */
 import { readFile, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { startEmbedded } from '../postgres/embedded.ts';
 import { type Entry, FolderCopy, isWithin, makePlace, type Progress, sizeOf, walk } from './copying.ts';
 import { checkPages, type PageCheck } from './pages.ts';
 
-/** The list of a whole backup. While it is missing, the backup is unfinished. */
+/** The list of files in a complete backup. A backup without a list is unfinished. */
 export interface BackupList {
   readonly format: 1;
   /** Version of the program that made the backup. */
@@ -30,7 +30,7 @@ export interface BackupOptions {
   readonly to: string;
   readonly version: string;
   readonly log: Log;
-  /** Settings of a server that this call has to start, for tests. */
+  /** Settings for the server if this call starts one. Only tests set them. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (stage: 'database' | 'log' | 'files', progress: Progress) => void;
@@ -39,7 +39,7 @@ export interface BackupOptions {
 export const listName = 'backup.json';
 const unfinishedName = 'unfinished.jsonl';
 const slot = 'dormouse_backup';
-/** In milliseconds. The one transaction of a backup lasts as long as its copy: days, for a slow disk. */
+/** Time limit of the transaction, which is open during the whole copy. A copy to a slow disk takes days. In milliseconds. */
 const longestCopyMs = 7 * 86_400_000;
 
 const databasePrefix = 'postgres/data';
@@ -56,12 +56,12 @@ const isOfDatabase = (path: string): boolean => {
   return below.length === 0 || !emptied.includes(top);
 };
 
-/** The data folder of the sandbox, below that of the gateway. The sandbox has a database of its own, whose files change during a copy. */
+/** The data folder of the sandbox, in that of the gateway. The sandbox has its own database, whose files change during a copy. */
 export const sandboxFolder = 'sandbox';
 
 const isOfSandbox = (path: string): boolean => path === sandboxFolder || path.startsWith(`${sandboxFolder}/`);
 
-/** True for files of the data folder beside the database: the key, stored files, and in the folder of a sandbox the simulated platform. */
+/** True for files of the data folder outside the database: the key, stored files, and the simulated platform if the folder is that of a sandbox. */
 const isOfFolder = (path: string): boolean =>
   !isOfSandbox(path) && !/^(?:postgres|temporary|gateway\.pid|encryption\.key\.\d+)(?:\/|$)/.test(path);
 
@@ -75,12 +75,12 @@ const text = async (runner: Runner, statement: string, values: readonly unknown[
 interface Begin {
   /** The first segment of the log that the copy needs. */
   readonly segment: string;
-  /** Its position in the log, in bytes. */
+  /** The position in the log at which the backup began, in bytes. */
   readonly position: bigint;
 }
 
 const begin = async (runner: Runner): Promise<Begin> => {
-  // A name that all backups of a server share. A second backup at the same time is refused.
+  // All backups of a server use the same name for the slot, so that a second backup at the same time is refused.
   const taken = await text(runner, `select count(*)::text as value from pg_replication_slots where slot_name = $1`, [slot]);
   if (taken !== '0') throw new Error('Another backup of this data folder is being made.');
   await text(runner, 'select slot_name::text as value from pg_create_physical_replication_slot($1, true, true)', [slot]);
@@ -89,13 +89,13 @@ const begin = async (runner: Runner): Promise<Begin> => {
   return { segment, position: BigInt(await text(runner, `select ($1::pg_lsn - '0/0')::text as value`, [begun])) };
 };
 
-/** Reads the main files of all tables and indexes, by their paths in the server's folder. */
+/** Returns the paths of the main files of all tables and indexes, below the server's folder. */
 const relationsOf = async (runner: Runner): Promise<ReadonlySet<string>> => {
   const statement = `select pg_relation_filepath(oid) as path from pg_class where relpersistence <> 't' and pg_relation_filepath(oid) is not null`;
   return new Set((await runner.rows<{ readonly path: string }>({ name: '', text: statement }, [])).map(({ path }) => path));
 };
 
-/** Throws a sentence for the operator unless the copy has all tables, with the pages as the server wrote them. */
+/** Checks that the copy has all tables, with undamaged pages. Throws an error with a text for the operator. */
 const checkCopy = async (
   copied: readonly string[],
   expected: readonly string[],
@@ -137,7 +137,7 @@ const finish = async (runner: Runner): Promise<End> => {
   return row;
 };
 
-/** Reads until two reads in a row are equal. The server writes this file as a whole, and a reader may see half of it. */
+/** Copies the control file. It is read until two successive reads are equal, because a read during a write may be half old and half new. */
 const copyControl = async (from: string, to: string): Promise<Omit<Entry, 'path'>> => {
   for (let before = await readFile(from); ; await wait(10)) {
     const bytes = await readFile(from);
@@ -158,7 +158,7 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, to, sig
   await copy.folders([databasePrefix, ...under(databasePrefix, folders)]);
   await copy.files(under(databasePrefix, files), { signal, onProgress: (progress) => onProgress?.('database', progress) });
   await copy.add(control, (target) => copyControl(join(dataDir, control), target));
-  // Tables that were dropped or rewritten meanwhile have no file any more.
+  // Only tables that exist before and after the copy are expected, because tables may be dropped or rewritten meanwhile.
   const still = await relationsOf(runner);
   const expected = [...known].filter((path) => still.has(path));
   const checksums = (await text(runner, `select current_setting('data_checksums') as value`)) === 'on';
@@ -179,7 +179,7 @@ const copyDatabase = async (runner: Runner, copy: FolderCopy, { dataDir, to, sig
   });
 };
 
-/** Throws a sentence for the operator. */
+/** Checks the folders and the free disk space. Throws an error with a text for the operator. */
 const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   const exists = (path: string): Promise<boolean> =>
     stat(path).then(
@@ -195,7 +195,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
   if (await exists(join(to, listName))) throw new Error(`${to} holds a whole backup already: name another folder with --to.`);
   if (isWithin(dataDir, to)) throw new Error(`${to} is in the data folder, which is what a backup copies: name another folder with --to.`);
   makePlace(to);
-  // A link counts as its target. A copy over its own source would empty every file.
+  // Symbolic links are resolved, because a copy over its own source would empty every file.
   const source = await realpath(dataDir);
   const copy = await realpath(join(to, 'data')).catch(async () => join(await realpath(to), 'data'));
   if (isWithin(source, copy) || isWithin(copy, source))
@@ -209,7 +209,7 @@ const checkPlaces = async ({ dataDir, to }: BackupOptions): Promise<void> => {
     );
 };
 
-/** Makes a backup, or continues an interrupted one. Rejects with a sentence for the operator. The same call then continues. */
+/** Makes a backup, or continues an interrupted one. Rejects with a text for the operator. A later call continues the backup. */
 export const backUp = async (given: BackupOptions): Promise<BackupList> => {
   const options = { ...given, dataDir: resolve(given.dataDir), to: resolve(given.to) };
   const { dataDir, to, log, signal, version } = options;
@@ -227,7 +227,7 @@ export const backUp = async (given: BackupOptions): Promise<BackupList> => {
       await database.close();
     }
   } finally {
-    // A server that was started for the copy alone is stopped, also if the query for its clients fails.
+    // A server that this call started is stopped unless it has other clients. If the query for clients fails, it is stopped too.
     await server.close(!(await isInUse(server.url, log, server.adopted).catch(() => server.adopted)));
   }
   // Files follow the database, because the bytes of a file are stored before its row.

@@ -1,6 +1,5 @@
 /**
- * Copies files that may change meanwhile, lists the hashes of their bytes, and checks the folders that an operator names for a backup or a
- * restore.
+ * Copies files that may change during the copy, and lists their hashes. Also checks the folders that an operator names for a backup or a restore.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -8,7 +7,7 @@ import { appendFile, mkdir, open, readdir, readFile, realpath, rm, stat } from '
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { makeFolder } from '#src/base/make-folder.ts';
 
-// Copies files that may change meanwhile, names their bytes, and keeps a list by which an interrupted copy goes on.
+// Copies of files that may change during the copy. A list of the copied files lets an interrupted copy continue.
 
 /** A file below the copied folder. */
 export interface Entry {
@@ -22,16 +21,16 @@ export interface Entry {
 
 /** The state of a source file when it was copied. */
 interface Known extends Entry {
-  /** Nanoseconds, as text. */
+  /** The time of the last change, in nanoseconds as text. */
   readonly changed: string;
-  /** The source had not been changed for a while when it was copied, so that a later change shows in its time. */
+  /** True if the last change was older than `settledNs` at the copy. A later change then has another time. */
   readonly settled: boolean;
 }
 
 export interface Progress {
   readonly files: number;
   readonly ofFiles: number;
-  /** Bytes that were copied or were there already. */
+  /** Bytes that this run or an earlier run copied. */
   readonly bytes: number;
   readonly ofBytes: number;
 }
@@ -41,10 +40,10 @@ interface CopyOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Bytes of a read. A small file gets a small buffer: memory for a megabyte a file took most of the time of a backup. */
+/** Bytes of one read. A small file gets a smaller buffer: allocating a megabyte for each file took most of the time of a backup. */
 const pieceBytes = 1_048_576;
 const leastBytes = 16_384;
-/** Times of files have a grain of some milliseconds on Linux, and of 2 s on the coarsest file systems. */
+/** File times have a resolution of some milliseconds on Linux, and of 2 s on the coarsest file systems. In nanoseconds. */
 const settledNs = 2_000_000_000n;
 
 const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
@@ -56,14 +55,14 @@ const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
   }
 };
 
-/** Copies to the disk and answers with size and hash of the copied bytes. Null when the source is gone. */
+/** Copies a file, flushes it to the disk, and returns the size and the hash of the copied bytes. Null if the source does not exist. */
 export const copyFile = async (from: string, to: string, signal?: AbortSignal): Promise<Omit<Entry, 'path'> | null> => {
   const source = await orNull(open(from, 'r'));
   if (source === null) return null;
   await using _source = source;
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await using target = await open(to, 'w', 0o600);
-  // A file that grows meanwhile takes more reads.
+  // The loop reads until the end, so that a file may grow meanwhile.
   const most = Math.min(pieceBytes, Math.max(leastBytes, (await source.stat()).size));
   const [hash, buffer] = [createHash('sha256'), Buffer.allocUnsafe(most)];
   let size = 0;
@@ -80,14 +79,14 @@ export const copyFile = async (from: string, to: string, signal?: AbortSignal): 
   return { size, hash: hash.digest('hex') };
 };
 
-/** SHA-256 of a file in hex. */
+/** Returns the SHA-256 of a file in hex. */
 export const hashOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
   return hash.digest('hex');
 };
 
-/** Files and folders below `root` that `keep` keeps, by their paths. Sockets and links are left out. */
+/** Returns the paths of files and folders below `root` for which `keep` is true. Sockets and links are left out. */
 export const walk = async (root: string, keep: (path: string, isFolder: boolean) => boolean) => {
   const [files, folders]: [string[], string[]] = [[], []];
   const look = async (path: string): Promise<void> => {
@@ -104,19 +103,19 @@ export const walk = async (root: string, keep: (path: string, isFolder: boolean)
   return { files: files.toSorted(), folders: folders.toSorted() };
 };
 
-/** Bytes of these files. A removed file counts 0. */
+/** Returns the sum of the sizes of these files. A removed file counts 0. */
 export const sizeOf = async (root: string, files: readonly string[]): Promise<number> => {
   let sum = 0;
   for (const path of files) sum += (await orNull(stat(join(root, path))))?.size ?? 0;
   return sum;
 };
 
-/** The copies that an interrupted run left, one line of JSON each. */
+/** Reads the list of copied files that an interrupted run left, with one line of JSON for each file. */
 const readList = async (file: string): Promise<Map<string, Known>> => {
   const lines = ((await orNull(readFile(file, 'utf8'))) ?? '').split('\n');
   const known = new Map<string, Known>();
   for (const line of lines) {
-    // The last line of a killed run may be cut.
+    // A kill may have truncated the last line.
     if (!line.endsWith('}')) continue;
     const entry = JSON.parse(line) as Known;
     known.set(entry.path, entry);
@@ -139,13 +138,13 @@ export class FolderCopy {
     this.#known = known;
   }
 
-  /** `list`: the file that remembers the copies of interrupted runs. */
+  /** Opens a copy. `list`: the file with the list of copied files, which lets an interrupted copy continue. */
   static async open(from: string, to: string, list: string): Promise<FolderCopy> {
     await mkdir(to, { recursive: true, mode: 0o700 });
     return new FolderCopy(from, to, list, await readList(list));
   }
 
-  /** All copies, by path. */
+  /** All copied files, sorted by path. */
   get entries(): readonly Entry[] {
     return [...this.#done.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
@@ -159,7 +158,7 @@ export class FolderCopy {
     for (const path of paths) await mkdir(join(this.#to, path), { recursive: true, mode: 0o700 });
   }
 
-  /** Copies the files that no earlier run has copied as they are now. */
+  /** Copies files. A file that an earlier run copied is copied again only if it has changed. */
   async files(paths: readonly string[], { signal, onProgress }: CopyOptions = {}): Promise<void> {
     const ofBytes = await sizeOf(this.#from, paths);
     let [files, bytes] = [0, 0];
@@ -171,7 +170,7 @@ export class FolderCopy {
     }
   }
 
-  /** Writes bytes into the copy that are in no file of the source. */
+  /** Adds a file to the copy whose bytes are not those of a source file. */
   async add(path: string, copy: (to: string) => Promise<Omit<Entry, 'path'>>): Promise<void> {
     this.#done.set(path, { path, ...(await copy(join(this.#to, path))) });
   }
@@ -226,7 +225,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Makes a folder and its parents, with mode 0700. Throws a sentence for the operator. */
+/** Makes a folder and its parents, with mode 0700. Throws an error with a text for the operator. */
 export const makePlace = (path: string): void => {
   try {
     makeFolder(path);
@@ -235,6 +234,6 @@ export const makePlace = (path: string): void => {
   }
 };
 
-/** Returns the path with the links in its existing folders resolved. */
+/** Returns the path with resolved symbolic links. Only the existing part of the path can be resolved. */
 export const realPlace = async (path: string): Promise<string> =>
   realpath(path).catch(async () => (dirname(path) === path ? path : join(await realPlace(dirname(path)), basename(path))));

@@ -1,12 +1,12 @@
 /**
- * Checks the pages of copied tables and indexes by their checksums, as pg_basebackup does. The algorithm is that of PostgreSQL
- * (`src/include/storage/checksum_impl.h`): 32 FNV-1a sums side by side.
+ * Verifies the checksums of the pages of copied tables and indexes, as pg_basebackup does. The algorithm is that of PostgreSQL
+ * (`src/include/storage/checksum_impl.h`): 32 parallel FNV-1a sums.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const pageBytes = 8_192;
-/** Pages of one file of a table, which is 1 GB. */
+/** Pages in one file of a table. A file has at most 1 GB. */
 const pagesOfFile = 131_072;
 /** Pages of one read: 1 MB. */
 const pagesAtOnce = 128;
@@ -66,22 +66,22 @@ const checksumOf = (page: Buffer, block: number): number => {
   return (((all ^ block) >>> 0) % 65_535) + 1;
 };
 
-/** The position in the log of the last change of a page. */
+/** Returns the position in the log of the last change of a page (its LSN). */
 const positionOf = (page: Buffer): bigint => (BigInt(page.readUInt32LE(0)) << 32n) | BigInt(page.readUInt32LE(4));
 
-/** Returns true for a page that is as the server wrote it, or that a restore takes from the log. A page that was never used has no checksum. */
+/** Returns true for a page with a valid checksum, and for a page that a restore takes from the log. An unused page has no checksum. */
 const isSound = (page: Buffer, block: number, began: bigint): boolean =>
   page.readUInt16LE(14) === 0 || page.readUInt16LE(8) === checksumOf(page, block) || positionOf(page) >= began;
 
-/** Files of tables and indexes in the server's folder, with the number of the file. */
+/** The pattern of files of tables and indexes in the server's folder. Its group is the number of the file. */
 const relationFile = /^(?:base\/\d+|global)\/\d+(?:_(?:fsm|vm|init))?(?:\.(\d+))?$/;
 
-/** Retries of a read, and the milliseconds between them. The server may have been writing the page. */
+/** Attempts to read a page that seems damaged, and the milliseconds between them. The server may be writing the page. */
 const [rereads, rereadMs] = [10, 20] as const;
 
 const becomesSound = async (source: string, at: number, block: number, began: bigint): Promise<boolean> => {
   const file = await open(source, 'r').catch(() => null);
-  // A table that was dropped or rewritten meanwhile is removed by the log as well.
+  // If the table was dropped or rewritten meanwhile, the replay of the log removes its file.
   if (file === null) return true;
   await using _file = file;
   for (let tries = 0; tries < rereads; tries += 1) {
@@ -94,12 +94,12 @@ const becomesSound = async (source: string, at: number, block: number, began: bi
 
 async function* pagesIn(file: FileHandle): AsyncIterable<readonly [Buffer, number]> {
   const { size } = await file.stat();
-  // One page more than the file has, so that the first read of a small file is its last.
+  // The buffer has room for one page more than the file, so that one read suffices for a small file.
   const most = Math.min(pagesAtOnce, Math.ceil(size / pageBytes) + 1);
   const buffer = Buffer.alloc(most * pageBytes);
   for (let first = 0; ; first += most) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, first * pageBytes);
-    // An incomplete last page was being added, and the log contains it.
+    // An incomplete last page is skipped. The server was adding it, and the log contains it.
     for (let at = 0; (at + 1) * pageBytes <= bytesRead; at += 1)
       yield [buffer.subarray(at * pageBytes, (at + 1) * pageBytes), first + at] as const;
     if (bytesRead < buffer.length) return;
@@ -116,7 +116,7 @@ export interface PageCheck {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws a sentence for the operator if a page is damaged in the copy and in its source. */
+/** Throws an error with a text for the operator if a page is damaged both in the copy and in its source. */
 export const checkPages = async ({ path, copy, source, began, signal }: PageCheck): Promise<void> => {
   const [found, number = '0'] = relationFile.exec(path) ?? [];
   if (found === undefined) return;

@@ -1,4 +1,4 @@
-/** Puts a backup in place as a data folder, and starts its server once: the server reads the log and the folder fits together from then on. */
+/** Restores a backup into a data folder, and starts its server once. The server replays the log, which makes the folder consistent. */
 import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '#actors/ports.ts';
@@ -27,14 +27,14 @@ const readBackupList = async (from: string): Promise<BackupList> => {
   const source = await readFile(join(from, listName), 'utf8').catch(() => null);
   if (source === null)
     throw new Error(
-      `${from} holds no whole backup: ${listName} is missing. An interrupted "npm run backup" goes on when it is called again.`,
+      `${from} holds no whole backup: ${listName} is missing. Call "npm run backup" again to continue an interrupted backup.`,
     );
   const list = JSON.parse(source) as BackupList;
   if (list.format !== 1) throw new Error(`${from} was made by a later version of Dormouse.`);
   return list;
 };
 
-/** The database gets its name last, so that no start takes half of it for the whole. */
+/** The name of the database folder during the restore. It gets its real name last, so that a gateway cannot start with an incomplete database. */
 const unfinished = 'postgres.restoring';
 const placeOf = (path: string): string => path.replace(/^postgres(?=\/|$)/, unfinished);
 
@@ -48,7 +48,7 @@ const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash
   if (copied.hash !== hash) throw new Error(`The backup is damaged: data/${path} has changed since it was made.`);
 };
 
-/** Throws a sentence for the operator. */
+/** Checks the target folder. Throws an error with a text for the operator. */
 const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): Promise<void> => {
   if (isWithin(await realPlace(from), await realPlace(dataDir)))
     throw new Error(`${dataDir} is in the backup, which a restore must not change: name another folder with --to.`);
@@ -57,7 +57,7 @@ const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): 
   const key = list.files.find(({ path }) => path === 'encryption.key');
   const there = join(dataDir, 'encryption.key');
   if (key && (await sizeAt(there)) !== null && (await hashOf(there)) !== key.hash)
-    throw new Error(`${there} is another key than that of the backup: move it away.`);
+    throw new Error(`${there} is another key than that of the backup: move the file away.`);
   const major = await packagedMajor();
   if (list.major !== major)
     throw new Error(
@@ -65,7 +65,7 @@ const checkPlace = async (list: BackupList, { from, dataDir }: RestoreOptions): 
     );
 };
 
-/** Restores, or goes on with a restore that was interrupted. Rejects with a sentence for the operator. */
+/** Restores a backup, or continues an interrupted restore. Rejects with a text for the operator. */
 export const restore = async (given: RestoreOptions): Promise<Restored> => {
   const options = { ...given, from: resolve(given.from), dataDir: resolve(given.dataDir) };
   const { from, dataDir, log, signal, onProgress } = options;

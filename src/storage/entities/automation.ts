@@ -7,18 +7,18 @@ import { time } from './instance.ts';
 
 const count = () => p.integer().default(0);
 
-/** Counts are kept by what changes recipients. */
+/** Campaigns. Every statement that changes recipients also updates these counts. */
 export const CampaignEntity = defineEntity({
   name: 'Campaign',
   tableName: 'campaign',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     id: p.text().primary(),
     info: p.text(),
     status: p.text(),
     reason: p.text().default(''),
-    /** Null when every recipient has a message of its own. */
+    /** The message for all recipients. Null if each recipient has its own message. */
     shared: p.json<CampaignSend>().nullable(),
     scheduledFor: time(),
     delayMin: p.integer(),
@@ -52,7 +52,7 @@ export const CampaignEntity = defineEntity({
   ],
 });
 
-/** Pending messages of a campaign are only in this table. A sent message is in the table of messages, and its recipient names it. */
+/** Recipients of campaigns. A pending message is only in this table. A sent message is in the message table, and its recipient has the id. */
 export const CampaignRecipientEntity = defineEntity({
   name: 'CampaignRecipient',
   tableName: 'campaign_recipient',
@@ -89,16 +89,16 @@ export const OptOutEntity = defineEntity({
 
 // The tables of the chatbot. Its agents and triggers are definitions.
 
-/** The key of an agent, sealed. */
+/** The API key of an agent, sealed. */
 export const ChatbotKeyEntity = defineEntity({
   name: 'ChatbotKey',
   tableName: 'chatbot_key',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     agentId: p.text().primary(),
     sealed: p.blob(),
-    /** The service for which the key was given. */
+    /** The service to which the key may be sent. */
     provider: p.text().nullable(),
     baseUrl: p.text().nullable(),
   },
@@ -117,13 +117,13 @@ export const ChatbotUsageEntity = defineEntity({
 
 // The table of definitions.
 
-/** Without a foreign key, as chats are. */
+/** Definitions. There is no foreign key, for the reason in `MessageEntity`. */
 export const DefinitionEntity = defineEntity({
   name: 'Definition',
   tableName: 'definition',
   properties: {
     instanceId: p.text().primary(),
-    /** `label`, `quickReply`, `leadTag`, `channel`, `channelListing`. */
+    /** A `DefinitionKind`, such as `label` or `quickReply`. */
     kind: p.text().primary(),
     id: p.text().primary(),
     value: p.json<Definition['value']>(),
@@ -132,10 +132,10 @@ export const DefinitionEntity = defineEntity({
   },
 });
 
-// The tables of chats and messages that also exist in an inbox of Chatwoot. Without foreign keys, as messages are.
+// The tables of the connector: links from chats and messages to an inbox of Chatwoot. They have no foreign keys, for the reason in `MessageEntity`.
 
 const ofInbox = {
-  /** Names the server, the account and the inbox. Rows of another inbox than the configured one are ignored. */
+  /** The server, the account and the inbox as one text. Rows of an inbox that is not the configured one are ignored. */
   inbox: p.text(),
 };
 

@@ -1,4 +1,4 @@
-/** All tables as MikroORM sees them, one file for each resource. */
+/** All MikroORM entities. */
 import {
   CampaignEntity,
   CampaignRecipientEntity,

@@ -1,15 +1,14 @@
 /**
- * The tables of instances, of webhooks and of server-wide values, and of what belongs to a session: credentials, Signal keys and received
- * stanzas.
+ * The tables of instances, webhooks, server-wide values and steps, and the tables of a session: credentials, Signal keys and received stanzas.
  */
 import { ArrayType, defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-// The table of instances, and how other tables refer to it.
+// The table of instances, and the reference of other tables to an instance.
 
-/** Unix milliseconds. */
+/** A column of Unix milliseconds. */
 export const time = () => p.bigint('number');
 
-/** `token`, `aiApikey` and `proxy` are sealed; tokens are looked up by their hash. */
+/** Instances. `token`, `aiApikey` and `proxy` are sealed. A token is looked up by its hash. */
 export const InstanceEntity = defineEntity({
   name: 'Instance',
   tableName: 'instance',
@@ -51,7 +50,7 @@ export const InstanceEntity = defineEntity({
     updated: time(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('instance_changed'),
-    /** True when the instance was removed. Its rows are deleted in pieces. */
+    /** True after the removal of the instance. Its rows are then deleted in pieces. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
@@ -70,40 +69,40 @@ export const SettingEntity = defineEntity({
   properties: { name: p.text().primary(), value: p.text() },
 });
 
-/** The table of the last steps of each session. */
+/** The table of the last steps of each session through its charts. */
 export const StepLogEntity = defineEntity({
   name: 'StepLog',
   tableName: 'step_log',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     /** An array, the oldest step first. */
     steps: p.json(),
   },
 });
 
-/** The table of one-time codes for passkeys. */
+/** The table of one-time codes with which an account's owner answers the platform's passkey request. */
 export const PasskeyCodeEntity = defineEntity({
   name: 'PasskeyCode',
   tableName: 'passkey_code',
   properties: {
     instance: ofInstance().primary(),
-    /** A hash of the code, or of the ticket that took its place. */
+    /** The hash of the code; after its use, the hash of the ticket that replaced the code. */
     hash: p.text().unique(),
-    /** The code was used. The row stands for its ticket. */
+    /** True after the code was used. The row then belongs to its ticket. */
     used: p.boolean(),
     /** Expiry by the database's clock. */
     until: time(),
   },
 });
 
-// A column of texts.
+// A column type for lists of texts.
 
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
 /**
- * Every text is quoted: the library omits quotes that white space, a line break or the word NULL would need. The library converts what it has read as
- * well, and a damaged row may hold NULL or a list among the texts: `String` keeps the conversion total.
+ * Quotes every text. The library omits quotes that white space, a line break or the word NULL would need. It also converts values that it has read, and
+ * a damaged row may hold NULL or a list among the texts. `String` makes such values convertible.
  */
 class TextList extends ArrayType<string> {
   override convertToDatabaseValue(texts: string[] | null): string | null {
@@ -127,11 +126,11 @@ export const WebhookEntity = defineEntity({
     addUrlTypesMessages: p.boolean(),
     managed: p.boolean(),
     created: time(),
-    /** Secret and headers, sealed; null when there is neither. */
+    /** The secret and the headers, sealed. Null without both. */
     private: p.blob().nullable(),
     /** Version of the last change; a trigger sets it. */
     changed: p.bigint('number').default(0).index('webhook_changed'),
-    /** True when the webhook was removed. Its deliveries are deleted in pieces. */
+    /** True after the removal of the webhook. Its deliveries are then deleted in pieces. */
     removed: p.boolean().default(false),
   },
   indexes: [{ name: 'webhook_removed', expression: `create index "webhook_removed" on "webhook" ("id") where removed` }],
@@ -147,19 +146,19 @@ export const CredentialEntity = defineEntity({
   properties: { instance: () => ofInstance().primary(), sealed: p.blob() },
 });
 
-/** Without a foreign key, as messages are. */
+/** Signal keys. There is no foreign key, for the reason in `MessageEntity`. */
 export const SignalKeyEntity = defineEntity({
   name: 'SignalKey',
   tableName: 'signal_key',
   properties: { instanceId: p.text().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
 });
 
-/** Received stanzas whose messages may not be stored yet. A stanza that was tried too often is kept aside in its row. */
+/** The inbound log: received stanzas whose messages may not be stored yet. A stanza with too many failed tries is set aside in its row. */
 export const InboundEntity = defineEntity({
   name: 'Inbound',
   tableName: 'inbound',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     seq: p.bigint('number').primary(),
     tries: p.integer(),
@@ -168,14 +167,14 @@ export const InboundEntity = defineEntity({
   },
 });
 
-/** Credentials of the last session that the platform ended, kept apart. */
+/** The credentials of the last session that the platform ended. */
 export const RetiredCredentialEntity = defineEntity({
   name: 'RetiredCredential',
   tableName: 'retired_credential',
   properties: { instance: () => ofInstance().primary(), sealed: p.blob(), reason: p.text(), at: time() },
 });
 
-/** Rows of an older version, without a writer today. They go with the next session that ends. */
+/** Signal keys that an older version stored when a session ended. No code writes them today. The end of the next session deletes them. */
 export const RetiredKeyEntity = defineEntity({
   name: 'RetiredKey',
   tableName: 'retired_key',

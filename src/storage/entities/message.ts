@@ -4,12 +4,12 @@ import { ofInstance, time, WebhookEntity } from './instance.ts';
 
 // The table of messages.
 
-/** `id` is too short to be unique; `seq` is the order of arrival, since the platform's times are whole seconds. */
+/** Messages. `id` is short and not guaranteed to be unique. `seq` gives the order of arrival, because the platform's times are whole seconds. */
 export const MessageEntity = defineEntity({
   name: 'Message',
   tableName: 'message',
   properties: {
-    /** Without a foreign key: every write checks that its writer owns the instance, and removals know the table. */
+    /** There is no foreign key. Every write checks that its writer owns the instance, and the removal of an instance deletes its rows. */
     instanceId: p.text().primary(),
     messageId: p.text().primary(),
     chatId: p.text().primary(),
@@ -43,23 +43,23 @@ export const MessageEntity = defineEntity({
     sendFunction: p.text(),
     sendPayload: p.json().nullable(),
     fileUrl: p.text(),
-    /** 0 when it is not pinned. */
+    /** The end of the pin; 0 if the message is not pinned. */
     pinnedUntil: time(),
     starred: p.boolean().default(false),
     trackSource: p.text(),
     trackId: p.text(),
-    /** The campaign that it belongs to, and its recipient there. */
+    /** The campaign of the message, and the position of its recipient in the campaign. */
     sendFolderId: p.text().default(''),
     sendPosition: p.integer().default(0),
     audience: p.json().nullable(),
     aiMetadata: p.json().nullable(),
-    /** Number, views and reactions of a channel post. */
+    /** The number, the views and the reactions of a channel post. */
     post: p.json().nullable(),
     queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),
-    /** Received, and not yet read by the account. */
+    /** True for a received message that the account has not read. */
     unread: p.boolean(),
-    /** 0 until it is deleted for everyone. */
+    /** The time of the deletion for everyone; 0 before. */
     deletedAt: time(),
   },
   indexes: [
@@ -94,9 +94,9 @@ export const MessageEntity = defineEntity({
   ],
 });
 
-// The table of what members of groups confirmed of own messages.
+// The tables of receipts of group members for own messages.
 
-/** Receipts of old messages, as counts. They go with their message too. */
+/** The receipts of old messages, as counts. A trigger deletes them with their message. */
 export const ReceiptCountEntity = defineEntity({
   name: 'ReceiptCount',
   tableName: 'receipt_count',
@@ -109,14 +109,14 @@ export const ReceiptCountEntity = defineEntity({
   },
 });
 
-/** Up to which message the receipts of an instance are counts. */
+/** The last message of each instance whose receipts were replaced by counts. */
 export const ReceiptMarkEntity = defineEntity({
   name: 'ReceiptMark',
   tableName: 'receipt_mark',
   properties: { instanceId: p.text().primary(), at: time(), seq: time() },
 });
 
-/** Rows go with their message: a trigger of the message table removes them. */
+/** Single receipts. A trigger of the message table deletes them with their message. */
 export const ReceiptEntity = defineEntity({
   name: 'Receipt',
   tableName: 'receipt',
@@ -125,21 +125,21 @@ export const ReceiptEntity = defineEntity({
     messageId: p.text().primary(),
     member: p.text().primary(),
     memberPn: p.text(),
-    /** A time is 0 without a confirmation. */
+    /** This time and the next two are 0 until the member confirms. */
     deliveredAt: time(),
     readAt: time(),
     playedAt: time(),
   },
 });
 
-// The table of the keys under which sends are repeated.
+// The table of idempotency keys.
 
-/** `hash` and `request` are digests. `answer` is null while the outcome of the message is unknown. */
+/** Idempotency keys of sends. `hash` and `request` are digests. `answer` is null while the outcome of the message is unknown. */
 export const SendKeyEntity = defineEntity({
   name: 'SendKey',
   tableName: 'send_key',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     hash: p.text().primary(),
     request: p.text(),
@@ -152,12 +152,12 @@ export const SendKeyEntity = defineEntity({
 
 // The table of entries that the database refused for their data.
 
-/** `id` grows with time. `sealed` is the entry, which may hold message texts. */
+/** Refused entries. `id` grows with time. `sealed` is the entry, which may contain message texts. */
 export const RefusedEntryEntity = defineEntity({
   name: 'RefusedEntry',
   tableName: 'refused_entry',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     id: p.text().primary(),
     kind: p.text(),
@@ -168,9 +168,9 @@ export const RefusedEntryEntity = defineEntity({
   },
 });
 
-// The table of files: who keeps which bytes, and under which public name.
+// The table of stored files.
 
-/** One row for an instance and its bytes. */
+/** A stored file of an instance, with its public name. An instance has one row for the same bytes. */
 export const FileEntity = defineEntity({
   name: 'File',
   tableName: 'file',
@@ -182,7 +182,7 @@ export const FileEntity = defineEntity({
     mimetype: p.text(),
     filename: p.text(),
     messageId: p.text(),
-    /** Hash of the file that it was converted from. */
+    /** The hash of the file from which this file was converted; '' for an original. */
     madeOf: p.text(),
     created: time(),
     used: time(),
@@ -196,9 +196,9 @@ export const FileEntity = defineEntity({
   ],
 });
 
-// Tables of deliveries: those that wait, and past ones.
+// The tables of waiting and past deliveries.
 
-/** One waiting delivery a row. `notBefore` is 0 while it waits in its lane. */
+/** The outbox, with one row for each waiting delivery. `notBefore` is 0 for a delivery that waits in its lane, and positive for a parked one. */
 export const OutboxEntity = defineEntity({
   name: 'Outbox',
   tableName: 'outbox',
@@ -214,7 +214,7 @@ export const OutboxEntity = defineEntity({
     attempts: p.integer(),
     at: time(),
     notBefore: time(),
-    /** HTTP status of the last known attempt. */
+    /** The HTTP status of the last known attempt. */
     status: p.integer().default(0),
     error: p.text().default(''),
     /** Bytes of the body. */
@@ -239,7 +239,7 @@ export const OutboxEntity = defineEntity({
   ],
 });
 
-/** Changes of the number of deliveries; the sum of a webhook's rows is its tally. */
+/** Changes of the number of deliveries. The sum of a webhook's rows is its tally. */
 export const OutboxTallyEntity = defineEntity({
   name: 'OutboxTally',
   tableName: 'outbox_tally',
@@ -254,7 +254,7 @@ export const OutboxTallyEntity = defineEntity({
   },
 });
 
-/** One past delivery a row: given up (`dead`) or delivered. Removed with its webhook and its instance by their stores. */
+/** Past deliveries: delivered or given up (`dead`). The stores of webhooks and instances delete these rows. */
 export const ArchiveEntity = defineEntity({
   name: 'Archive',
   tableName: 'archive',

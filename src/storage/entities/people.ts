@@ -1,4 +1,4 @@
-/** The tables of chats, people and groups: chats, contacts, groups, numbers and pictures that the platform was asked about. */
+/** The tables of chats, contacts, groups, and the platform's answers about numbers and pictures. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { GroupFacts } from '#actors/model.ts';
 import { chatColumns, type FieldType } from '#src/contract/views.ts';
@@ -6,7 +6,7 @@ import { time } from './instance.ts';
 
 // The table of contacts.
 
-/** Without a foreign key, as chats are. */
+/** The address book. There is no foreign key, for the reason in `MessageEntity`. */
 export const ContactEntity = defineEntity({
   name: 'Contact',
   tableName: 'contact',
@@ -28,22 +28,22 @@ export const ContactEntity = defineEntity({
 // The tables of groups.
 
 /**
- * One row per group, with all its members. A large account is in hundreds of groups, and rows for single members would be a hundred times
- * as many.
+ * Groups, with all members in the row of their group. A large account is in hundreds of groups, and a row for each member would mean a hundred times
+ * as many rows.
  */
 export const GroupEntity = defineEntity({
   name: 'ChatGroup',
   tableName: 'chat_group',
   properties: {
-    /** Without a foreign key, as chats are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     groupId: p.text().primary(),
     /** The subject. */
     name: p.text(),
     facts: p.json<GroupFacts>(),
-    /** Arrays of id, phone jid, LID, and rank: 0 for none, 1 for an admin, 2 for the superadmin. */
+    /** Members as arrays of id, phone JID, LID, and rank: 0 for a plain member, 1 for an admin, 2 for the superadmin. */
     members: p.json<readonly (readonly [string, string, string, number])[]>(),
-    /** Hashes of each member's addresses, together with the instance. A search for the groups of a person uses them. */
+    /** Hashes of the instance together with each address of each member. The search for common groups uses them. */
     memberHashes: p.array().columnType('bigint[]'),
   },
   indexes: [
@@ -55,21 +55,21 @@ export const GroupEntity = defineEntity({
   ],
 });
 
-/** The time at which the platform listed all groups of an instance last. */
+/** The last time at which the platform listed all groups of an instance. */
 export const GroupListEntity = defineEntity({
   name: 'GroupList',
   tableName: 'group_list',
   properties: { instanceId: p.text().primary(), at: time() },
 });
 
-// The table of numbers that the platform was asked about.
+// The table of number look-ups.
 
-/** `form`: the chat id of the number as it was written. `chatId`: the chat id of the account; '' if there is none. */
+/** The platform's answers about numbers. `form`: the chat id of the number as it was asked. `chatId`: that of the account; '' if there is none. */
 export const NumberLookupEntity = defineEntity({
   name: 'NumberLookup',
   tableName: 'number_lookup',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     form: p.text().primary(),
     chatId: p.text(),
@@ -79,14 +79,14 @@ export const NumberLookupEntity = defineEntity({
   indexes: [{ name: 'number_lookup_at', properties: ['at'] }],
 });
 
-// The table of pictures that the platform was asked about.
+// The table of picture look-ups.
 
-/** `id`: of the chat; `kind`: the whole picture or its preview. */
+/** The platform's answers about pictures. `id`: the chat. `kind`: the whole picture or its preview. */
 export const PictureEntity = defineEntity({
   name: 'Picture',
   tableName: 'picture',
   properties: {
-    /** Without a foreign key, as messages are. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     id: p.text().primary(),
     kind: p.text().primary(),
@@ -97,14 +97,14 @@ export const PictureEntity = defineEntity({
   indexes: [{ name: 'picture_at', properties: ['at'] }],
 });
 
-// The table of chats, made of the table of their fields.
+// The table of chats. Its columns are derived from the list of their fields.
 
 const properties = { text: () => p.text(), number: time, boolean: () => p.boolean(), list: () => p.array() } satisfies Record<
   FieldType,
   () => object
 >;
 
-/** No unit of work touches a chat, so that only the names matter to the compiler. */
+/** The names of the columns. No unit of work of MikroORM loads a chat, so that the types of the columns do not matter. */
 type Properties = Readonly<Record<keyof typeof chatColumns, ReturnType<typeof p.text>>>;
 
 const { chatId: _key, ...fields } = Object.fromEntries(
@@ -115,7 +115,7 @@ export const ChatEntity = defineEntity({
   name: 'Chat',
   tableName: 'chat',
   properties: {
-    /** Without a foreign key: every write checks that its writer owns the instance, and removals know the table. */
+    /** There is no foreign key, for the reason in `MessageEntity`. */
     instanceId: p.text().primary(),
     chatId: p.text().primary(),
     ...fields,

@@ -1,19 +1,19 @@
-/** Tables of the server: its nodes, users, audit log, alerts, and figures by the minute. */
+/** The tables of nodes, users, the audit log, alerts, and figures by the minute. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { ofInstance, time } from './instance.ts';
 
-// The tables of several nodes.
+// The tables of a cluster.
 
-/** Times by the database's clock. */
+/** Nodes. All times are by the database's clock. */
 export const NodeEntity = defineEntity({
   name: 'Node',
   tableName: 'node',
   properties: {
     name: p.text().primary(),
-    /** The id of one run of the node, to which leases refer. */
+    /** The id of one run of the node. Leases refer to this id. */
     incarnation: p.uuid().unique(),
     until: time(),
-    /** Another node has seen that the lease was not renewed for its whole length. */
+    /** True if another node saw that this node did not renew its lease for a whole lease period. */
     ended: p.boolean().default(false),
     capacity: p.integer(),
     load: p.integer(),
@@ -23,14 +23,14 @@ export const NodeEntity = defineEntity({
     bus: p.boolean().nullable(),
     /** True if the node signs its messages on the bus. */
     signs: p.boolean().default(false),
-    /** The incarnation that reads values sealed under keys of instances. */
+    /** The incarnation if it can read values that are sealed under keys of instances. Null for a run of an older release. */
     derives: p.uuid().nullable(),
     version: p.text(),
     started: time(),
   },
 });
 
-/** Good while the node of this incarnation is. */
+/** Leases. A lease is valid as long as the lease of its node. */
 export const LeaseEntity = defineEntity({
   name: 'Lease',
   tableName: 'lease',
@@ -47,26 +47,26 @@ export const LeaseEntity = defineEntity({
   ],
 });
 
-/** The moment up to which places are used. */
+/** The rate limit of handshakes in the whole cluster. `at` is the time up to which its places are used, in Unix milliseconds. */
 export const AdmissionEntity = defineEntity({
   name: 'Admission',
   tableName: 'admission',
   properties: { name: p.text().primary(), at: p.double() },
 });
 
-/** A sign-in to the dashboard. */
+/** Sign-ins to the dashboard. */
 export const SignInEntity = defineEntity({
   name: 'SignIn',
   tableName: 'sign_in',
   properties: {
     /** The hash of the secret in the cookie. */
     key: p.text().primary(),
-    /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in is valid as long as that value. */
+    /** The stored hash of the admin token at sign-in, or the version of the user. The sign-in ends when that value changes. */
     admin: p.text(),
     until: time(),
     /** Null for the admin token. There is no foreign key, because the version identifies the user. */
     userId: p.text().nullable(),
-    /** Null if a node of the last release began the sign-in. */
+    /** The address of the client. Null if a node of the last release created the sign-in. */
     address: p.text().nullable(),
     since: p.bigint('number').nullable(),
   },
@@ -83,14 +83,14 @@ export const GatewayUserEntity = defineEntity({
   tableName: 'gateway_user',
   properties: {
     id: p.text().primary(),
-    /** In lower case. */
+    /** The name in lower case. */
     name: p.text().unique(),
     role: p.text(),
     /** The hash of the password, sealed. */
     password: p.blob(),
-    /** The secret of one-time codes, sealed; null without one-time codes. */
+    /** The secret of one-time codes, sealed. Null if the user has no one-time codes. */
     codeSecret: p.blob().nullable(),
-    /** The time step of the last code that was used. */
+    /** The time step of the last used code, so that no code works twice. */
     codeStep: p.bigint('number').default(0),
     version: p.text(),
     createdAt: time(),
@@ -98,7 +98,7 @@ export const GatewayUserEntity = defineEntity({
   },
 });
 
-/** There are no foreign keys, because entries outlive the rows that they name. */
+/** The audit log. There are no foreign keys, because entries outlive the rows that they name. */
 export const AuditEntryEntity = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',
@@ -106,7 +106,7 @@ export const AuditEntryEntity = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     at: time(),
     actor: p.text(),
-    /** The caller had the token of an instance, or a one-time code of it. Such entries are counted apart. */
+    /** True if the caller had the token or a one-time code of an instance. Such entries have their own limit. */
     ofToken: p.boolean(),
     who: p.text(),
     address: p.text(),
@@ -126,23 +126,23 @@ export const AuditEntryEntity = defineEntity({
 
 // The tables of alerts.
 
-/** One row. */
+/** The settings and the state of alerts, in one row. */
 export const AlertEntity = defineEntity({
   name: 'Alert',
   tableName: 'alert',
   properties: {
     id: p.text().primary(),
     settings: p.json(),
-    /** Passwords, tokens and addresses that hold them, sealed. */
+    /** Passwords, tokens, and addresses that contain them, sealed. */
     secrets: p.blob(),
-    /** JSON, as it was written: a comparison of texts finds out whether it changed. */
+    /** JSON as text. A comparison of the texts shows if the state has changed. */
     state: p.text().nullable(),
-    /** Version of the state. Of two nodes that change the state at once, only one succeeds. */
+    /** The version of the state, for optimistic locking. If two nodes change the state at the same time, only one succeeds. */
     version: p.integer().default(0),
   },
 });
 
-/** There is no foreign key: a gateway without a cluster reports under the empty name. */
+/** The troubles of each node. There is no foreign key, because a gateway without a cluster reports under the empty name. */
 export const NodeTroubleEntity = defineEntity({
   name: 'NodeTrouble',
   tableName: 'node_trouble',
@@ -151,7 +151,7 @@ export const NodeTroubleEntity = defineEntity({
 
 // The table of figures by the minute.
 
-/** There is no foreign key, because the figures outlive the row of their node. */
+/** Figures by the minute. There is no foreign key, because the figures outlive the row of their node. */
 export const FigureEntity = defineEntity({
   name: 'NodeFigure',
   tableName: 'node_figure',

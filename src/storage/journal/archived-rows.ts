@@ -1,4 +1,4 @@
-/** Rows of an archive: pages of contacts, chats and messages for an export, and their insertion without overwriting rows of the journal. */
+/** Reads contacts, chats and messages in pages for an archive, and inserts such rows without overwriting existing ones. */
 import type { Claim, InstanceId } from '#actors/model.ts';
 import type { ArchivedRows } from '#actors/ports.ts';
 import { changeOwned, whileOwned } from '../ownership.ts';
@@ -8,9 +8,9 @@ import { archivedMessageFields, chatFields, columnOf, messageRows, newChatRows }
 import { contactFields, newContactRows } from './people.ts';
 import { shortIdStatements } from './short-ids.ts';
 
-/** Rows of a page: some 400 KB of texts. */
+/** Rows of a page, which have some 400 KB of text. */
 const pageRows = 200;
-/** Bytes of the texts and encoded forms of a page. A text of the longest kind has 65,536 characters in each of them. */
+/** Limit for the texts and encoded forms of a page, in bytes. The longest text has 65,536 characters, in its text and again in its encoded form. */
 const pageBytes = 4 << 20;
 
 const lastMessage = ['lastMessageText', 'lastMessageType', 'lastMessageSender', 'lastMessageTimestamp'].map(columnOf);
@@ -22,7 +22,7 @@ const rowsOf = { contacts: newContactRows(3), chats: newChatRows(3), messages: m
 const stays = (keys: string): string => `on conflict (instance_id, ${keys}) do nothing returning 1`;
 
 export const archivedStatements = {
-  /** $2 the last id of the page before, $3 rows. */
+  /** $2: the last id of the previous page. $3: the number of rows. */
   contacts: {
     name: 'archived-contacts',
     text: `select ${contactFields} from contact where instance_id = $1 and contact_id > $2 order by contact_id limit $3`,
@@ -31,7 +31,7 @@ export const archivedStatements = {
     name: 'archived-chats',
     text: `select ${chatFields} from chat where instance_id = $1 and chat_id > $2 order by chat_id limit $3`,
   },
-  /** $2 and $3 time and place of the last message of the page before, $4 rows, $5 bytes. A page has one row at least. */
+  /** $2 and $3: time and `seq` of the last message of the previous page. $4: rows. $5: bytes. A page has at least one row. */
   messages: {
     name: 'archived-messages',
     text: `select ${archivedMessageFields}, seq::text as seq from (
@@ -42,13 +42,13 @@ export const archivedStatements = {
         window page as (order by timestamp, seq)) as message
       where place = 1 or bytes <= $5 order by message.timestamp, message.seq`,
   },
-  /** Stored messages that have one of the platform ids ($2) or short ids ($3) of a piece. */
+  /** Selects stored messages by the platform ids ($2) and the short ids ($3) of a page. */
   known: {
     name: 'archived-known',
     text: `select id, message_id as "messageId", chat_id as "chatId", chat_lid as "chatLid" from message
       where instance_id = $1 and (message_id = any($2::text[]) or id = any($3::text[]))`,
   },
-  /** $2 chats. */
+  /** $2: chats. */
   unread: {
     name: 'archived-unread',
     text: `select chat_id as "chatId" from chat where instance_id = $1 and chat_id = any($2::text[]) and unread_count > 0`,
@@ -77,10 +77,10 @@ async function* pagesOf(database: Database, statement: Statement, instance: Inst
   }
 }
 
-/** The encoded form of a message is bytes, which JSON has as base64. */
+/** Converts a row for JSON. The encoded form of a message becomes base64. */
 const inJson = ({ seq: _seq, raw, ...row }: Row): Row => ({ ...row, raw: Buffer.isBuffer(raw) ? raw.toString('base64') : null });
 
-/** A value before every time. */
+/** The lowest `bigint`, which is before every time. */
 const beginning = '-9223372036854775808';
 
 async function* messagePages(database: Database, instance: InstanceId): Pages {
@@ -93,7 +93,7 @@ async function* messagePages(database: Database, instance: InstanceId): Pages {
   }
 }
 
-/** Reads the rows of an instance, a page in memory at a time. Contacts and chats come before the messages. */
+/** Reads the rows of an instance with one page in memory. Contacts and chats come before the messages. */
 export async function* readArchived(database: Database, instance: InstanceId): AsyncIterable<ArchivedRows> {
   const { contacts, chats } = archivedStatements;
   for await (const rows of pagesOf(database, contacts, instance, 'contactId')) yield { of: 'contacts', rows };
@@ -105,7 +105,7 @@ export async function* readArchived(database: Database, instance: InstanceId): A
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A message of an archive. Its keys are texts; all other fields get the types of their columns when they are written. */
+/** A message of an archive. The keys are checked texts. The write converts all other fields to the types of their columns. */
 interface NamedRow extends Row {
   readonly id: string;
   readonly messageId: string;
@@ -125,14 +125,14 @@ const namedRow = (row: Row): NamedRow => ({
 
 type Name = Pick<NamedRow, 'id' | 'messageId' | 'chatId' | 'chatLid'>;
 
-/** True if both are one message, whichever address of its chat each names. */
+/** True if both rows are the same message. Each may name either address of the chat. */
 const isSame = (one: Name, other: Name): boolean =>
   one.messageId === other.messageId &&
   (one.chatId === other.chatId ||
     (other.chatLid !== '' && one.chatId === other.chatLid) ||
     (one.chatLid !== '' && one.chatLid === other.chatId));
 
-/** Gives other short ids to messages whose id is taken, and to those that have none. */
+/** Draws new short ids for messages without an id, and for messages whose id is taken. */
 const withOwnIds = async (
   database: Database,
   instance: InstanceId,
@@ -155,7 +155,7 @@ const withOwnIds = async (
   return settled;
 };
 
-/** Skips stored messages. A message is unread only if its chat has unread messages, because the account may have read the chat since. */
+/** Returns the rows that are not stored yet. A message stays unread only if its chat has unread messages: the account may have read the chat since. */
 const freshMessages = async (
   database: Database,
   instance: InstanceId,
@@ -176,7 +176,7 @@ const freshMessages = async (
 
 const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {});
 
-/** A statement takes each key once. */
+/** Removes duplicate keys, because a statement accepts each key only once. */
 const byKey = (rows: readonly Row[], key: string): readonly Row[] => {
   const keyed = rows.map((row) => ({ ...row, [key]: keyText(textOf(row[key])) }) as Row);
   return [...new Map(keyed.map((row) => [row[key], row])).values()].filter((row) => row[key] !== '');
@@ -199,7 +199,7 @@ const additions = {
   messages: archivedStatements.addMessages,
 } as const;
 
-/** Stores a piece (see `Journal.addArchived`). No commit of the instance may run meanwhile. `draw` returns a short id. */
+/** Stores a page of an archive (see `Journal.addArchived`). No commit of the instance may run meanwhile. `draw` returns a random short id. */
 export const writeArchived = async (
   database: Database,
   { instanceId, epoch }: Claim,

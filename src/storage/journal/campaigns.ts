@@ -1,15 +1,15 @@
-/** The rules of campaigns: the effect of a message's status on its recipient, and the counts of a campaign. */
+/** The rules of campaigns: the effect of a message's status on its recipient and on the counts of its campaign. */
 import type { CampaignChange, Entry, Message, MessageStatus, RecipientChange } from '#actors/model.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 import { rank } from './message-ledger.ts';
 
 export interface CampaignOutcome {
-  /** One for each recipient. */
+  /** At most one change for each recipient. */
   readonly recipients: readonly RecipientChange[];
-  /** One for each campaign. */
+  /** At most one change for each campaign. */
   readonly campaigns: readonly CampaignChange[];
-  /** Chats that get no campaigns from now on. */
+  /** Chats that opted out of campaigns. */
   readonly optOuts: readonly { readonly chatId: string; readonly at: number }[];
 }
 
@@ -23,12 +23,12 @@ export class CampaignLedger {
   readonly #campaigns = new Map<string, CampaignChange>();
   readonly #optOuts = new Map<string, number>();
 
-  /** A message was accepted: its frame leaves from now on. */
+  /** Notes that the message of a recipient was accepted. Its frame may leave from now on. */
   queued({ sendFolderId: campaignId = '', sendPosition: position = 0, messageId, timestamp }: Message): void {
     if (campaignId !== '') this.#put({ campaignId, position, state: 'sending', error: '', messageId, at: timestamp });
   }
 
-  /** A message got further. A receipt also tells of one that left without an answer. */
+  /** Notes the progress of a message. A receipt also proves that a message without an acknowledgement was sent. */
   progressed(message: Pick<Message, 'sendFolderId' | 'sendPosition' | 'status'>, to: MessageStatus, at: number): void {
     const { sendFolderId: campaignId = '', sendPosition: position = 0, status: from } = message;
     if (campaignId === '') return;
@@ -80,9 +80,8 @@ export class CampaignLedger {
 // The part of a commit that writes campaigns: states of recipients, and the counts that follow from them.
 
 /**
- * A recipient goes forward only: one that is settled stays so, unless a receipt shows that its message was sent after all. Answers with the state before,
- * by which the counts of the campaign change. `place` is its
- * position, which is what sets of rows call their own order.
+ * Updates recipients. A settled recipient changes only if a receipt proves that its message was sent. The statement returns the previous states, from
+ * which the counts of the campaign follow. The position of a recipient is sent as `place`, because row sets use `position` for their order.
  */
 export const recipientRows = (first: number) => {
   const rows = makeRowSet({ campaignId: 'text', place: 'bigint', state: 'text', error: 'text', messageId: 'text', at: 'bigint' }, first);
@@ -97,7 +96,7 @@ export const recipientRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** The counts that a commit adds to campaigns, and their status. `countedCampaigns` writes these rows together with the counts of recipients. */
+/** The counts that a commit adds to campaigns, and their new status. `countedCampaigns` writes these rows together with the counts of recipients. */
 export const campaignRows = (first: number) => {
   const rows = makeRowSet(
     { campaignId: 'text', status: 'text', reason: 'text', delivered: 'bigint', read: 'bigint', played: 'bigint', at: 'bigint' },
@@ -116,7 +115,7 @@ export const optOutRows = (first: number) => {
 const ends = ['sent', 'failed', 'skipped', 'unknown'] as const;
 const confirmed = ['delivered', 'read', 'played'] as const;
 
-/** Turns `(state, was)` of recipients into changes of the counts. */
+/** Returns the change of a count as SQL. A recipient has the state `state`, and had the state `was` before. */
 const added = (state: string): string => `(state = '${state}')::int - (was = '${state}')::int`;
 
 const fromRecipients = `select campaign_id, '' as status, '' as reason, at, ${ends.map((state) => `${added(state)} as ${state}`).join(', ')},
@@ -127,9 +126,8 @@ const fromCampaigns = `select campaign_id, status, reason, at, ${ends.map((name)
     null::int as back, null::int as past`;
 
 /**
- * A part of a statement, for `with`: adds to campaigns what the rows of `recipients` (as `recipientRows` answers) and of `campaigns` (as `campaignRows`)
- * say. Both in one update, because a statement changes a row only once. A status counts for an active campaign only: one that was paused or deleted
- * meanwhile stays so.
+ * Returns a part for `with` that adds the rows of `recipients` (from `recipientRows`) and `campaigns` (from `campaignRows`) to the campaigns. Both are
+ * one update, because a statement can change a row only once. Only an active campaign takes the new status: a paused or deleted campaign keeps its own.
  */
 export const countedCampaigns = (parts: { readonly recipients?: string; readonly campaigns?: string }): string => {
   const from = [

@@ -1,8 +1,8 @@
 /**
- * Counts the chats of an instance: in all, by kind, label and attendant, and for filters. The database counts once. Then the commits of the journal
- * update the counts in memory. Instances that were never asked about have no counts.
+ * Caches the counts of chats of an instance: the total, the counts by kind, label and attendant, and the counts for filters. The database counts once.
+ * Then each commit of the journal updates the counts in memory. An instance has no counts before the first request for them.
  *
- * A count expires, because another process may have owned the instance in between.
+ * A cached count expires, because another process may own the instance in between.
  */
 import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
 import { attendantField } from '#src/contract/views.ts';
@@ -33,12 +33,12 @@ const placesOf = (chat: Chat): readonly (readonly [section: Section, name: strin
   ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
 ];
 
-/** The names come from clients. They are keys of maps, never of objects. */
+/** The counts by section and name. Names come from clients, so that they are keys of maps and never of objects. */
 type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
 
 const none: ChatTally = { total: 0, unread: 0 };
 
-/** A label or an attendant that no chat has any more is not listed. */
+/** Adds a chat to the counts, or subtracts it. A label or an attendant without chats is removed from the list. */
 const add = (tallies: Tallies, chat: Chat, sign: 1 | -1): void => {
   for (const [section, name] of placesOf(chat)) {
     const { total, unread } = tallies[section].get(name) ?? none;
@@ -59,7 +59,7 @@ const talliesOf = ({ kinds: byKind, labels, attendants }: ChatStats): Tallies =>
   attendants: new Map(attendants),
 });
 
-/** Returns the counts of these chats, as the database would count them. */
+/** Returns the counts of these chats. They are the same as the counts of the database. */
 export const countChats = (chats: readonly Chat[]): ChatStats => {
   const tallies: Tallies = { kinds: new Map(), labels: new Map(), attendants: new Map() };
   for (const chat of chats) add(tallies, chat, 1);
@@ -69,12 +69,12 @@ export const countChats = (chats: readonly Chat[]): ChatStats => {
 const tally = (where: string): string =>
   `json_build_object('total', count(*) filter (where ${where}), 'unread', count(*) filter (where (${where}) and unread_count > 0))`;
 
-/** Counts by a text that chats have, as an object of tallies. */
+/** Returns SQL for a JSON object with a tally for each value of `text`. */
 const tallyBy = (text: string, from: string): string =>
   `(select coalesce(json_object_agg(name, tally), '{}') from (
     select ${text} as name, ${tally('true')} as tally from ${from} group by 1) as named)`;
 
-/** $1 is the instance. */
+/** $1: the instance. */
 export const chatStatsStatement: Statement = {
   name: 'chat-stats',
   text: `select json_build_object(${chatKinds.map((kind) => `'${kind}', ${tally(kinds[kind].sql)}`).join(', ')}) as kinds,
@@ -95,18 +95,18 @@ export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): C
   attendants: new Map(Object.entries(attendants)),
 });
 
-/** Milliseconds. */
+/** Milliseconds after which cached counts expire. */
 const lifetime = 60_000;
-/** Instances, and filters of each, that are remembered. */
+/** Limits of the cache: instances, and filters of each instance. */
 const limits = { instances: 1_000, filters: 50 };
-/** Stands for a chat that was added, among the names of fields. */
+/** The name in `changed` under which a new chat counts as a change. */
 const added = '';
 
 interface Counts {
   readonly until: number;
   /** Grows with each commit that changes chats. */
   version: number;
-  /** The version in which a field was changed last, in any chat. */
+  /** The version of the last change of each field, in any chat. */
   readonly changed: Map<string, number>;
   /** Grows with each commit that changes one of the stats. */
   moves: number;
@@ -115,11 +115,11 @@ interface Counts {
 }
 
 export interface ChatCounts {
-  /** Takes the chats of a commit. */
+  /** Updates the counts after a commit with these chats. */
   note(instance: InstanceId, chats: readonly ChatOutcome[]): void;
   /** Invalidates the counts of the instance after a write that failed or may have failed. */
   forget(instance: InstanceId): void;
-  /** `count` queries the database. Its answer is cached unless a commit changed the count meanwhile. */
+  /** Returns the counts by kind, label and attendant. `count` queries the database. Its answer is cached unless a commit changed the counts meanwhile. */
   stats(instance: InstanceId, count: () => Promise<ChatStats>): Promise<ChatStats>;
   /** Returns the number of chats that match filters. `key` names the filters with their values, `fields` the fields that the answer depends on. */
   total(instance: InstanceId, key: string, fields: readonly string[], count: () => Promise<number>): Promise<number>;
@@ -133,7 +133,7 @@ const changedNames = ({ before, changes, unreadAdded }: ChatOutcome): readonly s
 
 const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.unreadCount > 0]);
 
-/** True if one of the stats changes. Most messages change none. */
+/** True if the change of a chat changes one of the stats. Most messages change none. */
 const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
 export const createChatCounts = (now: () => number): ChatCounts => {

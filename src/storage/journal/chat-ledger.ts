@@ -1,15 +1,15 @@
 /**
- * The rules of chats: the fields that a patch changes, the shown name, and the unread count. Changes are kept apart from the chats, so that
- * only they are written.
+ * The rules of chats: the fields that a patch changes, the shown name, and the unread count. Changes are kept apart from the chats, so that a commit
+ * writes only the changes.
  */
 import type { Chat, ChatLabel, ChatPatch, Entry, PersonPair } from '#actors/model.ts';
 import { chatColumns, emptyChat, fullLabelId, leadNotesField, phoneOf, retagged } from '#src/contract/views.ts';
 import { keyText } from '../postgres/parameters.ts';
 import { isGroupId } from './event-drafts.ts';
 
-// The rules by which two chats of one person, under the LID and under the number, become one.
+// The merge of two chats of one person: the chat under the LID becomes a part of the chat under the number.
 
-/** Fields of the last message, and settings that the owner may have taken back. The chat with the newer message wins. */
+/** Fields that are taken from the chat with the newer message: the last message, and settings that the owner may have undone in one of the chats. */
 const ofNewer = [
   'lastMessageText',
   'lastMessageType',
@@ -21,7 +21,7 @@ const ofNewer = [
 
 const union = (one: readonly unknown[], other: readonly unknown[]): readonly unknown[] => [...new Set([...one, ...other])].toSorted();
 
-/** The two values of one field. Texts of `kept` win over those of `twin`, marks of either stay, and the later time counts. */
+/** Merges the two values of a field. A text of `kept` wins, a mark is true if either is true, a number is the larger one, and lists are united. */
 const merged = (kept: unknown, twin: unknown): unknown => {
   if (Array.isArray(kept) && Array.isArray(twin)) return union(kept, twin);
   if (typeof kept === 'number' && typeof twin === 'number') return Math.max(kept, twin);
@@ -59,13 +59,13 @@ const mergedPatch = (kept: Chat | null, twin: Chat, chatId: string): ChatPatch =
 /** Fields with a new value. `extra` has only the changed keys, with null for a removed key. */
 type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
 
-/** A chat that is to be written. */
+/** A chat that the commit writes. */
 export interface ChatOutcome {
   /** The stored chat before the commit; null for a new chat. */
   readonly before: Chat | null;
   readonly after: Chat;
   readonly changes: ChatChanges;
-  /** The number of messages that became unread after `changes`. */
+  /** The number of new unread messages, to be added to the stored count. */
   readonly unreadAdded: number;
 }
 
@@ -86,7 +86,7 @@ const lastMessageFields: ReadonlySet<string> = new Set([
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
 
-/** The keys of `extra` that a patch changes; null when it changes none. */
+/** Returns the keys of `extra` that a patch changes, with their new values. Null if it changes none. */
 const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra'] | null => {
   const changed = Object.entries(patch).filter(([name, value]) => value !== undefined && !isSame(known[name] ?? null, value));
   return changed.length === 0 ? null : Object.fromEntries(changed);
@@ -95,7 +95,7 @@ const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra']
 /** Returns the best known name of a chat: the group's subject, the name in the address book, the name that the person chose, or the number. */
 const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactName || chat.pushName || chat.name || chat.phone);
 
-/** The fields from which the shown name follows. */
+/** The fields that determine the shown name. */
 const nameFields = ['isGroup', 'name', 'contactName', 'pushName', 'phone'] as const satisfies readonly (keyof Chat)[];
 
 const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
@@ -112,7 +112,7 @@ const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
   return changes;
 };
 
-/** Returns the changes of a patch, the shown name included; null if the patch changes nothing. */
+/** Returns the changes of a patch, including the shown name. Null if the patch changes nothing. */
 const changesOf = (chat: Chat, patch: ChatPatch): ChatChanges | null => {
   let changes = changedFields(chat, patch);
   if (nameFields.some((field) => changes[field] !== undefined)) {
@@ -136,7 +136,7 @@ const newChat = (chatId: string, id: string): Chat => {
   return { ...emptyChat, id, chatId, isGroup: isGroupId(chatId), phone, name: phone };
 };
 
-/** Chats that an earlier version stored have the bare digits for a phone. */
+/** Adds the formatted phone number to a patch of a chat whose phone is bare digits, as earlier versions stored it. */
 const withPhone = (chat: Chat, patch: ChatPatch): ChatPatch =>
   chat.phone === '' || chat.phone.includes(' ') ? patch : { phone: phoneOf(chat.chatId), ...patch };
 
@@ -155,7 +155,7 @@ export class ChatLedger {
   readonly #chats = new Map<string, KeptChat>();
   readonly #removed = new Set<string>();
 
-  /** `namesOf`: the names of the person behind a chat in the address book. */
+  /** `namesOf`: returns the names from the address book for a chat with one person. */
   constructor(known: readonly Chat[], owner: string, newId: () => string, namesOf: (chatId: string) => ChatPatch | null) {
     this.#owner = owner;
     this.#namesOf = namesOf;
@@ -167,7 +167,7 @@ export class ChatLedger {
     return this.#chats.get(keyText(chatId))?.value ?? null;
   }
 
-  /** The chat, or an empty one that is not stored. */
+  /** Returns the chat, or an empty chat that is not stored. */
   orEmpty(chatId: string): Chat {
     return this.get(chatId) ?? newChat(keyText(chatId), '');
   }
@@ -178,7 +178,7 @@ export class ChatLedger {
     return changed(chat, changesOf(chat, patch) ?? {});
   }
 
-  /** Changes the chat, or makes it. Null when it is stored and the patch says nothing new. */
+  /** Changes or creates a chat. Returns null if the chat is stored and the patch changes nothing. */
   patch(patch: ChatPatch): Chat | null {
     const chatId = keyText(patch.chatId);
     const known = this.#chats.get(chatId);
@@ -194,8 +194,8 @@ export class ChatLedger {
   }
 
   /**
-   * Merges the chat under the LID of a person into the chat under the number. A new chat gets the short id of the former one. Returns null if there
-   * is no chat under the LID.
+   * Merges the chat under the LID of a person into the chat under the number. A new chat gets the short id of the chat under the LID. Returns
+   * null if there is no chat under the LID.
    */
   merge({ chatId: number, chatLid: lid }: PersonPair): Chat | null {
     const [chatId, chatLid] = [keyText(number), keyText(lid)];
@@ -209,7 +209,7 @@ export class ChatLedger {
     return kept.value;
   }
 
-  /** The chat shows no message any more. Null when it showed none. */
+  /** Clears the last message and the unread count of a chat. Returns null if they were empty. */
   empty(chatId: string): Chat | null {
     return this.patch({ chatId, unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' });
   }
@@ -225,7 +225,7 @@ export class ChatLedger {
     return [...this.#removed];
   }
 
-  /** A stored or just made chat has one more unread message. */
+  /** Adds one unread message to a stored or new chat. */
   addUnread(chatId: string): void {
     const kept = this.#chats.get(chatId);
     if (!kept) return;
@@ -233,14 +233,14 @@ export class ChatLedger {
     kept.unreadAdded += 1;
   }
 
-  /** Null if the label of the chat does not change. */
+  /** Adds a label to a chat or removes it. Returns null if nothing changes. */
   label({ chatId, labelId, labeled }: ChatLabel): Chat | null {
     const name = fullLabelId(this.#owner, labelId);
     const others = (this.get(chatId)?.labels ?? []).filter((label) => label !== name);
     return this.patch({ chatId, labels: labeled ? [...others, name].toSorted() : others });
   }
 
-  /** Null if the chat does not have the old name. */
+  /** Renames a tag of a chat. Returns null if the chat does not have the old name. */
   retag({ chatId, from, to }: Omit<Extract<Entry, { kind: 'retagged' }>, 'kind'>): Chat | null {
     const extra = retagged(this.get(chatId)?.extra ?? {}, from, to);
     return extra && this.patch({ chatId, extra });

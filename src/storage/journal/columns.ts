@@ -1,11 +1,11 @@
-/** The columns of messages and chats: one list for each table, from which the statements are made. */
+/** The columns of messages and chats. The statements are generated from one list for each table. */
 import type { Message } from '#actors/model.ts';
 import { chatColumns as chatTable, type FieldType } from '#src/contract/views.ts';
 import { jsonText } from '../postgres/parameters.ts';
 
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 
-/** A row of the message table, with fields beyond the record. */
+/** A row of the message table. It has fields that `Message` lacks. */
 export interface StoredMessage extends Omit<Message, 'senderImage'> {
   readonly unread: boolean;
   readonly deletedAt: number;
@@ -58,7 +58,7 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   deletedAt: 'bigint',
 };
 
-/** Columns of a message that are known only when it is composed. */
+/** Columns of a message whose values are known only after its composition. */
 export const composedColumns = {
   messageType: 'text',
   type: 'text',
@@ -76,7 +76,7 @@ export const composedColumns = {
   deletedAt: 'bigint',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
-/** Columns of a stored message that later events change: edits, deletions, pins, stars and receipts, steps of a call, views of a post. */
+/** Columns of a stored message that later events change, such as edits, deletions, pins, stars, receipts, steps of a call or views of a post. */
 export const revisedColumns = {
   text: 'text',
   content: 'jsonb',
@@ -99,7 +99,7 @@ const chatColumns: Readonly<Record<string, SqlType>> = {
   extra: 'jsonb',
 };
 
-/** The column of a field, quoted: `lastMessageText` → `"last_message_text"`. */
+/** Returns the quoted column of a field: `lastMessageText` → `"last_message_text"`. */
 export const columnOf = (field: string): string => `"${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 
 const listOf = (columns: Readonly<Record<string, SqlType>>, one: (field: string, type: SqlType) => string): string =>
@@ -107,11 +107,11 @@ const listOf = (columns: Readonly<Record<string, SqlType>>, one: (field: string,
     .map(([field, type]) => one(field, type))
     .join(', ');
 
-/** The texts of a list. A damaged row may hold NULL or lists among them. */
+/** Selects the texts of a list without NULL, which a damaged row may contain. */
 const textsOf = (column: string): string =>
   `case when ${column} = '{}' then ${column} else array(select one from unnest(${column}) as one where one is not null) end`;
 
-/** Numbers leave as floats, which the driver reads as numbers. No count or time comes near 2^53. */
+/** Selects a field. A `bigint` is selected as a float, which the driver reads as a number. No count or time comes near 2^53. */
 const selected = (field: string, type: SqlType): string => {
   const column = columnOf(field);
   return `${type === 'text[]' ? textsOf(column) : type === 'bigint' ? `${column}::float8` : column} as "${field}"`;
@@ -124,18 +124,18 @@ const plainMessage = without(messageColumns, ['unread', 'deletedAt']);
 
 /** Select lists whose rows are `Message`, `StoredMessage` (with `raw` null) and `Chat`. */
 export const messageFields = listOf(plainMessage, selected);
-/** The fields of a message that is only shown: all but its encoded form. */
+/** The fields of a message for display: all except `unread`, `deletedAt` and the encoded form. */
 export const shownMessageFields = listOf(without(messageColumns, ['unread', 'deletedAt', 'raw']), selected);
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 
 /**
- * Fields of a message in an archive. The data of the send queue stays behind, as a message must not be sent twice. Addresses of stored files and the
- * places in campaigns mean nothing on another server.
+ * Fields of a message in an archive. The queue data is left out, because a message must not be sent twice. The addresses of stored files and the
+ * positions in campaigns are left out, because they mean nothing on another server.
  */
 export const archivedMessageFields = listOf(without(messageColumns, ['queuedSend', 'fileUrl', 'sendFolderId', 'sendPosition']), selected);
 
-/** The value of a column where nothing is known; null where null is no value. */
+/** The default values by type. */
 const defaults: Readonly<Record<SqlType, unknown>> = { text: '', bigint: 0, boolean: false, jsonb: null, bytea: null, 'text[]': '[]' };
 const inSql: Readonly<Record<SqlType, string | null>> = {
   text: `''`,
@@ -148,23 +148,23 @@ const inSql: Readonly<Record<SqlType, string | null>> = {
 
 type Columns = Readonly<Record<string, SqlType>>;
 
-/** Lists and JSON travel as JSON text, since an array of arrays would need lists of one length. */
+/** Returns the type in which a value is sent. Lists and JSON are sent as JSON text, because an array of arrays needs inner arrays of equal length. */
 const sentAs = (type: SqlType): string => (type === 'jsonb' || type === 'text[]' ? 'text' : type);
 
-/** Converts a sent value into the value of its column. */
+/** Returns SQL that converts a sent value into the type of its column. */
 const received = (type: SqlType, sql: string): string => {
   if (type === 'text[]') return `array(select jsonb_array_elements_text(${sql}::jsonb))`;
   return type === 'jsonb' ? `${sql}::jsonb` : sql;
 };
 
-/** The form in which rows are sent: any number of them as one array for each column, or a single one as plain values, which cost the server less. */
+/** The form in which rows are sent. `many`: one array for each column. `one`: a single row as plain values, which cost the server less. */
 export type RowForm = 'many' | 'one';
 
 type Unsaid = Readonly<Record<SqlType, unknown>>;
 
 /**
- * A single row. The arguments and the result are those of `rowSet`. `offset 0` keeps the row apart from the rest of the statement: the planner would
- * otherwise look for its rows by whichever of the values an index has, and read all rows of a chat for one message.
+ * Builds a row set of a single row, with the arguments and the result of `rowSet`. `offset 0` is an optimisation barrier. Without it the planner may
+ * choose an index by another of the values, and read all rows of a chat for one message.
  */
 const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
   const fields = Object.entries(columns);
@@ -184,8 +184,8 @@ const oneRow = (columns: Columns, first: number, unsaid: Unsaid) => {
 };
 
 /**
- * `unsaid`: what a field without a value is sent as, and what a column is not sent for when no row has anything else. There are no rows when `owned`
- * of the statement has none: a former owner of the instance writes nothing.
+ * Builds a row set. `unsaid`: the value for a missing field. A column is sent as null if all its values are `unsaid`. The set is empty if `owned` of the
+ * statement is empty, so that a former owner of the instance writes nothing.
  */
 const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm = 'many') => {
   if (form === 'one') return oneRow(columns, first, unsaid);
@@ -195,7 +195,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
     next: first + fields.length,
     columns: listOf(columns, columnOf),
     from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
-    /** Returns the array of one column for a filter with `any`. The estimate of a join may lead to a scan of all rows. */
+    /** Returns the array of one column for a filter with `any`. With a join alone, a wrong estimate may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
     parameters: (rows: readonly object[]): readonly unknown[] => {
       const sent = fields.map(([field, type]) => {
@@ -206,7 +206,7 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
         });
         return { values, isSaid: values.some((one) => one !== nothing) };
       });
-      // Without any column there would be no rows at all.
+      // The number of rows follows from the arrays, so that at least one array is sent.
       const none = !sent.some(({ isSaid }) => isSaid);
       return sent.map(({ values, isSaid }, at) => (isSaid || (none && at === 0) ? values : null));
     },
@@ -214,9 +214,9 @@ const rowSet = (columns: Columns, first: number, unsaid: Unsaid, form: RowForm =
 };
 
 /**
- * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same values in
- * JSON. Most columns of most rows are empty. A column without any value is not written at all, which saves a third of the cost of a commit on this
- * side.
+ * Builds a set of rows as parameters: one array for each column, beginning with parameter `first`. PostgreSQL reads an array ten times faster than the
+ * same values in JSON. Most columns of most rows are empty. A column without any value is sent as null, which saves a third of the cost of a commit in
+ * this process.
  */
 export const makeRowSet = (columns: Columns, first: number, form: RowForm = 'many') => {
   const value = (field: string): string => {
@@ -227,7 +227,7 @@ export const makeRowSet = (columns: Columns, first: number, form: RowForm = 'man
   return { ...rowSet(columns, first, defaults, form), value, values: listOf(columns, value) };
 };
 
-/** Inserts; $1 is the instance, $2 its epoch. Rows get their order of arrival from the order in which they are given. */
+/** Inserts rows. $1: the instance. $2: its epoch. The order of the given rows becomes their order of arrival. */
 const insertRows =
   (table: string, columns: Columns) =>
   (first: number, form: RowForm = 'many') => {
@@ -239,12 +239,12 @@ const insertRows =
   };
 
 export const messageRows = insertRows('message', messageColumns);
-/** A conflict means that another transaction has made the chat. */
+/** Inserts new chats. A conflict means that another transaction has inserted the chat. */
 export const newChatRows = insertRows('chat', chatColumns);
 
 const receiptTimes = ['deliveredAt', 'readAt', 'playedAt'] as const;
 
-/** The confirmations of members. The time of the first confirmation stays. */
+/** Upserts the receipts of members. The time of the first receipt stays. */
 export const receiptRows = (first: number) => {
   const rows = makeRowSet(
     { messageId: 'text', member: 'text', memberPn: 'text', deliveredAt: 'bigint', readAt: 'bigint', playedAt: 'bigint' },
@@ -275,8 +275,8 @@ const changedTo = (field: string, type: SqlType): string => {
 const changeable = without(chatColumns, ['id', 'chatId']);
 
 /**
- * Partial updates of chats. $1 is the instance, $2 its epoch. A field that is missing in a row keeps its stored value. A null key of `extra` is removed.
- * `unreadAdded` is added to the stored count. So a write beside the journal is kept.
+ * Updates chats in part. $1: the instance. $2: its epoch. A field that is missing in a row keeps its stored value. A key of `extra` with null is
+ * removed. `unreadAdded` is added to the stored count, so that a concurrent write outside the journal is not lost.
  */
 export const chatChangeRows = (first: number, form: RowForm) => {
   const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange, form);
@@ -287,7 +287,7 @@ export const chatChangeRows = (first: number, form: RowForm) => {
   return { ...rows, sql };
 };
 
-/** Every value gets the type of its column, because one broken value would block all later entries. */
+/** Converts a value to the type of its column. A value of another type would make the statement fail, and block all later entries. */
 const toParameter = (value: unknown, type: SqlType): unknown => {
   switch (type) {
     case 'text':
@@ -305,9 +305,9 @@ const toParameter = (value: unknown, type: SqlType): unknown => {
   }
 };
 
-// The rows of keys under which sends and campaigns are repeated: written with the messages of a commit, or with a campaign.
+// The rows of idempotency keys. They are written with the messages of a commit, or with a campaign.
 
-/** Keys as they stand now. The row of a key that was set free is replaced. */
+/** Upserts the current state of idempotency keys. The row of a released key is replaced. */
 export const sendKeyRows = (first: number) => {
   const rows = makeRowSet({ hash: 'text', request: 'text', messageId: 'text', at: 'bigint', answer: 'jsonb' }, first);
   const sql = `insert into send_key (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}

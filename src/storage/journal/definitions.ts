@@ -1,4 +1,4 @@
-/** The rules of definitions: which of them a commit writes or removes, and which labels are gone from all chats. */
+/** The rules of definitions: the rows that a commit writes or removes, and the deleted labels that leave all chats. */
 import { type Channel, channelOf, type ChannelPatch, type Definition, type DefinitionKind, type Entry, type Label } from '#actors/model.ts';
 import { fullLabelId } from '#src/contract/views.ts';
 import { keyText } from '../postgres/parameters.ts';
@@ -7,11 +7,11 @@ import { makeRowSet } from './columns.ts';
 export interface DefinitionOutcome {
   readonly definitions: readonly Definition[];
   readonly goneDefinitions: readonly Definition[];
-  /** Labels that were deleted, by the names that chats have for them. */
+  /** Deleted labels, by the full ids that chats hold. */
   readonly goneLabels: readonly string[];
 }
 
-/** Ids of the definitions that an entry is about. */
+/** Returns the ids of the definitions that an entry changes. */
 export const definedIn = (entry: Entry): readonly string[] => {
   if (entry.kind === 'definition' || entry.kind === 'definitionGone') return [keyText(entry.definition.value.id)];
   if (entry.kind === 'channel') return [keyText(entry.channel.id)];
@@ -46,7 +46,7 @@ export class DefinitionLedger {
     else this.#remove(entry.definition);
   }
 
-  /** False if the entry repeats the stored values. */
+  /** Stores a definition. Returns false if its values are stored already. */
   put(given: Definition): boolean {
     const definition = withKeyText(given);
     const name = nameOf(definition.of, definition.value.id);
@@ -64,7 +64,7 @@ export class DefinitionLedger {
     this.#changed.set(name, { definition, gone: true });
   }
 
-  /** Returns the label after the change; null if nothing changed. A deleted label keeps its name and its colour, and leaves all chats. */
+  /** Changes a label. Returns the label; null if nothing changed. A deleted label keeps its name and its colour, and is removed from all chats. */
   label(given: Label): Label | null {
     const name = nameOf('label', keyText(given.id));
     const known = this.#kept.get(name)?.value as Label | undefined;
@@ -75,7 +75,7 @@ export class DefinitionLedger {
     return label;
   }
 
-  /** A change of a channel without a row is dropped. The next whole channel has it. */
+  /** Changes a channel. A partial change of a channel that is not stored is dropped. The next complete record of the channel contains it. */
   #channel(channel: ChannelPatch, create: boolean): void {
     const known = this.#kept.get(nameOf('channel', keyText(channel.id)))?.value as Channel | undefined;
     if (known || create) this.put({ of: 'channel', value: known ? { ...known, ...channel } : channelOf(channel) });
@@ -93,12 +93,12 @@ export class DefinitionLedger {
 
 // The columns of definitions, and the part of a commit that writes them.
 
-/** Select list whose rows are `Definition`. */
+/** A select list whose rows have the type `Definition`. */
 export const definitionFields = 'kind as "of", value';
 
 export const rowOfDefinition = ({ of, value }: Definition, at: number) => ({ kind: of, id: value.id, value, created: at, updated: at });
 
-/** The time at which a definition was made stays. */
+/** Upserts definitions. The time of creation stays. */
 export const definitionRows = (first: number) => {
   const rows = makeRowSet({ kind: 'text', id: 'text', value: 'jsonb', created: 'bigint', updated: 'bigint' }, first);
   const sql = `insert into definition (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}

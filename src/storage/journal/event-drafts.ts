@@ -1,4 +1,4 @@
-/** The events that a change of an instance causes, as receivers get them. */
+/** Builds the events that a change of an instance causes, in the form that receivers get. */
 import {
   isChannelId,
   longestKeyword,
@@ -56,7 +56,7 @@ export const messageDraft = (message: Message, chat: Chat, owner: string): Event
   payload: messageEventView(message, chat, owner),
 });
 
-/** The event of an edited channel post. The post names itself as the edited message, because the platform gives an edit no id of its own. */
+/** Builds the event of an edited channel post. The post names itself as the edited message, because the platform gives an edit no separate id. */
 export const editedPostDraft = (post: Message, chat: Chat, owner: string): EventDraft =>
   messageDraft({ ...post, edited: post.messageId }, chat, owner);
 
@@ -68,7 +68,7 @@ const aboutChat = (type: EventDraft['type'], lane: string, payload: EventDraft['
   payload,
 });
 
-/** `tell` as in the entry. */
+/** Builds the event of a changed chat. `tell` is that of the entry. */
 export const chatDraft = (tell: 'chats' | 'contacts' | 'chat_labels', chat: Chat, owner: string): EventDraft => {
   if (tell === 'contacts') return aboutChat(tell, chat.chatId, { contact: contactView(chat) });
   return aboutChat(tell, chat.chatId, { chat: tell === 'chats' ? chatView(chat, owner) : chatLabelsView(chat) });
@@ -76,7 +76,7 @@ export const chatDraft = (tell: 'chats' | 'contacts' | 'chat_labels', chat: Chat
 
 type Items = Parameters<typeof historyView>[1];
 
-/** The new items of a part of the history. Calls, labels and status posts are not stored, so they always count as new. */
+/** The new messages and chats of a part of the history. All other items of the history always count as new. */
 export interface News {
   readonly messages: readonly Message[];
   readonly chats: readonly Chat[];
@@ -100,14 +100,14 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
   }
 };
 
-/** Null if the batch has no new items. All batches of a history share a lane, because they have an order. */
+/** Builds the event of a part of the history. Null if it has no new items. All parts of a history share a lane, which keeps their order. */
 export const historyDraft = (entry: HistoryEntry, news: News, owner: string): EventDraft | null => {
   const items = pastItems(entry.past, news, owner);
   if (items.length === 0) return null;
   return aboutChat('history', 'history', historyView(entry.past.of, items, entry.number, entry.total));
 };
 
-/** Each member of a group, and each reader of a status post, confirms separately. */
+/** True if a receipt is that of one of several readers: a member of a group, or a reader of a status post. */
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
   (isGroupId(chatId) || chatId === statusChat) && sender !== '' && confirmations.has(status);
 
@@ -125,7 +125,7 @@ const factsOf = (
   messageIds,
 });
 
-/** One event for all messages that one receipt moved forward. */
+/** Builds one event for all messages whose status a receipt changed. */
 export const statusDraft = (entry: StatusEntry, chatId: string, ids: readonly string[]): EventDraft =>
   aboutChat('messages_update', chatId, statusView(entry.status, factsOf(entry, chatId, ids)));
 
@@ -144,7 +144,7 @@ export const downloadedDraft = ({ fileUrl, mimetype, at }: DownloadedEntry, mess
 
 export const newsDraft = ({ lane, news }: NewsEntry): EventDraft => aboutChat(news.type, lane, newsView(news));
 
-/** Events of campaigns have an order of their own. */
+/** Builds the event of a campaign. Each campaign has its own lane. */
 export const campaignDraft = ({ campaign, status, reason }: CampaignEntry): EventDraft =>
   aboutChat('sender', `campaign ${campaign.id}`, campaignEventView({ ...campaign, status, reason }));
 

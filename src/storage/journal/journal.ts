@@ -1,4 +1,4 @@
-/** Turns entries into rows: reads the known rows, lets the ledger apply the rules, and writes messages, chats and outbox in one statement. */
+/** Turns entries into rows. It reads the stored rows, lets the ledger apply the rules, and writes messages, chats and the outbox in one statement. */
 import { createKeyedMutex } from '#actors/waiting.ts';
 import type { Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal, RenamedMessage } from '#actors/ports.ts';
@@ -31,10 +31,10 @@ import { changedInPieces, mergeRows, mergeStatements, pieceStatements, withPrese
 import { IdsTaken, noneTaken, ShortIds, shortIdStatements } from './short-ids.ts';
 
 interface JournalChance {
-  /** `r` and 14 hex digits. */
+  /** Returns a new short id of a chat: `r` and 14 hex digits. */
   chatId(): string;
   eventId(): string;
-  /** `r` and 7 hex digits. */
+  /** Returns a new short id of a message: `r` and 7 hex digits. */
   messageId(): string;
 }
 
@@ -47,7 +47,7 @@ const outboxRows = (first: number, form: RowForm) => {
     first,
     form,
   );
-  // Webhooks that were removed meanwhile get nothing.
+  // The join leaves out deliveries of webhooks that were removed meanwhile.
   const sql = `insert into outbox (instance_id, attempts, not_before, ${rows.columns})
     select $1, 0, 0, ${rows.values} from ${rows.from}
     join webhook on webhook.id = any(${rows.array('webhookId')}) and webhook.id = fresh.webhook_id and not webhook.removed order by position
@@ -55,7 +55,7 @@ const outboxRows = (first: number, form: RowForm) => {
   return { ...rows, sql };
 };
 
-/** Clears the queue data of a message when the message is sent or given up. */
+/** Returns SQL that clears the queue data of a message unless its status is `Queued`. */
 const stillQueued = (status: string): string => `queued_send = case when ${status} = 'Queued' then message.queued_send end`;
 
 const isSameMessage = (messageIds: string): string =>
@@ -68,7 +68,7 @@ const changeRows = (first: number, form: RowForm) => {
   return { ...rows, sql };
 };
 
-/** The encoded form of a message is read only after an edit, so that it stays. A deletion removes it. */
+/** Updates the visible fields of messages. The encoded form of a message stays, unless the message is deleted. */
 const revisedRows = (first: number) => {
   const rows = makeRowSet({ messageId: 'text', chatId: 'text', ...revisedColumns }, first);
   const changes = Object.keys(revisedColumns).map((field) => `${columnOf(field)} = ${rows.value(field)}`);
@@ -78,7 +78,7 @@ const revisedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** Builds the rows of a message from all columns that its composition decides. */
+/** Updates the columns of messages whose values are known after composition. */
 const composedRows = (first: number) => {
   const types = { messageId: 'text', chatId: 'text', ...composedColumns, status: 'text', error: 'text' } as const;
   const rows = makeRowSet(types, first);
@@ -87,7 +87,7 @@ const composedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** The row sets of a commit, in this order. Their parameters are numbered behind $1, the instance, and $2, its epoch. */
+/** The row sets of a commit, in the order of their execution. Their parameters begin at $3. $1: the instance. $2: its epoch. */
 const sets = {
   messages: messageRows,
   changes: changeRows,
@@ -116,17 +116,17 @@ type Rows = Readonly<Record<SetName, readonly object[]>>;
 
 const setNames = Object.keys(sets) as SetName[];
 
-/** Sets whose rows are sent as plain values if each set has one row. Nearly all commits of a quiet session are of this kind. */
+/** Sets that use the row form `one` if each set of a commit has one row. Nearly all commits of a quiet session are of this kind. */
 const plainSets: ReadonlySet<SetName> = new Set(['messages', 'changes', 'newChats', 'chats', 'deliveries']);
 
 const formOf = (names: readonly SetName[], rows: Rows): RowForm =>
   names.every((name) => plainSets.has(name) && rows[name].length === 1) ? 'one' : 'many';
 
-/** Short: names of prepared statements are cut after 63 characters. */
+/** Returns the name of a prepared statement. PostgreSQL truncates names after 63 characters, so that sets are named by their index. */
 const writeName = (names: readonly SetName[], form: RowForm): string =>
   `journal-${form === 'one' ? 'one' : 'write'}-${names.map((name) => setNames.indexOf(name)).join('-')}`;
 
-/** Campaigns are counted by what changes their recipients, in the same statement. */
+/** Returns the part that updates the counts of campaigns in the statement that changes their recipients. */
 const campaignCounts = (names: readonly SetName[]): readonly string[] => {
   const among = (name: SetName) => (names.includes(name) ? { [name]: name } : {});
   return names.includes('recipients') || names.includes('campaigns')
@@ -149,7 +149,7 @@ const makeWrite = (names: readonly SetName[], form: RowForm) => {
   const withs = [ownedIf(condition), ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally, ...campaignCounts(names)].join(
     ',\n',
   );
-  // A row even without deliveries, so that an instance that has another owner can be told from one without webhooks.
+  // The left join returns a row without deliveries as well. No row at all means that the instance has another owner.
   const written = names.includes('deliveries')
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
     : `select null as seq from owned`;
@@ -159,7 +159,7 @@ const makeWrite = (names: readonly SetName[], form: RowForm) => {
   };
 };
 
-/** Statements by the sets that have rows, and the form of the rows. A statement is made when it is first needed. */
+/** Statements by their row sets and their row form. A statement is built when it is first needed. */
 const writes = new Map<string, ReturnType<typeof makeWrite>>();
 
 const writeOf = (names: readonly SetName[], form: RowForm): ReturnType<typeof makeWrite> => {
@@ -169,7 +169,7 @@ const writeOf = (names: readonly SetName[], form: RowForm): ReturnType<typeof ma
   return write;
 };
 
-/** Every set alone, any two of them, and all together. */
+/** Returns each set alone, all pairs of sets, and all sets together. */
 const combined = (names: readonly SetName[]): readonly (readonly SetName[])[] => [
   names,
   ...names.flatMap((name, at) => [[name], ...names.slice(at + 1).map((other) => [name, other])]),
@@ -182,7 +182,7 @@ const someWrites = (): Record<string, Statement> => ({
 
 export const journalStatements = {
   ...knownStatements,
-  /** $3 chats. */
+  /** $3: chats. */
   remove: {
     name: 'journal-remove',
     text: `with ${owned},
@@ -197,7 +197,7 @@ export const journalStatements = {
 
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
 
-/** The instance is gone, or has another owner. */
+/** The result of a write for an instance that is removed or has another owner. */
 const disowned = Symbol('disowned');
 
 const takenAmong = async (runner: Runner, instance: string, { freshMessages }: Outcome): Promise<readonly string[]> => {
@@ -205,7 +205,7 @@ const takenAmong = async (runner: Runner, instance: string, { freshMessages }: O
   return (await runner.rows<{ readonly id: string }>(shortIdStatements.taken, [instance, ids])).map(({ id }) => id);
 };
 
-/** Throws `IdsTaken` when another message of the instance has the short id of a fresh one. */
+/** Writes the outcome. Throws `IdsTaken` if a stored message of the instance has the short id of a new message. */
 const writeOutcome = async (
   runner: Runner,
   writer: Writer,
@@ -270,16 +270,16 @@ interface JournalParts {
   readonly chance: JournalChance;
   readonly counts: ChatCounts;
   readonly recent: JournalCache;
-  /** Counts rows that were added to the table of messages. */
+  /** Reports the number of rows that were added to the table of messages. */
   readonly grown: (rows: number) => void;
-  /** Forgets the cached rows of the instance, because they may be wrong. */
+  /** Invalidates the caches of the instance, because they may be out of date. */
   readonly doubt: (instance: string) => void;
   now(): number;
 }
 
 type Targets = Parameters<Journal['commit']>[2];
 
-/** Writes the outcome of the ledger once. Throws `IdsTaken`. */
+/** Tries once to write the outcome of the ledger. Throws `IdsTaken`. */
 const written = async (
   parts: JournalParts,
   instance: Writer,
@@ -290,7 +290,7 @@ const written = async (
   const at = now();
   const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
   const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
-  // One statement is a transaction of its own. The rows that were read are still valid, because an instance has one writer, which writes in
+  // A single statement needs no transaction. The rows that were read before are still valid, because an instance has one writer, which writes in
   // order.
   const isOurs = await changedInPieces(database, instance, outcome);
   const isLong = outcome.removedChats.length + outcome.merged.length > 0;
@@ -304,12 +304,12 @@ const written = async (
   recent.keep(instance, known, outcome);
   if (outcome.removedChats.length > 0) counts.forget(instance.id);
   counts.note(instance.id, outcome.chats);
-  // The counts are out of date if chats lost a label, or if messages were deleted or moved, without a read of their rows.
+  // Statements in pieces have changed rows that were not read, so that the caches are out of date.
   if (outcome.goneLabels.length + outcome.erasures.length + outcome.merged.length > 0) doubt(instance.id);
   return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}), ...(renamed.length > 0 ? { renamed } : {}) };
 };
 
-/** Applies the entries and writes the outcome, with other short ids as often as one of them is taken. */
+/** Applies the entries and writes the outcome. While a short id is taken, draws another one and retries. */
 const attempt = async (
   parts: JournalParts,
   instance: Writer & { readonly owner: string },
@@ -334,7 +334,7 @@ const attempt = async (
 };
 
 export const makeJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
-  // An instance's entries have an order, and only one process owns it.
+  // The entries of an instance are committed in order. No lock between processes is needed, because one process owns the instance.
   const mutex = createKeyedMutex();
   const recent = createJournalCache(now);
   const grown = growthOf(database, 'message', ['instance_id', 'message_id', 'chat_id']);
@@ -368,7 +368,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
           return await attempt(parts, instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
-          // The instance was removed, so that there is nothing to record.
+          // The instance was removed, so that its entries are dropped.
           if (isOrphan(error) && !(await exists(database, instance.id))) return nothing;
           throw error;
         }

@@ -1,4 +1,4 @@
-/** The rows that the entries of one commit concern: read from the database, or cached after a recent commit. */
+/** The stored rows that the entries of one commit concern. They come from the database, or from the cache of recent commits. */
 import type { Call, Chat, ChatPatch, Contact, Definition, Entry, Message, Past } from '#actors/model.ts';
 import type { Runner, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
@@ -7,7 +7,7 @@ import { definedIn, definitionFields } from './definitions.ts';
 import type { Known, Outcome } from './outcome.ts';
 import { changedGroup, contactFields, contactsIn, groupFields, groupOfRow, type GroupRow } from './people.ts';
 
-// The keys of all rows that the entries concern. The rows are read before the ledger starts.
+// The keys of all rows that the entries of a commit concern. The rows are read before the ledger starts.
 
 interface PostNumber {
   readonly chatId: string;
@@ -17,16 +17,16 @@ interface PostNumber {
 interface Concerned {
   /** Messages that may be stored already. */
   readonly messageIds: ReadonlySet<string>;
-  /** Messages that changed. Their chats are read too, under any of their ids. */
+  /** Messages that an entry changes. Their chats are read too, because an entry may name a chat by another address. */
   readonly updatedIds: ReadonlySet<string>;
   readonly chatIds: ReadonlySet<string>;
-  /** People whose names an entry names. */
+  /** People whose names an entry contains. */
   readonly contactIds: ReadonlySet<string>;
   /** Ids of definitions of all kinds. */
   readonly definitionIds: ReadonlySet<string>;
-  /** Groups that changed. */
+  /** Groups that an entry changes. */
   readonly groupIds: ReadonlySet<string>;
-  /** Posts of channels that are named by their number. */
+  /** Channel posts that an entry names by their number. */
   readonly posts: readonly PostNumber[];
 }
 
@@ -74,12 +74,12 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   return { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds, posts };
 };
 
-/** Reads messages of the instance $1 by their ids, with one index look-up for each id, whatever the planner estimates. */
+/** Returns SQL that reads messages of the instance $1 by their ids. `offset 0` forces one index look-up for each id, whatever the planner estimates. */
 const messagesOf = (ids: string): string => `unnest(${ids}::text[]) as wanted,
           lateral (select * from message where instance_id = $1 and message_id = wanted offset 0) as message`;
 
 export const knownStatements = {
-  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups, $6 contacts. Those of chats that are not stored name them. */
+  /** $2: platform ids of messages. $3: chats. $4: platform ids of messages whose chats are read too. $5: groups. $6: contacts. */
   known: {
     name: 'journal-known',
     text: `select
@@ -97,12 +97,12 @@ export const knownStatements = {
             where id <> all(array(select chat_id from chat where instance_id = $1 and chat_id = any($3::text[])))))
         order by contact_id) as k) as contacts`,
   },
-  /** $2 ids. */
+  /** $2: ids. */
   definitions: {
     name: 'journal-definitions',
     text: `select ${definitionFields} from definition where instance_id = $1 and id = any($2::text[])`,
   },
-  /** $2 channels and $3 numbers, of one post each. */
+  /** $2: channels. $3: numbers. Each pair is a post. */
   posts: {
     name: 'journal-posts',
     text: `select ${storedMessageFields} from unnest($2::text[], $3::bigint[]) as wanted (channel, number), lateral (
@@ -118,7 +118,7 @@ interface KnownRow {
   readonly contacts: readonly Contact[] | null;
 }
 
-/** Posts by their numbers, without those that were read by their ids. */
+/** Reads posts by their numbers. Posts that were already read by their ids are left out. */
 const readPosts = async (
   runner: Runner,
   instance: string,
@@ -143,7 +143,7 @@ const readNamed = async (
   instance: string,
   { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds }: Concerned,
 ): Promise<Known> => {
-  // Definitions change seldom: commits without any, which is nearly every one, do not ask for them.
+  // Definitions have a separate query, because nearly all commits change no definition.
   const definitions =
     definitionIds.size === 0 ? [] : await runner.rows<Definition>(knownStatements.definitions, [instance, [...definitionIds]]);
   if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0)
@@ -165,15 +165,15 @@ const readNamed = async (
   };
 };
 
-// Caches messages that the journal sent within the last minute, and chats that it wrote within the last minutes. The steps of a send
-// (queued, then sent), the receipts that follow, and the messages of a chat then need no read. A message that arrives counts as new. If
-// the message is not new, the database refuses its row, and the journal reads and retries.
+// The cache of messages that were sent within the last minute, and of chats that were written within the last minutes. The steps of a send
+// (queued, then sent), its receipts, and the messages of a chat then need no read. A message that arrives counts as new. If the message
+// is stored already, the database refuses its row, and the journal reads the rows and retries.
 //
-// The journal is the only writer of chats while its process owns the instance. Another owner in between has another epoch, and rows are
-// cached for one epoch. If a person changes a chat in the database by hand, events may show the chat without the change until the cached
-// copy expires. The journal writes only the fields that its own entries change, so it overwrites nothing.
+// The journal is the only writer of chats while its process owns the instance. Rows are cached for one epoch, so that another owner in
+// between invalidates the cache. If an operator changes a chat in the database, events may show the old values until the cached copy
+// expires. The journal does not overwrite such a change, because it writes only the fields that its entries change.
 
-/** An instance under one ownership. */
+/** An instance in one epoch of its ownership. */
 interface CacheOwner {
   readonly id: string;
   readonly epoch: number;
@@ -182,17 +182,17 @@ interface CacheOwner {
 export interface JournalCache {
   /** Returns the cached rows that the entries concern, except for new messages; null on a cache miss. */
   known(owner: CacheOwner, entries: readonly Entry[]): Known | null;
-  /** Keeps the rows of a commit. */
+  /** Caches the rows of a commit. */
   keep(owner: CacheOwner, known: Known, outcome: Outcome): void;
   /** Invalidates the cache of the instance after a write that failed or may have failed. */
   forget(instance: string): void;
 }
 
-/** Milliseconds. Most messages are acknowledged within seconds, and delivered within a minute. People of a conversation answer within minutes. */
+/** Lifetimes of cached rows. Most messages are acknowledged within seconds and delivered within a minute. People answer within minutes. In milliseconds. */
 const lifetimes = { waiting: 5_000, sent: 60_000, chats: 600_000 };
-/** Most cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text. */
+/** Limits of the cached rows of all instances together. A chat takes 1 to 2 KB, and so does a text message. */
 const limits = { waiting: 500, sent: 1_000, chats: 5_000 };
-/** Bytes of the encoded form of a sent message that is cached at most. Messages with previews and long texts are larger. */
+/** Limit for the encoded form of a cached sent message, in bytes. Messages with previews or long texts are larger, and are not cached. */
 const largestSent = 8_192;
 
 const createShelf = <T>(limit: number, lifetime: number, now: () => number) => {
@@ -227,14 +227,14 @@ const steps: ReadonlySet<Entry['kind']> = new Set([
   'campaign',
   'optOut',
 ]);
-/** News that store rows which the cache does not keep. */
+/** Types of news that change rows which are not cached. */
 const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
 /** Returns true if the cache holds all rows that the entry changes. The cache has no rows of calls, groups, labels and earlier messages. */
 const isStep = (entry: Entry): boolean => {
   if (entry.kind === 'news') return !storedNews.has(entry.news.type);
   return steps.has(entry.kind) && !('revises' in entry);
 };
-/** All of them, or null when one is missing. */
+/** Returns all rows, or null if one is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
   return found.length === rows.length ? found : null;
@@ -252,7 +252,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
   const put = (key: string, message: StoredMessage): void => {
     drop(key);
     if (message.status === 'Queued') waiting.put(key, message);
-    // No receipt needs the encoded form, and a message that was read has none either.
+    // The encoded form is dropped, because no receipt needs it. A message from the database has none either.
     else if ((message.raw?.length ?? 0) <= largestSent) sent.put(key, { ...message, raw: null });
   };
   return {

@@ -1,4 +1,4 @@
-/** The journal's rules, without a database. Entries are applied to the known rows, and the changed rows are left to be written. */
+/** The rules of the journal, without a database. The ledger applies entries to the stored rows, and returns the rows that must be written. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   isChannelId,
@@ -165,7 +165,7 @@ class Ledger {
     };
   }
 
-  /** An event that cannot be made is left out. Its facts are stored. */
+  /** Adds an event. An event that cannot be built is left out, and its entry is stored all the same. */
   #add(type: EventType, make: () => EventDraft | null): void {
     try {
       const draft = make();
@@ -219,7 +219,7 @@ class Ledger {
     this.#add(news.type, () => newsDraft(label === null ? entry : { ...entry, news: { type: 'labels', label } }));
   }
 
-  /** Null if the label does not change. A deleted label leaves its chats without an event for each chat. */
+  /** Changes a label. Returns null if nothing changes. A deleted label is removed from its chats without an event for each chat. */
   #label(label: Label): Label | null {
     const changed = this.#definitions.label(label);
     if (changed?.deleted) this.#chats.unlabel(changed.id);
@@ -250,7 +250,7 @@ class Ledger {
     this.#add('messages', () => messageDraft(stored.message, chat, this.#owner));
   }
 
-  /** Applies the revision by one message to another. A message that is not stored, or was deleted, stays as it is. */
+  /** Applies the revision in the message `by` to the message that it names. That message must be stored and not deleted. */
   #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
     const kept = this.#messages.find(messageId, by.chatId, [by.chatId, by.chatLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
@@ -261,18 +261,18 @@ class Ledger {
     if (pinnedUntil !== undefined && isInSameChat(kept.value, by)) this.#messages.revise(kept, { pinnedUntil });
   }
 
-  /** Changes the text of a message. Its chat shows the text if the message is its last. */
+  /** Changes the text that a chat shows if the message is the last message of the chat. */
   #retell({ value: { chatId, timestamp, text: old } }: KeptMessage, text: string): void {
     const chat = this.#chats.get(chatId);
     if (chat?.lastMessageTimestamp === timestamp && chat.lastMessageText === old) this.#chats.patch({ chatId, lastMessageText: text });
   }
 
-  /** Null when the message is known. */
+  /** Adds a message and updates its chat. Returns null if the message is stored already. */
   #store(given: Message, patch: Of<'message'>['chat'], unread: boolean): { readonly message: Message; readonly chat: Chat } | null {
     const message = withShortKeys(given);
     if (this.#messages.has(message)) return null;
     this.#messages.add(message, unread);
-    // Status posts are no conversation: they stand in no list of chats.
+    // Status posts have no chat, so that no list of chats shows them.
     if (message.chatId === statusChat) return { message, chat: this.#chats.orEmpty(message.chatId) };
     this.#chats.patch({ ...(message.chatLid && { chatLid: message.chatLid }), ...patch, chatId: message.chatId });
     if (unread) this.#chats.addUnread(message.chatId);
@@ -295,7 +295,7 @@ class Ledger {
       // The queue data of a message is cleared when the message is sent or given up.
       this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
       if (entry.serverId !== undefined) this.#messages.number(kept, entry.serverId);
-      // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.
+      // The first proof that the message was sent creates the `messages` event. It may be a receipt, because acknowledgements get lost.
       if (leaves && kept.value.chatId !== statusChat) {
         const message: Message = { ...kept.value, status: 'Sent' };
         const chat = this.#chats.orEmpty(message.chatId);
@@ -308,11 +308,11 @@ class Ledger {
     if (first) this.#add('messages_update', () => statusDraft(entry, first.chatId, ids));
   }
 
-  /** A message that is not stored has no event, because nothing would tell a second report of it from the first. */
+  /** Marks a message as deleted. A message that is not stored causes no event, because a second report could not be told from the first. */
   #deleted(entry: Of<'deleted'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId), [entry.senderPn, entry.senderLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
-    // The account's own devices and the platform's channels are believed.
+    // A deletion by another device of the account, or in a channel, is trusted.
     const isAdmin = isChannelId(kept.value.chatId) || (kept.value.isGroup && (entry.byAdmin === true || entry.fromMe));
     const mayDelete = entry.forMe === true || isAuthor(kept.value, entry) || (isAdmin && kept.value.chatId === keyText(entry.chatId));
     if (!mayDelete) return;
@@ -329,7 +329,7 @@ class Ledger {
     this.#add('messages_update', () => starredDraft(entry, kept.value.chatId));
   }
 
-  /** A chat with a newer message keeps its unread count, because the number of deleted unread messages is not known. */
+  /** Deletes messages of a chat. A chat with a newer message keeps its unread count, because the number of deleted unread messages is not known. */
   #chatErased({ chatId: name, gone, keepStarred, until, last }: Of<'chatErased'>): void {
     const chatId = keyText(name);
     const chat = this.#chats.get(chatId);
@@ -344,7 +344,7 @@ class Ledger {
     this.#erasures.push(erasure);
   }
 
-  /** The platform gives an edit of a post the id of the post. */
+  /** Applies the edit of a post. The platform gives an edit the id of its post. */
   #postEdited({ message, chat }: Of<'postEdited'>): void {
     const kept = this.#messages.find(message.messageId, keyText(message.chatId));
     if (!kept) return this.#message({ kind: 'message', message, chat, unread: false });
@@ -370,7 +370,7 @@ class Ledger {
     if (this.#chats.get(chatId)) this.#tell('chats', this.#chats.patch({ chatId, unreadCount }));
   }
 
-  /** Each address makes one event. A second request for a stored file makes none. */
+  /** Stores the address of a downloaded file. A new address causes an event. A second request for the same file causes none. */
   #downloaded(entry: Of<'downloaded'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0 || kept.value.fileUrl === entry.fileUrl) return;
@@ -390,7 +390,7 @@ class Ledger {
   }
 }
 
-/** Applies the entries in their order. Messages and chats that `known` lacks are taken for new. */
+/** Applies the entries in their order. Messages and chats that are missing in `known` count as new. */
 export const reduceEntries = (known: Known, owner: string, entries: readonly Entry[], newId: () => string): Outcome => {
   const ledger = new Ledger(known, owner, newId);
   for (const entry of entries) ledger.apply(entry);

@@ -1,4 +1,4 @@
-/** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
+/** The rules of messages: duplicates, the progress of a status, and the stored message to which a receipt belongs. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Call,
@@ -21,7 +21,7 @@ import { keyText } from '../postgres/parameters.ts';
 import type { ChatLedger } from './chat-ledger.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
-/** The part of a message that a commit writes: nothing, its status, its visible fields, all fields that composing decides, the whole row. */
+/** The part of a message that a commit writes: nothing, its status, its visible fields, the fields of its composition, or the whole row. */
 const marks = ['same', 'changed', 'revised', 'composed', 'fresh'] as const;
 type Mark = (typeof marks)[number];
 
@@ -32,7 +32,7 @@ export interface KeptMessage {
 
 export const rank = (status: MessageStatus): number => messageStatuses.indexOf(status);
 
-/** A status never goes back, and only a message that still waits can fail. */
+/** True if a status may follow another. A status never goes back, and only a queued message can fail. */
 export const isProgress = (from: MessageStatus, to: MessageStatus): boolean =>
   to === 'Failed' ? from === 'Queued' : rank(to) > rank(from);
 
@@ -41,17 +41,17 @@ type Sender = Partial<Pick<Message, 'sender' | 'senderPn' | 'senderLid'>> & Pick
 const share = (ours: readonly (string | undefined)[], theirs: readonly (string | undefined)[]): boolean =>
   ours.some((id) => id !== undefined && id !== '' && theirs.includes(id));
 
-/** True if both come from the same person, whichever of the person's two addresses each names. */
+/** True if both have the same sender. Each may name either address of the person. */
 export const isAuthor = (message: Message, by: Sender): boolean => {
   if (message.fromMe || by.fromMe) return message.fromMe && by.fromMe;
   return share([message.sender, message.senderPn, message.senderLid], [by.sender, by.senderPn, by.senderLid]);
 };
 
-/** True if both stand in the same chat, whichever of its addresses each names. */
+/** True if both are in the same chat. Each may name either address of the chat. */
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
-/** Returns the content after an edit. The new text goes to the text field of its kind. An event is replaced as a whole. */
+/** Returns the content after an edit. The new text replaces the text field of the message's kind. An event is replaced as a whole. */
 export const editedContent = ({ content, messageType }: Message, edit: Message): Message['content'] => {
   const { text } = edit;
   if (edit.type === 'event' && edit.messageType === messageType) return edit.content;
@@ -59,7 +59,7 @@ export const editedContent = ({ content, messageType }: Message, edit: Message):
   return 'text' in content ? { ...content, text } : { ...content, caption: text };
 };
 
-/** Texts of a message that an index holds, cut to what an index takes. */
+/** Returns the message with its indexed texts truncated to the limit of an index. */
 export const withShortKeys = (given: Message): Message => ({
   ...given,
   messageId: keyText(given.messageId),
@@ -67,16 +67,16 @@ export const withShortKeys = (given: Message): Message => ({
   messageType: keyText(given.messageType),
 });
 
-/** Messages of a chat that go, under one of its addresses. */
+/** Messages of a chat that are deleted, under one of its addresses. */
 export type Erasure = Pick<Extract<Entry, { kind: 'chatErased' }>, 'chatId' | 'keepStarred' | 'until' | 'last'>;
 
-/** The messages that the entries of one commit are about. */
+/** The messages that the entries of one commit change. */
 export class MessageLedger {
   /** Messages by platform id. Different chats may use the same id. */
   readonly #messages = new Map<string, KeptMessage[]>();
   readonly #lidOf: (chatId: string) => string | undefined;
 
-  /** `lidOf`: the LID of a chat, if it is known. */
+  /** `lidOf`: returns the LID of a chat, if it is known. */
   constructor(known: readonly StoredMessage[], lidOf: (chatId: string) => string | undefined) {
     this.#lidOf = lidOf;
     for (const value of known) this.#keep(value, 'same');
@@ -91,8 +91,8 @@ export class MessageLedger {
   }
 
   /**
-   * The stored message that an entry means. Entries may name a chat of two people by another address than the message was stored under. Anybody may know
-   * an id, so that a message of any other chat is not meant. `sender`: whoever says so, whose addresses count when the chat is one of them.
+   * Finds the message that an entry names. An entry may name a chat with one person by another address than the stored one. Attackers may know message
+   * ids, so that messages of other chats never match. `sender`: the addresses of the entry's sender. They match as well if `chatId` is one of them.
    */
   find(messageId: string, chatId: string, sender: readonly (string | undefined)[] = []): KeptMessage | null {
     const same = this.#messages.get(keyText(messageId)) ?? [];
@@ -103,8 +103,8 @@ export class MessageLedger {
   }
 
   /**
-   * Returns an edit without `edited` if its author may not edit the message that it names: the edit is told as a message of its own. Nobody can check
-   * the author of a message that is not stored in this chat. Only the account's own devices are believed then.
+   * Returns an edit without `edited` if its author may not edit the named message. The edit then counts as a new message. If the named message is not
+   * stored in this chat, its author is unknown, and only edits by the account's own devices are trusted.
    */
   honest(message: Message, revises?: Revision): Message {
     if (revises?.text === undefined) return message;
@@ -121,7 +121,7 @@ export class MessageLedger {
     this.#apply(kept, change, 'revised');
   }
 
-  /** A post got its number in its channel. */
+  /** Sets the number of a post in its channel. */
   number(kept: KeptMessage, serverId: number): void {
     this.revise(kept, { post: { ...newPost, ...kept.value.post, serverId } });
   }
@@ -146,7 +146,7 @@ export class MessageLedger {
     this.#apply(kept, { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' }, 'composed');
   }
 
-  /** Moves the messages of a person's chat under the LID. Those that are stored move by statements of their own, before this commit writes. */
+  /** Moves messages in memory from the LID of a person to the number. Other statements move the stored rows before this commit writes. */
   merge({ chatId, chatLid }: PersonPair): void {
     for (const [id, same] of this.#messages) {
       const isThere = same.some(({ value }) => value.chatId === chatId);
@@ -192,7 +192,7 @@ export class MessageLedger {
   }
 }
 
-// The rules of receipts: of own messages in groups, what each member confirmed first.
+// The rules of receipts. For own messages in groups, the first time of each member's receipt is kept.
 
 type StatusEntry = Extract<Entry, { kind: 'status' }>;
 
@@ -220,11 +220,11 @@ export class ReceiptLedger {
 
 // Calls as messages of their chat (`messageType: call`). Each call is one message, which keeps the outcome of the call.
 
-/** The weight of each step of a call: a later step overrides the outcome of a lighter one. The phone's memory of a past call weighs most. */
+/** The weight of each step of a call. A step replaces only steps of less weight. Other statuses come from the phone's log of past calls, and weigh most. */
 const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, timeout: 2, reject: 2, accept: 2 };
 const weightOf = (status: unknown): number => (typeof status === 'string' ? (weights[status] ?? 3) : -1);
 
-/** A call stands in its chat like a message without a text. */
+/** Returns the patch of the call's chat. The call becomes the last message, without a text. */
 const callChat = (call: Call): ChatPatch => ({
   chatId: call.chatId,
   isGroup: call.isGroup,
@@ -234,7 +234,7 @@ const callChat = (call: Call): ChatPatch => ({
   lastMessageTimestamp: call.at,
 });
 
-/** `chat` is the one of the call, as it is known by now. */
+/** Builds the message of a call. `chat`: the chat of the call with its current values. */
 const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
   ...emptyMessage,
   id,
@@ -255,14 +255,14 @@ const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat
   peer: { chatId: call.chatId, name, image: imagePreview },
 });
 
-/** Returns the content after another step of the call; null if the step has nothing new. The time of the beginning stays. */
+/** Returns the content after another step of the call; null if the step has no greater weight. The time of the first step stays. */
 const callContent = (known: unknown, call: Call): Message['content'] | null => {
   const content = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : {};
   if (weightOf(call.status) <= weightOf(content['status'])) return null;
   return { ...content, ...callView(call), timestamp: content['timestamp'] ?? call.at };
 };
 
-// The steps of a call as changes of its message.
+// Steps of a call change the message of the call.
 
 interface CallParts {
   readonly messages: MessageLedger;
@@ -270,7 +270,7 @@ interface CallParts {
   newId(): string;
 }
 
-/** Adds the message of a call, or changes it by a further step of the call. */
+/** Adds the message of a call, or updates the message after a further step. */
 export const recordCall = (given: Call, { messages, chats, newId }: CallParts): void => {
   const call: Call = { ...given, id: keyText(given.id), chatId: keyText(given.chatId) };
   if (call.id === '' || call.chatId === '') return;

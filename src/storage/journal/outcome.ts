@@ -34,31 +34,31 @@ export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
-  /** `raw` is not known of these. */
+  /** Messages with changed visible fields. Their `raw` is not loaded. */
   readonly revisedMessages: readonly StoredMessage[];
   readonly chats: readonly ChatOutcome[];
-  /** Chats whose stored messages are now read by the account. */
+  /** Chats whose stored messages become read. */
   readonly readChats: readonly string[];
-  /** Chats whose stored rows go, before anything else is written. */
+  /** Chats whose stored rows are deleted before all other writes. */
   readonly removedChats: readonly string[];
-  /** Chats whose stored messages go, before anything else is written. */
+  /** Stored messages that are deleted before all other writes. */
   readonly erasures: readonly Erasure[];
   /** People whose stored messages move from the LID to the number, before all other writes. */
   readonly merged: readonly PersonPair[];
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
-  /** Events that could not be made. */
+  /** Events that could not be built. */
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
 }
 
-// The events of one commit, and their bodies for webhooks. An event without a JSON form is set aside alone.
+// The events of one commit, and their bodies for webhooks. An event that cannot be written as JSON does not affect the others.
 
 interface RenderInput {
   readonly instanceId: string;
   readonly at: number;
   eventId(): string;
-  /** Webhooks that want an event. */
+  /** Returns the ids of the webhooks that subscribe to an event. */
   targets(event: GatewayEvent): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The rules of the address book and of groups: which of their rows a commit writes, in the order of the changes. */
+/** The rules of the address book and of groups: the rows that a commit writes or removes. */
 import {
   type ChatPatch,
   type Contact,
@@ -13,11 +13,11 @@ import {
 import { keyText } from '../postgres/parameters.ts';
 import { makeRowSet } from './columns.ts';
 
-// The rules of the address book: what entries about chats say of the people behind them.
+// The rules of the address book. Entries about chats contain the names of the people in them.
 
 export interface ContactOutcome {
   readonly contacts: readonly Contact[];
-  /** Ids of contacts that are kept under their number now. */
+  /** Ids of contacts that were merged into the contact under the number. */
   readonly goneContacts: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const patchesOf = (entry: Entry): readonly ChatPatch[] => {
   return entry.kind === 'history' && entry.past.of === 'chats' ? entry.past.items : [];
 };
 
-/** Ids of the contacts that an entry is about. */
+/** Returns the ids of the contacts that an entry changes. */
 export const contactsIn = (entry: Entry): readonly string[] =>
   (entry.kind === 'samePerson' ? entry.people : patchesOf(entry).filter(names))
     .flatMap(({ chatId, chatLid = '' }) => [chatId, chatLid])
@@ -54,7 +54,7 @@ export class ContactLedger {
     return { chatId, contactName: name, pushName, ...(lid === '' ? {} : { chatLid: lid }) };
   }
 
-  /** Takes a patch. Returns true if the name in the address book changed. */
+  /** Applies the names of a patch. Returns true if the name in the address book changed. */
   apply(patch: ChatPatch): boolean {
     if (!names(patch)) return false;
     const contactId = keyText(patch.chatId);
@@ -103,10 +103,10 @@ export class ContactLedger {
 
 // The columns of contacts, and the part of a commit that writes them.
 
-/** Select list whose rows are `Contact`. */
+/** A select list whose rows have the type `Contact`. */
 export const contactFields = 'contact_id as "contactId", lid, name, push_name as "pushName"';
 
-/** Contacts without a rule for those that are stored. */
+/** Inserts contacts. The caller adds the clause for conflicts with stored contacts. */
 export const newContactRows = (first: number) => {
   const rows = makeRowSet({ contactId: 'text', lid: 'text', name: 'text', pushName: 'text' }, first);
   return { ...rows, sql: `insert into contact (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}` };
@@ -126,20 +126,20 @@ export const goneContactRows = (first: number) => {
   return { ...rows, sql };
 };
 
-// The rules of groups: the rows of a group that are written after its changes, in the order of the changes.
+// The rules of groups: the changes of one commit are applied in order, and the final rows are written.
 
 type Listed = Extract<Entry, { kind: 'groupsListed' }>;
 
 export interface GroupOutcome {
-  /** Groups to be stored as they are. */
+  /** Groups that are stored with their final values. */
   readonly groups: readonly Group[];
-  /** Ids of groups whose rows go. */
+  /** Ids of groups whose rows are deleted. */
   readonly goneGroups: readonly string[];
-  /** The last complete list: all other groups go. Null when there was none. */
+  /** The last complete list of groups. Groups that it lacks are deleted. Null without a list. */
   readonly groupList: Pick<Listed, 'groupIds' | 'at'> | null;
 }
 
-/** Groups whose stored form must be read before entries are applied. A whole group needs no read, because the statement keeps its absent fields. */
+/** Returns the group whose row must be read before the entry is applied; null for none. A complete group needs no read, because absent facts stay. */
 export const changedGroup = (entry: Entry): string | null => {
   if (entry.kind !== 'news' || entry.news.type !== 'groups') return null;
   const { groupId, change } = entry.news.group;
@@ -148,9 +148,9 @@ export const changedGroup = (entry: Entry): string | null => {
 
 const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The groups that the entries of one commit are about. */
+/** The groups that the entries of one commit change. */
 export class GroupLedger {
-  /** Null: gone. */
+  /** Groups by id. Null means that the group is deleted. */
   readonly #groups = new Map<string, Group | null>();
   readonly #changed = new Set<string>();
   #list: GroupOutcome['groupList'] = null;
@@ -176,7 +176,7 @@ export class GroupLedger {
     this.#list = { groupIds: [...ids], at };
   }
 
-  /** A change of a group without a row is dropped. The next whole group has it. */
+  /** Applies a change. A partial change of a group that is not stored is dropped. The next complete record of the group contains it. */
   change(change: GroupChange): void {
     const id = keyText(change.groupId);
     if (change.change.kind === 'entered') return this.#whole(change.change.group);
@@ -203,7 +203,7 @@ export class GroupLedger {
 
 // The columns of groups, and the part of a commit that writes them.
 
-/** Id, phone jid, LID and rank (0 none, 1 admin, 2 superadmin) of a member: names would take half of the row. */
+/** A stored member: id, phone JID, LID and rank (0 member, 1 admin, 2 superadmin). As an array, because the keys of an object would be half of the row. */
 type StoredMember = readonly [id: string, pn: string, lid: string, rank: number];
 
 export interface GroupRow {
@@ -212,7 +212,7 @@ export interface GroupRow {
   readonly members: readonly StoredMember[];
 }
 
-/** Select lists whose rows are `GroupRow`. */
+/** Select lists whose rows have the type `GroupRow`. */
 export const groupFields = 'group_id as "groupId", facts, members';
 export const groupFieldsWithoutMembers = `group_id as "groupId", facts, '[]'::jsonb as members`;
 
@@ -228,7 +228,7 @@ const memberOf = ([id, pn, lid, rank]: StoredMember): GroupMember => ({ id, pn, 
 const isMember = (member: unknown): member is StoredMember =>
   Array.isArray(member) && member.slice(0, 3).every((address) => typeof address === 'string') && typeof member[3] === 'number';
 
-/** A damaged list of members is read as far as it holds members. The next list of the platform replaces it. */
+/** Reads a stored list of members. Damaged items are skipped. The next list from the platform replaces the stored one. */
 const membersOf = (stored: unknown): readonly GroupMember[] => (Array.isArray(stored) ? stored.filter(isMember).map(memberOf) : []);
 
 export const groupOfRow = ({ groupId, facts, members }: GroupRow): Group => ({ ...facts, id: groupId, members: membersOf(members) });
@@ -242,11 +242,11 @@ const rowOfGroup = ({ id, members, ...facts }: Group) => ({
   addresses: [...new Set(members.flatMap((member) => [member.id, member.pn, member.lid]))].filter((address) => address !== ''),
 });
 
-/** The hashes of addresses, each together with the instance, which is $1. Two of them are the same by chance in one of 10^19 pairs. */
+/** Returns SQL for the hashes of addresses, each together with the instance ($1). Two hashes collide by chance in one of 10^19 pairs. */
 export const hashesOf = (addresses: string): string =>
   `array(select hashtextextended($1 || ' ' || address, 0) from ${addresses} as address)`;
 
-/** Absent facts keep their stored values. A row without any change is not written. */
+/** Upserts groups. Absent facts keep their stored values. An unchanged row is not written. */
 export const groupRows = (first: number) => {
   const rows = makeRowSet({ groupId: 'text', name: 'text', facts: 'jsonb', members: 'jsonb', addresses: 'text' }, first);
   const hashes = hashesOf('jsonb_array_elements_text(fresh.addresses::jsonb)');
@@ -271,7 +271,7 @@ export const goneGroupRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** Groups that a complete list lacks. */
+/** Deletes the groups that a complete list lacks. */
 export const unlistedGroupRows = (first: number) => {
   const rows = makeRowSet({ groupIds: 'text[]' }, first);
   const sql = `delete from chat_group using ${rows.from} where instance_id = $1 and not chat_group.group_id = any(${rows.value('groupIds')})`;

@@ -1,5 +1,5 @@
 /**
- * Changes of a commit that may concern any number of rows. Examples are a chat that is read with all its unread messages, and the merge of
+ * Changes of a commit that may concern any number of rows. Examples are marking a chat as read with all its unread messages, and the merge of
  * two chats of one person.
  */
 import type { Entry, PersonPair } from '#actors/model.ts';
@@ -10,15 +10,15 @@ import { keyText } from '../postgres/parameters.ts';
 import { concernedBy } from './known-rows.ts';
 import type { Outcome } from './outcome.ts';
 
-// Changes of a commit that may concern any number of rows: a chat that is read with all its unread messages or that is cleared, a label
-// that leaves all chats. They go in pieces before the commit, each a short statement of its own, so that none meets the time limit of
-// statements. A commit that fails afterwards is repeated with the same entries and finds less to do.
+// Marking a chat as read, clearing a chat, and removing a label from all chats. These changes run before the commit, in pieces. Each piece is
+// a short statement of its own, so that none reaches the time limit of statements. If the commit fails afterwards, it is retried with the
+// same entries, and finds fewer rows.
 
-/** Rows of one piece: some 100 ms of work for the database (measured). */
+/** Rows of one piece. The database needs some 100 ms for a piece (measured). */
 const pieceRows = 2_000;
 
 export const pieceStatements = {
-  /** $3 chat, $4 and $5 time and place of the last message of the piece before, $6 rows. */
+  /** $3: chat. $4 and $5: time and sequence number of the last message of the previous piece. $6: rows. */
   read: {
     name: 'journal-read-piece',
     text: `with ${owned},
@@ -31,8 +31,8 @@ export const pieceStatements = {
         (select timestamp::text from last) as first, (select seq::text from last) as second`,
   },
   /**
-   * Erases one piece of a chat's messages. $3 chat; $4 and $5 time and sequence number of the last message of the previous piece. $6 rows; $7 the last
-   * millisecond; $8 true to keep starred messages. $9 ids of the last erased messages. Later messages of the last second stay.
+   * Erases one piece of a chat's messages. $3: chat. $4 and $5: time and sequence number of the last message of the previous piece. $6: rows. $7: the
+   * last millisecond. $8: true to keep starred messages. $9: ids of the last erased messages. Later messages of the last second stay.
    */
   erase: {
     name: 'journal-erase-piece',
@@ -52,7 +52,7 @@ export const pieceStatements = {
       select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count,
         (select timestamp::text from last) as first, (select seq::text from last) as second`,
   },
-  /** $3 labels as chats name them, $4 and $5 time and id of the last chat of the piece before, $6 rows. */
+  /** $3: full ids of labels, as chats hold them. $4 and $5: time and id of the last chat of the previous piece. $6: rows. */
   unlabel: {
     name: 'journal-unlabel-piece',
     text: `with ${owned},
@@ -71,9 +71,9 @@ export const pieceStatements = {
 
 interface Piece {
   readonly owned: number;
-  /** Rows that were looked at. */
+  /** Rows in the piece. Fewer than `pieceRows` means that the piece was the last. */
   readonly count: number;
-  /** The key of the last row of the piece. */
+  /** The two parts of the key of the last row. */
   readonly first: string;
   readonly second: string;
 }
@@ -81,13 +81,13 @@ interface Piece {
 interface Work {
   readonly statement: Statement;
   readonly what: string | readonly string[];
-  /** A value before the first row. */
+  /** A key before the first row. */
   readonly from: readonly [first: string, second: string];
-  /** Parameters behind those that all statements have. */
+  /** Parameters from $7 on. */
   readonly more?: readonly unknown[];
 }
 
-/** A value before every time of a message. */
+/** The lowest `bigint`, which is before every time of a message. */
 const earliest = String(-(2n ** 63n));
 
 const worksOf = ({ readChats, goneLabels, erasures }: Outcome): readonly Work[] => [
@@ -99,7 +99,7 @@ const worksOf = ({ readChats, goneLabels, erasures }: Outcome): readonly Work[] 
   ...(goneLabels.length > 0 ? [{ statement: pieceStatements.unlabel, what: goneLabels, from: [earliest, ''] } as const] : []),
 ];
 
-/** False when the instance has another owner, or is gone. */
+/** Runs these changes in pieces. Returns false if the instance is removed or has another owner. */
 export const changedInPieces = async (
   database: Database,
   { id, epoch }: Pick<Parameters<Journal['commit']>[0], 'id' | 'epoch'>,
@@ -115,10 +115,10 @@ export const changedInPieces = async (
   return true;
 };
 
-// Moves the rows under a person's LID to the number. The statements run in the transaction of the commit that writes the chat. They run in
+// The move of rows from a person's LID to the number. The statements run in the transaction of the commit that writes the chat. They run in
 // pieces, so that none reaches the time limit of statements.
 
-/** $3: the LID. $4: the number. A message that is stored under both addresses stays under the number. */
+/** True if a message is also stored under the number ($4). That copy stays, and the copy under the LID ($3) is deleted. */
 const isUnderNumber = `exists (select from message as other
           where other.instance_id = $1 and other.message_id = message.message_id and other.chat_id = $4)`;
 
@@ -161,7 +161,7 @@ export const mergeStatements = {
 
 interface Moved {
   readonly owned: number;
-  /** Rows that were looked at. */
+  /** Rows in the piece. */
   readonly count: number;
 }
 
@@ -169,12 +169,12 @@ const peopleOf = (entry: Entry): readonly PersonPair[] => (entry.kind === 'sameP
 
 const withShortKeys = ({ chatId, chatLid }: PersonPair): PersonPair => ({ chatId: keyText(chatId), chatLid: keyText(chatLid) });
 
-/** Leaves out people without rows under their LID, which are nearly all. */
+/** Removes from the entries the people without rows under their LID. Nearly all people have none. */
 export const withPresentPeople = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<readonly Entry[]> => {
   const lids = entries.flatMap(peopleOf).map(({ chatLid }) => keyText(chatLid));
   if (lids.length === 0) return entries;
   const rows = await runner.rows<{ readonly lid: string }>(mergeStatements.present, [instance, [...new Set(lids)]]);
-  // Chats that this commit makes count as well.
+  // A chat that this commit creates may be under a LID as well.
   const present = new Set(rows.map(({ lid }) => lid)).union(concernedBy(entries.filter(({ kind }) => kind !== 'samePerson')).chatIds);
   return entries.flatMap((entry): readonly Entry[] => {
     if (entry.kind !== 'samePerson') return [entry];
@@ -183,7 +183,7 @@ export const withPresentPeople = async (runner: Runner, instance: string, entrie
   });
 };
 
-/** Moves the rows of these people. Returns false if the instance has another owner, or is gone. */
+/** Moves the rows of these people. Returns false if the instance is removed or has another owner. */
 export const mergeRows = async (
   runner: Runner,
   { id, epoch }: Pick<Parameters<Journal['commit']>[0], 'id' | 'epoch'>,

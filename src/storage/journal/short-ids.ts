@@ -1,6 +1,6 @@
 /**
- * Short ids of messages (`r` and 7 hex digits, 28 random bits). Two messages of an instance may draw the same id: about five pairs among 50,000
- * messages. An id that is taken is drawn anew before the message is told. The index on short ids is not unique, because older rows may break it.
+ * Short ids of messages (`r` and 7 hex digits, 28 random bits). Among 50,000 messages of an instance, about five pairs draw the same id. A taken id is
+ * replaced before the message is reported. The index on short ids is not unique, because older rows may have equal ids.
  */
 import type { Entry, Message, UsedSendKey } from '#actors/model.ts';
 import type { RenamedMessage } from '#actors/ports.ts';
@@ -8,7 +8,7 @@ import type { Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 import type { StoredMessage } from './columns.ts';
 
-/** The write found ids taken. It wrote nothing. */
+/** The error of a write that found ids taken. The write changed nothing. */
 export class IdsTaken extends Error {
   readonly ids: ReadonlySet<string>;
 
@@ -18,12 +18,12 @@ export class IdsTaken extends Error {
   }
 }
 
-/** True for SQL if no message of the instance $1 has one of these ids: one look at the index for each. `ids`: an array parameter. */
+/** Returns an SQL condition: no message of the instance $1 has one of these ids. It needs one index look-up for each id. `ids`: an array parameter. */
 export const noneTaken = (ids: string): string => `not exists (
     select from unnest(${ids}) as drawn (id), lateral (select from message where instance_id = $1 and message.id = drawn.id offset 0) as taken)`;
 
 export const shortIdStatements = {
-  /** $2 ids. */
+  /** $2: ids. */
   taken: { name: 'journal-taken', text: `select distinct id from message where instance_id = $1 and id = any($2::text[])` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -31,7 +31,7 @@ type Named = Pick<Message, 'messageId' | 'chatId' | 'id'>;
 type Nameless = Omit<Named, 'id'>;
 const nameOf = ({ messageId, chatId }: Nameless): string => `${keyText(messageId)} ${keyText(chatId)}`;
 
-/** The ids that messages of one commit get in place of those that they drew. */
+/** The replaced short ids of the messages of one commit. */
 export class ShortIds {
   readonly #draw: () => string;
   readonly #renamed = new Map<string, RenamedMessage>();
@@ -40,7 +40,7 @@ export class ShortIds {
     this.#draw = draw;
   }
 
-  /** Draws ids for messages whose id another one of the commit has. Returns true if there are any. */
+  /** Draws new ids for messages whose id an earlier message of the commit has. Returns true if there are any. */
   part(fresh: readonly StoredMessage[]): boolean {
     const seen = new Set<string>();
     const later = fresh.filter(({ id }) => seen.size === seen.add(id).size);
@@ -48,7 +48,7 @@ export class ShortIds {
     return later.length > 0;
   }
 
-  /** Draws ids for messages whose id is taken. */
+  /** Draws new ids for messages whose id is taken. */
   redraw(fresh: readonly StoredMessage[], taken: ReadonlySet<string>): void {
     for (const message of fresh) if (taken.has(message.id)) this.#rename(message);
   }
@@ -58,7 +58,7 @@ export class ShortIds {
     return this.#renamed.size === 0 ? entries : entries.map((entry) => this.#entry(entry));
   }
 
-  /** Messages that were stored under another id than their entries have. */
+  /** Returns the messages that were stored under another id than that of their entries. */
   renamed(fresh: readonly StoredMessage[]): readonly RenamedMessage[] {
     return this.#renamed.size === 0 ? [] : fresh.flatMap((message) => this.#renamed.get(nameOf(message)) ?? []);
   }

@@ -1,7 +1,7 @@
 /**
- * Tallies of waiting and past deliveries by webhook, without counting the deliveries. Every statement that changes deliveries adds a row with the
- * difference. The sum of a webhook's rows is its tally. The rows are folded from time to time. A single counter row for each webhook would be
- * locked by all instances in turn.
+ * Tallies of waiting and past deliveries by webhook, without counting the deliveries. Every statement that changes deliveries inserts a row with the
+ * difference. The sum of a webhook's rows is its tally. From time to time the rows are folded into one. With a single counter row for each webhook,
+ * all instances would contend for its lock.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 
@@ -15,22 +15,22 @@ const change = (rows: string, changes: Readonly<Record<string, string>>): string
       insert into outbox_tally (webhook_id, ${Object.keys(changes).join(', ')})
       select webhook_id, ${Object.values(changes).join(', ')} from ${rows} group by webhook_id)`;
 
-/** Parts of statements, for `with`: what happened to the rows of the expression before them. */
+/** Parts for `with` that record a change of the tallies. `rows`: the name of the expression that returns the changed rows. */
 export const tallied = {
-  /** Rows with webhook_id and size came into the outbox. */
+  /** Rows were inserted into the outbox. They have `webhook_id` and `size`. */
   added: (rows: string): string => change(rows, { waiting: 'count(*)', bytes: 'sum(size)' }),
-  /** Rows with webhook_id, not_before and size left the outbox. */
+  /** Rows were deleted from the outbox. They have `webhook_id`, `not_before` and `size`. */
   removed: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)' }),
-  /** They became past ones, with dead. */
+  /** Rows moved from the outbox to the archive. They also have `dead`. */
   archived: (rows: string): string => change(rows, { waiting: `-${waiting}`, parked: `-${parked}`, bytes: '-sum(size)', delivered, dead }),
-  /** Rows with webhook_id and size came back, from past ones with dead. */
+  /** Rows moved from the archive back to the outbox. They have `webhook_id`, `size` and `dead`. */
   replayed: (rows: string): string =>
     change(rows, { waiting: 'count(*)', bytes: 'sum(size)', delivered: `-${delivered}`, dead: `-${dead}` }),
-  /** Rows with webhook_id that waited were parked. */
+  /** Waiting rows were parked. They have `webhook_id`. */
   parked: (rows: string): string => change(rows, { waiting: '-count(*)', parked: 'count(*)' }),
-  /** Rows with webhook_id that were parked wait again. */
+  /** Parked rows wait again. They have `webhook_id`. */
   hastened: (rows: string): string => change(rows, { waiting: 'count(*)', parked: '-count(*)' }),
-  /** Past ones with webhook_id and dead were forgotten. */
+  /** Rows were deleted from the archive. They have `webhook_id` and `dead`. */
   forgotten: (rows: string): string => change(rows, { delivered: `-${delivered}`, dead: `-${dead}` }),
 } as const;
 
@@ -38,7 +38,7 @@ const fields = ['waiting', 'parked', 'bytes', 'delivered', 'dead'] as const;
 const sums = fields.map((field) => `sum(${field})`);
 const asNumbers = fields.map((field) => `sum(${field})::float8 as ${field}`).join(', ');
 
-/** Rows that one statement folds at most. */
+/** Limit of the rows that one statement folds. */
 const foldedRows = 10_000;
 
 export const tallyStatements = {
@@ -49,9 +49,9 @@ export const tallyStatements = {
   all: { name: 'tally-all', text: `select webhook_id as "webhookId", ${asNumbers} from outbox_tally group by webhook_id` },
   newest: { name: 'tally-newest', text: `select max(id)::float8 as id from outbox_tally` },
   /**
-   * $1 the newest row to fold, $2 the newest row after the last fold: only webhooks that have rows since then are folded. Sums of nothing go, and so do
-   * those of webhooks that are gone. The table has no index by
-   * webhook, so it is read once for each piece and joined: a filter by an array compares each row with each name (5 s for 10,000 webhooks).
+   * $1: the newest row to fold. $2: the newest row after the last fold. Only webhooks with newer rows are folded. Sums of zero and sums of removed
+   * webhooks are not stored. The table has no index by webhook, so that each piece reads the whole table and joins it. A filter by an array would
+   * compare each row with each name (5 s for 10,000 webhooks).
    */
   fold: {
     name: 'tally-fold-changed',
@@ -67,7 +67,7 @@ export const tallyStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Folds, in pieces, the rows that came since the last fold. Costs one look at an index when none came. */
+/** Folds the rows since the last fold, in pieces. Costs one index look-up if there are none. */
 export const createFold = (database: Database): (() => Promise<void>) => {
   let last = 0;
   const newest = async (): Promise<number> => (await database.rows<{ id: number | null }>(tallyStatements.newest, []))[0]?.id ?? 0;
@@ -78,7 +78,7 @@ export const createFold = (database: Database): (() => Promise<void>) => {
       const [row] = await database.rows<{ count: number }>(tallyStatements.fold, [upTo, last]);
       folded = row?.count ?? 0;
     }
-    // The rows that the fold made count as folded. Those of others that came meanwhile are folded with the next change of their webhook.
+    // The rows that this fold inserted count as folded. A row that another statement inserted meanwhile is folded at the next change of its webhook.
     last = await newest();
   };
 };

@@ -187,7 +187,7 @@ const statements = [
   `create index outbox_parked on outbox (webhook_id, instance_id, not_before) where not_before > 0`,
 ];
 
-/** Names and types are those of `entities/`; a test compares them. The free space in pages keeps updates of a row in its page. */
+/** Creates the first tables. A test compares their names and types with `entities/`. Free space in pages (fillfactor) keeps an updated row in its page. */
 export class Tables extends Migration {
   override up(): void {
     for (const statement of statements) this.addSql(statement);

@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 // Migrations of campaigns, in the order of their numbers.
 
-// The pace at which the asynchronous queue of an instance sends.
+// Adds the delays between messages of the asynchronous queue.
 
 const columns = ['msg_delay_min', 'msg_delay_max'] as const;
 
@@ -17,7 +17,7 @@ export class SendPace extends Migration {
   }
 }
 
-// Campaigns with their recipients, the messages that belong to them, and contacts that get none.
+// Adds campaigns with their recipients, the columns of messages that name them, and contacts that opted out.
 
 const campaignStatements = [
   `create table campaign (
@@ -87,7 +87,7 @@ export class Campaigns extends Migration {
   }
 }
 
-/** Campaigns that were paused long ago are found by their age. */
+/** Adds the index by which old paused campaigns are found. */
 export class PausedCampaigns extends Migration {
   override up(): void {
     this.addSql(`create index campaign_paused on campaign (updated) where status = 'paused'`);
@@ -100,7 +100,7 @@ export class PausedCampaigns extends Migration {
 
 // Migrations of the chatbot, in the order of their numbers.
 
-// The chatbot: sealed keys of its agents, tokens that were used, and how its messages came about.
+// Adds the sealed keys of the chatbot's agents, the used tokens, and the origin of its messages.
 
 const chatbotStatements = [
   `create table chatbot_key (
@@ -130,7 +130,7 @@ export class Chatbot extends Migration {
   }
 }
 
-// The service for which each key of an agent was given: a stored key goes to no other. Keys that are stored get that of their agent.
+// Adds the service for which the key of an agent was given. The key is sent to no other service. Stored keys get the service of their agent.
 
 export const bindKeys = `update chatbot_key set provider = value->>'provider', base_url = coalesce(value->>'baseUrl', '') from definition
   where definition.instance_id = chatbot_key.instance_id and kind = 'chatbotAgent' and definition.id = chatbot_key.agent_id and provider is null`;
@@ -213,7 +213,7 @@ export class ChatwootReplies extends Migration {
   }
 }
 
-/** Parts of agents' messages that will not be sent, and why. Stored before the parts after them are tried. */
+/** Adds the parts of agents' messages that will not be sent, with the reasons. They are stored before the next part is tried. */
 export class ChatwootRefused extends Migration {
   override up(): void {
     this.addSql(`alter table chatwoot_reply add column refused jsonb not null default '[]'`);
@@ -224,7 +224,7 @@ export class ChatwootRefused extends Migration {
   }
 }
 
-/** Tries of an agent's message that began and did not end, so that a message that kills the process is set aside. */
+/** Adds the number of unfinished attempts to send an agent's message, so that a message that crashes the process is set aside. */
 export class ChatwootTries extends Migration {
   override up(): void {
     this.addSql('alter table chatwoot_reply add column begun int not null default 0');

@@ -1,11 +1,11 @@
 /**
- * Indexes on tables that may be large. They are built while others write, so outside of a transaction, and an interrupted one is made anew by the next
- * start. Nobody waits for such a build, so that it may wait for others as long as it takes.
+ * Indexes on tables that may be large. They are built concurrently with writes, so outside of a transaction. The next start rebuilds an interrupted
+ * index. The build has no lock time-out, because no other statement waits for it.
  */
 import { Migration } from '@mikro-orm/migrations';
 
 export abstract class ConcurrentIndexes extends Migration {
-  /** Such as `outbox_held on outbox (webhook_id)`. */
+  /** The definitions of the indexes, such as `outbox_held on outbox (webhook_id)`. */
   protected abstract readonly indexes: readonly string[];
 
   override isTransactional(): boolean {

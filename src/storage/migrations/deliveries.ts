@@ -2,7 +2,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ConcurrentIndexes } from './concurrent.ts';
 
-// Deliveries that can be looked at and sent again; webhooks with a secret and headers of their own.
+// Adds the columns and the archive for listing and repeating deliveries, and the secret and the headers of webhooks.
 
 const deliveryStatements = [
   `alter table webhook add column private bytea null`,
@@ -46,7 +46,7 @@ export class Deliveries extends Migration {
   }
 }
 
-// Deliveries are counted where they change, and found by indexes that begin with what is asked for.
+// Adds the tallies of deliveries, and indexes that begin with the columns of the queries.
 
 const tallyStatements = [
   `create table outbox_tally (
@@ -88,14 +88,14 @@ export class Tallies extends Migration {
   }
 }
 
-/** Finds the parked rows of a lane, which hold the rows behind them. */
+/** Adds the index that finds the parked rows of a lane. A parked row blocks the later rows of its lane. */
 export class HeldLanes extends ConcurrentIndexes {
   protected override readonly indexes = [
     'outbox_held on outbox (webhook_id, instance_id, lane, not_before desc, seq) where not_before > 0',
   ];
 }
 
-/** Lets people look at the attempts of a delivery. Rows without attempts have an empty text. */
+/** Adds the attempts of a delivery, for display. Rows without attempts have an empty text. */
 export class Tries extends Migration {
   override up(): void {
     for (const table of ['outbox', 'archive']) this.addSql(`alter table ${table} add column tries text not null default ''`);
@@ -106,8 +106,8 @@ export class Tries extends Migration {
   }
 }
 
-// Compresses the bodies of events. A body is JSON with many names and few values: 2.3 KB of it become 0.9. The server compresses a body when it enters
-// the outbox, and the archive takes it over as it is. Nodes of the last release notice nothing.
+// Compresses the bodies of events. A body is JSON with long names and short values, and 2.3 KB become 0.9 KB. The server compresses a body when it enters
+// the outbox, and the archive gets the compressed form. The change is invisible to nodes of the last release.
 
 const texts = ['webhook_id', 'instance_id', 'event_id', 'type', 'message_type', 'lane', 'body', 'error', 'tries'] as const;
 const bodyTables = ['outbox', 'archive'] as const;
@@ -115,8 +115,8 @@ const bodyTables = ['outbox', 'archive'] as const;
 const eachText = (change: string): string => texts.map((name) => `alter column "${name}" ${change}`).join(', ');
 
 /**
- * The texts of a row get the storage `main`, which keeps them in the row: with the usual one the server would move the short texts out of the row
- * before it compresses the body. LZ4 is used where the server has it.
+ * Gives the texts of a row the storage `main`, which keeps them in the row. With the default storage, the server would move the short texts out of the
+ * row before it compresses the body. LZ4 is used if the server has it.
  */
 export class CompressedBodies extends Migration {
   override up(): void {

@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 // Migrations of instances, in the order of their numbers.
 
-/** Instances and webhooks that were removed and whose rows go in pieces. */
+/** Adds the mark of removed instances and webhooks, whose rows are then deleted in pieces. */
 export class Removals extends Migration {
   override up(): void {
     for (const table of ['instance', 'webhook']) {
@@ -17,7 +17,7 @@ export class Removals extends Migration {
   }
 }
 
-// Rows of messages and chats are no longer checked against their instance one by one: every write of them checks who owns the instance.
+// Drops the foreign keys of messages and chats. They check each row, and every write already checks that its writer owns the instance.
 
 const tables = ['message', 'chat'] as const;
 
@@ -36,7 +36,7 @@ export class NoInstanceKeys extends Migration {
   }
 }
 
-/** The proxy of an instance, sealed: its address holds a password. */
+/** Adds the proxy of an instance. It is sealed, because its address contains a password. */
 export class Proxies extends Migration {
   override up(): void {
     this.addSql('alter table instance add column proxy bytea null');
@@ -47,7 +47,7 @@ export class Proxies extends Migration {
   }
 }
 
-/** Adds the browser and the system as which an instance presents itself; '' means the default. */
+/** Adds the names of the browser and the system that an instance shows to the platform. '' means the default. */
 export class DeviceNames extends Migration {
   override up(): void {
     this.addSql(`alter table instance add column browser text not null default '', add column system text not null default ''`);
@@ -58,7 +58,7 @@ export class DeviceNames extends Migration {
   }
 }
 
-/** The last steps of each session through its charts, for the dashboard after a restart. */
+/** Adds the last steps of each session through its charts, which the dashboard shows after a restart. */
 export class StepLog extends Migration {
   override up(): void {
     this.addSql('create table step_log (instance_id text not null, steps jsonb not null, primary key (instance_id))');
@@ -69,7 +69,7 @@ export class StepLog extends Migration {
   }
 }
 
-/** One-time codes by which the browser of an account's owner answers the platform's request for a passkey. */
+/** Adds one-time codes, with which the browser of an account's owner answers the platform's passkey request. */
 export class PasskeyCodes extends Migration {
   override up(): void {
     this.addSql(`create table passkey_code (
@@ -85,7 +85,7 @@ export class PasskeyCodes extends Migration {
   }
 }
 
-/** The account of an instance leaves: what it had is being removed, and nothing of it is used any more. */
+/** Adds the mark of an instance whose account is being removed. Its remaining data must not be used any more. */
 export class LeavingAccounts extends Migration {
   override up(): void {
     this.addSql('alter table instance add column account_leaves boolean not null default false');
@@ -98,9 +98,9 @@ export class LeavingAccounts extends Migration {
 
 // Migrations of keys, of the inbound log and of refused entries, in the order of their numbers.
 
-// Stanzas that were received and whose messages may not be stored yet.
+// The inbound log: received stanzas whose messages may not be stored yet.
 
-/** Rows live for milliseconds: the table is emptied as fast as it is filled, so its pages are swept early. */
+/** Adds the inbound log. Its rows live for milliseconds, so that the table gets an early autovacuum. */
 export class Inbound extends Migration {
   override up(): void {
     this.addSql(`create table inbound (
@@ -119,7 +119,7 @@ export class Inbound extends Migration {
   }
 }
 
-/** Entries that the database refused for their data. They are kept, sealed, until a person tries them again or discards them. */
+/** Adds entries that the database refused because of their data. They are sealed, and stay until an operator retries or discards them. */
 export class RefusedEntries extends Migration {
   override up(): void {
     this.addSql(`create table refused_entry (
@@ -139,7 +139,7 @@ export class RefusedEntries extends Migration {
   }
 }
 
-/** Instances whose session ended and whose keys are being deleted, in pieces. */
+/** Adds the list of instances whose session ended and whose keys are being deleted in pieces. */
 export class LeavingKeys extends Migration {
   override up(): void {
     this.addSql('create table leaving_keys (instance_id text not null, primary key (instance_id))');
@@ -150,7 +150,7 @@ export class LeavingKeys extends Migration {
   }
 }
 
-// Rows of the log of arrivals and of Signal keys are no longer checked against their instance one by one: every write of them checks who owns it.
+// Drops the foreign keys of the inbound log and of Signal keys, because every write already checks that its writer owns the instance.
 
 const keyTables = ['inbound', 'signal_key'] as const;
 

@@ -1,9 +1,10 @@
 /**
- * All migrations, in the order in which they run. A name, once released, never changes: it tells what a database has had.
+ * All migrations, in the order in which they run. The name of a released migration never changes, because each database stores the names of its
+ * migrations.
  *
- * Nodes of the last release go on working beside the first node of the new one, on its tables. So a migration only adds: new tables, and columns that
- * may be null or have a default. What nothing uses any more is taken away one release later, by a migration that names it in `contracts`.
- * `test/storage/upgrade.test.ts` keeps this.
+ * Nodes of the last release continue to work on the tables of the new release. So a migration only adds tables, and columns that may be null or have
+ * a default. Unused tables and columns are dropped one release later, by a migration that names them in `contracts`. `test/storage/upgrade.test.ts`
+ * checks this.
  */
 import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
@@ -74,7 +75,7 @@ import {
 export interface ListedMigration {
   readonly name: string;
   readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
-  /** Tables, columns (`table.column`) and constraints that it takes away or makes stricter: the last release uses none of them any more. */
+  /** Tables, columns (`table.column`) and constraints that the migration drops or makes stricter. The last release must not use them any more. */
   readonly contracts?: readonly string[];
 }
 

@@ -1,11 +1,11 @@
 /** Migrations of messages, their receipts and the keys of sends, in the order of their numbers. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Adds the queue data of asynchronous sends to messages. Before, the queue was read from the sent payload of clients. */
+/** Adds the queue data of asynchronous sends to messages. Earlier versions read the queue from `send_payload`. */
 export class QueuedSends extends Migration {
   override up(): void {
     this.addSql('alter table message add column queued_send jsonb null');
-    // Queued messages of an earlier version are composed, and nothing precedes them.
+    // The queued messages of an earlier version are composed already, and have no delay and no read receipts before them.
     this.addSql(`update message set queued_send = '{"send":null,"delay":0,"readChat":false,"readMessages":false}'
       where status = 'Queued' and send_payload->>'async' = 'true'`);
   }
@@ -15,7 +15,7 @@ export class QueuedSends extends Migration {
   }
 }
 
-/** Calls are messages too, which know whom they were with. */
+/** Adds the other party of a call to messages, because a call is stored as a message. */
 export class Calls extends Migration {
   override up(): void {
     this.addSql('alter table message add column peer jsonb null');
@@ -26,7 +26,7 @@ export class Calls extends Migration {
   }
 }
 
-/** Keys under which clients repeat a send without sending twice. */
+/** Adds idempotency keys, with which clients repeat a request without sending twice. */
 export class SendKeys extends Migration {
   override up(): void {
     this.addSql(`create table send_key (
@@ -46,7 +46,7 @@ export class SendKeys extends Migration {
   }
 }
 
-/** Messages know until when they are pinned, and those that were deleted say nothing any more. */
+/** Adds the end of the pin to messages, and clears the content of deleted messages. */
 export class MessageChanges extends Migration {
   override up(): void {
     this.addSql(`alter table message add column pinned_until bigint not null default 0`);
@@ -74,7 +74,7 @@ const receiptStatements = [
     played_at bigint not null,
     primary key (instance_id, message_id, member)
   ) with (fillfactor = 80)`,
-  // Once a statement, not once a row: whatever removes messages takes their receipts with it.
+  // The trigger runs once for each statement that deletes messages, and deletes their receipts.
   `create function forget_receipts() returns trigger language plpgsql as $$
     begin
       delete from receipt using gone
@@ -100,7 +100,7 @@ export class Receipts extends Migration {
   }
 }
 
-/** Own status posts know who sees them. */
+/** Adds the audience of own status posts. */
 export class StatusAudiences extends Migration {
   override up(): void {
     this.addSql('alter table message add column audience jsonb null');
@@ -126,7 +126,7 @@ export class MessageStatistics extends Migration {
   }
 }
 
-/** Messages that the account starred. */
+/** Adds the mark of starred messages. */
 export class Stars extends Migration {
   override up(): void {
     this.addSql('alter table message add column starred boolean not null default false');
@@ -137,7 +137,7 @@ export class Stars extends Migration {
   }
 }
 
-// Receipts that became counts, one row a message, and how far each instance was looked through for them.
+// Adds the counts that replace old receipts, with one row for each message, and the last message of each instance whose receipts were replaced.
 
 const receiptCountStatements = [
   `create table receipt_count (

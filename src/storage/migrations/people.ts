@@ -2,7 +2,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ConcurrentIndexes } from './concurrent.ts';
 
-// Files that instances keep: one row for an instance and its bytes.
+// Adds stored files. An instance has one row for the same bytes.
 
 const fileStatements = [
   `create table file (
@@ -36,7 +36,7 @@ export class Files extends Migration {
   }
 }
 
-/** Numbers that the platform was asked about before the first message. */
+/** Adds the platform's answers about numbers, which are asked before the first message. */
 export class NumberLookups extends Migration {
   override up(): void {
     this.addSql(`create table number_lookup (
@@ -54,7 +54,7 @@ export class NumberLookups extends Migration {
   }
 }
 
-// The address book: people with and without a chat. It begins with what chats know.
+// Adds the address book of people with and without a chat. Its first rows come from the names in chats.
 
 const contactStatements = [
   `create table contact (
@@ -112,7 +112,7 @@ export class Pictures extends Migration {
   }
 }
 
-// Groups that the account is in, with their members, and when the platform listed all of them last.
+// Adds the groups of the account with their members, and the last time at which the platform listed all of them.
 
 const groupStatements = [
   `create table chat_group (
@@ -124,7 +124,7 @@ const groupStatements = [
     member_hashes bigint[] not null,
     primary key (instance_id, group_id)
   )`,
-  // Each hash is of an instance together with an address of a member.
+  // Each hash covers the instance and an address of a member.
   'create index chat_group_by_member on chat_group using gin (member_hashes)',
   `create table group_list (
     instance_id text not null,
@@ -144,8 +144,8 @@ export class Groups extends Migration {
   }
 }
 
-// Groups that belong to a community: found by an index of their own, and named in the chats that were stored before chats named
-// communities.
+// Adds an index of groups that belong to a community. Stored chats of such groups get the name of their community, which new chats have from the
+// beginning.
 
 const communityStatements = [
   `create index chat_group_in_community on chat_group (instance_id, group_id) where facts ->> 'parent' <> ''`,
@@ -174,7 +174,7 @@ export class CommunityMembers extends Migration {
 
 // Migrations of chats, of definitions and of channels, in the order of their numbers.
 
-/** Chats are found by their LID too. */
+/** Adds the index of chats by their LID. */
 export class ChatLids extends Migration {
   override up(): void {
     this.addSql(`create index chat_by_lid on chat (instance_id, chat_lid) where chat_lid <> ''`);
@@ -185,7 +185,7 @@ export class ChatLids extends Migration {
   }
 }
 
-// Adds the definitions of an instance: labels, quick replies, tags of leads. Chats with labels get an index.
+// Adds the definitions of an instance (labels, quick replies and lead tags), and an index of chats with labels.
 
 const definitionStatements = [
   `create table definition (
@@ -211,7 +211,7 @@ export class Definitions extends Migration {
   }
 }
 
-// Two indexes of few chats: those of two people whose messages disappear, which a login reads, and those that carry tags of leads.
+// Adds two indexes of few chats: chats with one person and disappearing messages, which each login reads, and chats with lead tags.
 
 const timerStatements = [
   `create index chat_by_timer on chat (instance_id, chat_id) include (ephemeral_expiration) where ephemeral_expiration > 0 and not is_group`,
@@ -229,7 +229,7 @@ export class TimersAndTags extends Migration {
   }
 }
 
-// Posts of channels know their number, views and reactions, and are found by their number.
+// Adds the number, the views and the reactions of channel posts, and an index by their number.
 
 const postStatements = [
   'alter table message add column post jsonb null',
@@ -246,7 +246,7 @@ export class Posts extends Migration {
   }
 }
 
-/** Finds a chat by the short id that `/chat/find` answers. */
+/** Adds the index of chats by the short id that `POST /chat/find` returns. */
 export class ShortChatIds extends ConcurrentIndexes {
   protected override readonly indexes = ['chat_short_id on chat (instance_id, id)'];
 }

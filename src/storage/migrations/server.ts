@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 // Migrations of nodes, in the order of their numbers.
 
-// Several gateways on one database: which nodes live, which of them owns an instance, and how many handshakes all of them may start.
+// Adds nodes, leases of instances, and the rate limit of handshakes in the whole cluster.
 
 const nodeStatements = [
   `create table node (
@@ -38,12 +38,12 @@ export class Nodes extends Migration {
   }
 }
 
-// Instances and webhooks carry the version in which they changed last, so that every node learns of changes by one look at an index. What a
-// session at work writes of itself (its epoch and its times) is no change.
+// Adds the version of the last change to instances and webhooks, so that a node finds changes by one index look-up. Columns that a running session
+// writes (its epoch and its times) do not count as changes.
 
 const own = ['epoch', 'last_active_at', 'updated', 'changed', 'last_disconnect', 'last_disconnect_reason', 'last_disconnect_cause'];
 
-/** The rest of a row, columns of later migrations among it. */
+/** Returns SQL for the other columns of a row, including columns of later migrations. */
 const rest = (row: string): string => `(to_jsonb(${row}) - array[${own.map((name) => `'${name}'`).join(', ')}])`;
 
 const versionStatements = [
@@ -74,7 +74,7 @@ export class Versions extends Migration {
   }
 }
 
-// Sign-ins to the dashboard that count on every node, and how often leases changed their owner lately.
+// Adds sign-ins to the dashboard that are valid on every node, and the index for the number of recent lease changes.
 
 const signInStatements = [
   'create table sign_in (key text primary key, admin text not null, until bigint not null)',
@@ -93,7 +93,7 @@ export class SignIns extends Migration {
   }
 }
 
-/** Adds the mark of nodes that sign what they send over the bus. Nodes of the last release do not sign, and leave the column as it is. */
+/** Adds the mark of nodes that sign their messages on the bus. Nodes of the last release do not sign, and do not write the column. */
 export class SigningNodes extends Migration {
   override up(): void {
     this.addSql('alter table node add column signs boolean not null default false');
@@ -127,8 +127,8 @@ export class NodesEnded extends Migration {
 }
 
 /**
- * Adds the mark of nodes that read values sealed under keys of instances (their incarnation). A node of an older release leaves the column
- * as it is.
+ * Adds the mark of nodes that can read values sealed under keys of instances. The mark is the node's incarnation, because a node of an older release
+ * does not write the column.
  */
 export class NodesDerive extends Migration {
   override up(): void {
@@ -151,7 +151,7 @@ export class NodesBus extends Migration {
   }
 }
 
-// Users of the dashboard, the owners of its sessions, and the audit log.
+// Adds users of the dashboard, the owners of sign-ins, and the audit log.
 
 const statements = [
   `create table gateway_user (
@@ -201,7 +201,7 @@ export class People extends Migration {
   }
 }
 
-/** Alerts: their settings and state, and the troubles that each node reports. */
+/** Adds alerts with their settings and state, and the troubles that each node reports. */
 export class Alerts extends Migration {
   override up(): void {
     this.addSql(`create table alert (
@@ -225,7 +225,7 @@ export class Alerts extends Migration {
   }
 }
 
-/** Figures of nodes by the minute. */
+/** Adds the figures of nodes by the minute. */
 export class Figures extends Migration {
   override up(): void {
     this.addSql(`create table node_figure (

@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL: statements, transactions and units of work, each in bounded time, and whether it is there at all. */
+/** Runs statements, transactions and units of work on PostgreSQL. Each has a time limit, and its outcome is reported to the health of the database. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';
@@ -11,7 +11,7 @@ import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
-/** A statement that each connection prepares once. Its text never changes, so that values cannot become part of it. */
+/** A prepared statement. Its text is constant, so that values cannot become a part of it. A statement without a name is not prepared. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -25,33 +25,33 @@ export interface Runner {
 }
 
 export interface Database extends Runner {
-  /** Runs one transaction, and rolls it back if `work` rejects. A conflict is retried, so that `work` may run more than once. */
+  /** Runs a transaction, and rolls it back if `work` rejects. After a conflict it is retried, so that `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   healthy(): boolean;
   usage(): PoolUsage;
   close(): Promise<void>;
 }
 
-/** Connections of a pool. */
+/** The numbers of connections of a pool. */
 export interface PoolUsage {
   readonly most: number;
   readonly open: number;
   readonly free: number;
-  /** Pieces of work that wait for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
 export interface UnitDatabase extends Database {
   /**
-   * Runs one unit of work with an entity manager of its own. It must not contain a transaction. A transaction that lost its connection
-   * would keep its place in the pool for ever.
+   * Runs a unit of work with its own entity manager. `work` must not contain a transaction: a transaction that loses its connection would keep its
+   * place in the pool for ever.
    */
   unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
 }
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface Limits {
-  /** Limit of a statement, after which the server stops it. */
+  /** Limit of a statement, after which the server cancels it. */
   readonly statement: number;
   /** Limit of the wait for a free or a new connection of the pool. */
   readonly connection: number;
@@ -63,25 +63,23 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
   readonly application?: string;
   readonly limits?: Limits;
-  /** `lost`: another process has the database, and this one reads and writes nothing more. */
+  /** If `lost` is true, another process has taken the database, and this process must not read or write any more. */
   readonly fence?: { readonly lost: boolean };
   /** The health that all pools of one database share; a separate one if absent. */
   readonly health?: Health;
-  /** Commits do not wait for the disk. A crash of the server may undo the commits of the last half second. The data stays consistent. */
+  /** True if commits do not wait for the disk. A crash of the server may lose the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
-  /** Sets on each connection whether its commits wait for others; never if absent. */
-  readonly sharedCommits?: SharedCommits;
-  /** Work of this pool is repeated until it succeeds. An error that is not about its data makes the gateway unready. */
+  /** True if callers retry their work until it succeeds. An error that is not caused by the data then makes the gateway unready. */
   readonly lasting?: boolean;
 }
 
 /** Together these limits bound every wait for a database that is unavailable or hangs. */
 export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
 
-/** Milliseconds. For a slow statement the server's own error comes first. Without any answer the server counts as unavailable. */
+/** Milliseconds after the server's statement limit, after which a server without an answer counts as unavailable. A slow statement ends before. */
 const answerGrace = 1_000;
 
-/** Most attempts at a transaction that conflicts with others. In the pause between two attempts the others can end. */
+/** Limit of attempts at a transaction that conflicts with others. The other transactions can end in the pause between two attempts. */
 const mostConflicts = 5;
 const conflictPause = 20;
 
@@ -107,13 +105,13 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
     await client.query(commit).catch(throwExplained);
     return result;
   } catch (error) {
-    // A broken connection is closed without a rollback, and the server rolls back by itself. A silent server would take as long again.
+    // After the loss of a connection the server rolls back by itself. A rollback would only wait for another time-out.
     if (!(explained(error) instanceof StorageUnavailable)) await client.query(rollback);
     throw error;
   }
 };
 
-/** Runs work of one pool. Retries after a conflict, stops when the fence has fallen, and reports the health of the database. */
+/** Runs the work of one pool. It retries after a conflict, rejects work after the fence was lost, and reports to the health of the database. */
 const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions) => {
   const once = <T>(work: () => Promise<T>): Promise<T> =>
     health.watch(() => {
@@ -135,8 +133,9 @@ const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions)
 const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits, isAsynchronous = false }: DatabaseOptions) => ({
   max: poolSize,
   application_name: application,
-  // No statement of ours profits from a plan for its values. A plan is kept until the table's next statistics. A plan for a small table must
-  // therefore be good for a large one. A sequential scan is the last resort (measured: the past of a phone took ten times as long).
+  // Generic plans are used, because no statement profits from a plan for its values. A plan is cached until the next statistics of its table, so that
+  // a plan for a small table must also be good for a large one. Sequential scans are therefore a last resort. They made the import of a phone's
+  // history ten times slower (measured).
   options: `-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off${isAsynchronous ? ' -c synchronous_commit=off' : ''}`,
   connectionTimeoutMillis: limits.connection,
   query_timeout: limits.statement + answerGrace,
@@ -144,7 +143,7 @@ const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usu
   idle_in_transaction_session_timeout: limits.statement,
 });
 
-/** The rows of a function are kept, and beyond 4 MB (the default of `work_mem`) in a temporary file: these are 8 MB. */
+/** A query that writes to the disk. The rows of a function beyond 4 MB (the default of `work_mem`) go to a temporary file. These rows have 8 MB. */
 const writeProbe = {
   name: 'probe-write',
   text: `select count(*) from regexp_split_to_table(repeat(repeat('x', 999) || ' ', 8000), ' ')`,
@@ -180,7 +179,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
         const reason = explained(error);
         const lost = reason instanceof StorageUnavailable;
         if (lost) inDoubt.add(client);
-        // Some errors belong to the connection, such as a plan that no longer fits its table: the next attempt gets a new connection.
+        // The connection is closed after some errors, such as a cached plan that no longer fits its table. The next attempt gets a new one.
         client.release(lost || reason instanceof StorageBroken ? (error as Error) : undefined);
         throw error;
       }
@@ -193,17 +192,17 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
     async close() {
       health.end();
       await orm.close(true);
-      // The ORM ends the pool only when it has used it itself.
+      // MikroORM ends the pool only if it has used the pool.
       if (!pool.ending) await pool.end();
     },
   };
   return { orm, work, database };
 };
 
-/** Connects at the first use. If the database is unavailable, the first statement fails. */
+/** Opens a pool that connects at its first use. If the database is unavailable, the first statement fails. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => (await openPool(options, [])).database;
 
-/** Opens the pool with units of work on the tables, whose discovery takes some tens of milliseconds. */
+/** Opens a pool with units of work. The discovery of the entities takes some tens of milliseconds. */
 export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDatabase> => {
   const { orm, work, database } = await openPool(options, entities);
   const units = new UnderWay(systemTime);
@@ -214,7 +213,7 @@ export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDa
       if (closed) throw new StorageUnavailable('the database is closed');
       return units.track(work(() => use(orm.em.fork())));
     },
-    // A unit that waits for its connection when the ORM ends would never give it back, and the pool would never end.
+    // The end of MikroORM waits for all units of work. A unit that still waited for a connection would never release it, and the pool would never end.
     async close() {
       closed = true;
       await units.ended();
@@ -226,9 +225,8 @@ export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDa
 const leaving = 'dormouse leaving';
 
 /**
- * Returns true if other clients are connected to this server, except for those that run this query. So the last client to leave learns that it is
- * the last, even if two leave at once. A connection that was just closed may be counted for a moment. `ifUnknown`: the answer for a server that does
- * not answer the query.
+ * Returns true if the server has other clients. Connections that run this query are not counted, so that the last of several leaving clients learns
+ * that it is the last. A connection that was just closed may be counted for a moment. `ifUnknown`: the result if the server does not answer.
  */
 export const isInUse = async (url: string, log: Log, ifUnknown = true): Promise<boolean> => {
   const database = await openDatabase({ url, log, poolSize: 1, application: leaving });
@@ -241,7 +239,7 @@ export const isInUse = async (url: string, log: Log, ifUnknown = true): Promise<
     return true;
   } catch (error) {
     if (error instanceof StorageUnavailable) return false;
-    // It is there, and too busy with others to answer.
+    // The server runs, and cannot answer now.
     if (error instanceof StorageFailure) return ifUnknown;
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-/** The gateway's own PostgreSQL server in the data folder: started or adopted, watched, and stopped by its last user. */
+/** The embedded PostgreSQL server in the data folder. It is started, or adopted if it runs already. It is watched, and stopped by its last client. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { chown, copyFile, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -22,31 +22,31 @@ import {
 import { guardServer } from './server-password.ts';
 
 export interface EmbeddedServer {
-  /** Connection string of its maintenance database, valid in this process. */
+  /** The connection string of the server's maintenance database. It is valid in this process only. */
   readonly url: string;
-  /** True if the server ran already, so that another process may need it. */
+  /** True if the server ran already. Another process may then need it. */
   readonly adopted: boolean;
-  /** Ends the watch. With `stop` the server is shut down too. Without it, the server continues for its other users. */
+  /** Ends the watch. With `stop`, also shuts the server down. Without `stop`, the server continues for its other clients. */
   close(stop: boolean): Promise<void>;
 }
 
 interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: Log;
-  /** Server settings such as `fsync: 'off'`, for tests. */
+  /** Settings of the server such as `fsync: 'off'`. Only tests set them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Milliseconds between two looks at the length of the server's log. */
+  /** Milliseconds between two checks of the size of the server's log. */
   readonly logCheckMs?: number;
-  /** Milliseconds without a server that lives, after which a start fails. */
+  /** Milliseconds without a running server process after which a start fails. */
   readonly startDeadlineMs?: number;
-  /** Called each second of a start while the server accepts no connections, because it reads its log after a crash. */
+  /** Called each second of a start while the server accepts no connections, because it replays its write-ahead log after a crash. */
   readonly onRecovering?: () => void;
-  /** Ends a start that is under way. A server that this start made is stopped. */
+  /** Aborts a start. A server that this start spawned is stopped. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Place {
-  /** `DATA_DIR/postgres`. */
+  /** The folder `DATA_DIR/postgres`. */
   readonly root: string;
   /** The server's data folder. Its socket is in this folder, so that only the owner can connect. */
   readonly data: string;
@@ -57,25 +57,26 @@ interface Place {
   readonly startDeadline: number;
 }
 
-/** A server reads its log after a crash or a restore, which takes as long as the log is large. The start waits as long as the server lives. */
+/** Milliseconds without a running server process after which a start fails. A running server may replay its log for as long as it needs. */
 const usualStartDeadline = 60_000;
-/** Milliseconds. */
+/** Intervals and limits in milliseconds. */
 const recoveryLook = 1_000;
 const stopDeadline = 15_000;
 const watchInterval = 250;
 const longestBackOff = 5_000;
-/** `sun_path` holds 108 bytes on Linux and 104 elsewhere, the final zero included. */
+/** The longest socket path in bytes. `sun_path` has 108 bytes on Linux and 104 elsewhere, including the final zero. */
 const longestSocketPath = 103;
 const socketName = '.s.PGSQL.5432';
 
-/** Errors have short texts, because a detail or a statement may hold message texts. */
+/** Settings of the server. Its log has short errors, because a detail or a statement may contain message texts. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
   max_connections: '100',
-  // In microseconds. Commits of several sessions share a write to the disk; `shared-commits.ts` says when they wait.
+  // Microseconds for which a commit waits if five other transactions are open. Several commits then share a write to the disk (2.4 instead of 3.2 writes
+  // for each text message, measured).
   commit_delay: '3000',
-  // Each checkpoint makes the next change of a page write all of it to the log. Fewer and larger checkpoints, and compressed pages, halve the log.
+  // After a checkpoint, the first change of a page writes the whole page to the log. Fewer checkpoints and compressed pages halve the log.
   checkpoint_timeout: '15min',
   max_wal_size: '2GB',
   wal_compression: 'on',
@@ -87,8 +88,8 @@ const serverSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * On Linux the server gets the path `/proc/self/cwd` and starts inside its folder. It then needs no right to the folders above, and paths
- * may have any length.
+ * Returns the path of the data folder for the server. On Linux the server starts inside its folder and gets the path `/proc/self/cwd`. It then needs
+ * no access to the parent folders, and the path may have any length.
  */
 const dataArgument = (place: Place): string => (process.platform === 'linux' ? '/proc/self/cwd' : place.data);
 
@@ -98,7 +99,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** A process id in a file proves nothing: ids are used again, in containers very soon. */
+/** True if the process is a server in this folder. A process id alone proves nothing, because the system reuses ids, in containers very soon. */
 const isServerOf = async (pid: number, place: Place): Promise<boolean> => {
   if (!alive(pid)) return false;
   if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)], null)).output.includes(place.data);
@@ -115,8 +116,8 @@ const findServer = async (place: Place): Promise<Found> => {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const state = lines[7]?.trim() ?? '';
   if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
-  // The id belongs to someone else now, so the server would refuse to start. With an id that no process can have, the server checks the shared memory
-  // that the same file names. This check also finds backends that outlived their server.
+  // Another process has the id now, so that the server would refuse to start. The file gets an id that no process can have. The server then checks the
+  // shared memory that the same file names. This check also finds backends that outlived their server.
   if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
   return null;
 };
@@ -135,7 +136,7 @@ const initialise = async (place: Place, signal: AbortSignal | undefined): Promis
       signal?.throwIfAborted();
       if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
       if (place.user) await giveTo(place.user, fresh);
-      // The second process finds the folder taken, and uses that.
+      // If another process was faster, the rename fails, and the folder of that process is used.
       await rename(fresh, place.data).catch(() => undefined);
     } finally {
       await rm(fresh, { recursive: true, force: true });
@@ -146,16 +147,16 @@ const initialise = async (place: Place, signal: AbortSignal | undefined): Promis
   throw new Error(
     version
       ? `${place.data} was made by PostgreSQL ${version.trim()}, this is ${place.binaries.major}. Nothing was changed: the release of Dormouse that made it still runs it. docs/backup.md, "Another version of PostgreSQL", says how to take the data along.`
-      : `${place.data} is in the way: it is no data folder of PostgreSQL.`,
+      : `${place.data} is not a data folder of PostgreSQL: move it away, or choose another DATA_DIR.`,
   );
 };
 
-/** Time after which an empty lock file has no owner, because a server writes the file at once. In milliseconds. */
+/** Age from which an empty lock file counts as stale. A running server writes the file at once after its creation. In milliseconds. */
 const emptyLockFor = 1_000;
 
 /**
  * Removes the lock files of a killed server, which would keep the next server from starting. The process id in a lock may belong to another process
- * by now, or to a zombie (in a container without an init). A lock is empty if the server died between creating and writing the file.
+ * now, or to a zombie (in a container without an init). A lock is empty if the server was killed between the creation and the write of the file.
  */
 const dropStaleLocks = async (place: Place): Promise<void> => {
   const socketLock = join(place.data, `${socketName}.lock`);
@@ -178,23 +179,23 @@ const dropStaleLocks = async (place: Place): Promise<void> => {
   for (const [at, lock] of locks.entries()) if (before[at] && after[at]) await rm(lock, { force: true });
 };
 
-/** In bytes. */
+/** Limit of the server's log, in bytes. */
 const mostLog = 4_000_000;
-/** In milliseconds. */
+/** Milliseconds between two checks of the log's size. */
 const logCheckInterval = 10_000;
 
-/** Moves the log aside when it is too long. The server appends, so it goes on at the start of the emptied file. */
+/** Copies a log that is too large aside, and truncates it. The server appends to the file, so that it continues at the start. */
 const boundLog = async (place: Place): Promise<void> => {
   const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
   const size = (await stat(file).catch(() => null))?.size ?? 0;
   if (size <= mostLog) return;
   await rm(aside, { force: true });
-  // A full disk has no room for a copy.
+  // On a full disk the copy fails, and the old log is dropped.
   await copyFile(file, aside).catch(() => rm(aside, { force: true }));
   await truncate(file);
 };
 
-/** Detached, writing to a file: neither Ctrl-C nor the death of this process reaches it. Answers null when it ended at once. */
+/** Starts the server as a detached process that logs to a file, so that it survives Ctrl-C and the end of this process. Null if the start failed. */
 const spawnServer = async (place: Place, signal?: AbortSignal): Promise<number | null> => {
   await dropStaleLocks(place);
   const output = openSync(join(place.root, 'server.log'), 'a', 0o600);
@@ -237,7 +238,7 @@ const stopServer = async (place: Place): Promise<void> => {
   }
 };
 
-/** The id of the one server of this folder, adopted or started. */
+/** Adopts or starts the server of this folder. Returns its process id. */
 const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
   for (let deadline = performance.now() + place.startDeadline; performance.now() < deadline; await wait(20)) {
     const found = await findServer(place);
@@ -250,7 +251,7 @@ const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ reado
     signal?.throwIfAborted();
     if (pid !== null) return { pid, adopted: false };
     if (await findServer(place)) continue;
-    // Processes of a server that was killed live on for some moments, and a new one must not write beside them.
+    // Backends of a killed server live on for some moments. A new server must not write at the same time.
     if (!(await lastLines(place)).includes('shared memory block')) break;
     await wait(200);
   }
@@ -259,7 +260,7 @@ const ensureServer = async (place: Place, signal?: AbortSignal): Promise<{ reado
   );
 };
 
-/** Reports progress during a start, as long as the server accepts no connections. */
+/** Runs the first start. Until the server accepts connections, `onRecovering` is called each second. */
 const firstServer = async (place: Place, { onRecovering, signal }: EmbeddedOptions): ReturnType<typeof ensureServer> => {
   const looking = setInterval(() => onRecovering?.(), recoveryLook);
   return ensureServer(place, signal).finally(() => clearInterval(looking));
@@ -284,7 +285,7 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   const { settings = {}, startDeadlineMs: startDeadline = usualStartDeadline } = options;
   const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings, startDeadline };
   await initialise(place, options.signal);
-  // Another process may have been quicker, and have given the folder to another user.
+  // The user is determined again, because another process may have made the folder meanwhile and given it to another user.
   const user = await serverUser(data);
   const { uid } = await stat(data);
   if (user && (uid !== user.uid || (await ofAnotherUser(data, user.uid)) !== null)) await giveTo(user, data);
@@ -292,7 +293,7 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   return { ...place, user };
 };
 
-/** Sets the password of the server. If that fails, stops a server that was started here, because nobody can use it. */
+/** Sets the password of the server. If this fails, stops a server that this process started. */
 const guardOrStop = async (
   place: Place,
   { pid, adopted }: Awaited<ReturnType<typeof ensureServer>>,
@@ -308,7 +309,7 @@ const guardOrStop = async (
   }
 };
 
-/** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
+/** Starts or adopts the server of `dataDir`, and restarts it after a crash until it is closed. Rejects with a text for the operator. */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
   let server = await firstServer(place, options);
@@ -332,7 +333,7 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
       await wait(delay, undefined, { ref: false });
     }
   };
-  /** After a stop request from outside, a server accepts no new connections and waits for the gateway's connections, which never end. */
+  /** Speeds up a shutdown that another program requested. The server waits for the gateway's connections, which never end, so it gets SIGINT. */
   const hurry = async (): Promise<void> => {
     const found = await findServer(place);
     if (!found?.stopping || found.pid !== server.pid || ending.signal.aborted) return;
@@ -346,7 +347,7 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
   }, watchInterval);
   watch.unref();
   let bounding: Promise<void> | null = null;
-  // A second copy would take the emptied file for the log.
+  // Only one check runs at a time: a second copy would overwrite the first copy with the truncated log.
   const lookAtLog = (): void => {
     bounding ??= boundLog(place)
       .catch((error: unknown) => options.log.warn({ error }, 'storage.serverLogNotBound'))

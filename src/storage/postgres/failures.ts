@@ -1,12 +1,12 @@
-/** Sorts the errors of the database by their consequence, and ends statements whose answer never came. */
+/** Classifies the errors of the database by their consequence, and ends statements whose answer was lost. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageBroken, StorageBusy, StorageFailure, StorageFull, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 import { createMutex } from '#actors/waiting.ts';
 import type { Client } from './orm.ts';
 
-// Sorts the errors of the database by their consequence, for all layers that report them.
+// The classification of errors.
 
-/** The server is going, or ended the connection: connection exceptions, operator intervention, a standby, a transaction that fell silent. */
+/** Codes of a lost connection: connection exceptions, a shutdown, a standby, and time-outs of idle transactions. */
 const awayStates = /^(08|57P|25006|25P0[34])/;
 
 /** Codes of a server that refuses the login: a changed password, a locked role, a database that is being restored. */
@@ -15,22 +15,22 @@ const refusals = /^(28|3D)/;
 /** Codes of a statement that was stopped at its time limit or by an operator, and of a lock that was not free in time. */
 const slowStates = /^(57014|55P03)/;
 
-/** The server has no memory or no connection left. */
+/** Codes of a server without free memory or connections. */
 const busyStates = /^53/;
 
-/** The disk is full. */
+/** The code of a full disk. */
 const fullStates = /^53100/;
 
-/** Data exceptions and violated constraints: the only errors that say that a value cannot be stored. All others say nothing about the data. */
+/** Codes of data exceptions and violated constraints. Only these errors mean that a value cannot be stored. */
 const refusedStates = /^2[23]/;
 
-/** Any code of the server. Codes of the system have five letters too, and begin with E, which no class of the server does. */
+/** The pattern of the server's codes. Some codes of the operating system also have five letters. They begin with E, and no code of the server does. */
 const anyState = /^(?!E)[0-9A-Z]{5}$/;
 
-/** Classes whose messages name objects of the database and never a value: features, names, resources, objects, files, internal errors. */
+/** Classes whose messages name objects of the database and never values: features, names, resources, objects, files and internal errors. */
 const namingStates = /^(0A|26|3F|42|53|54|55|58|XX)/;
 
-/** Codes of conflicts, after which one of two transactions was rolled back. */
+/** Codes of a serialization failure and a deadlock, after which the server rolled back one of two transactions. */
 const conflictStates = /^(40001|40P01)/;
 
 const networkCodes = new Set([
@@ -46,10 +46,10 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The driver gives no code to these. A read that times out has outlived the server's own limit, so the server does not answer at all. */
+/** Errors of a lost connection to which the driver gives no code. A read times out only after the server's own limit, so the server does not answer. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
-/** The pool's text after too long a wait for a free connection. A connection that cannot be opened in time has another text. */
+/** The text of the pool if no connection became free in time. A connection that cannot be opened in time has another text. */
 const busyTexts = /timeout exceeded when trying to connect/i;
 
 interface DriverError extends Error {
@@ -79,7 +79,7 @@ const kindOf = ({ code, message }: DriverError): Kind | null => {
   return stateKinds.find(([states]) => states.test(code))?.[1] ?? null;
 };
 
-/** The code, with the message of the server where that holds no value. An operator whom the server does not know needs the message alone. */
+/** Returns the code, with the server's message if it contains no values. A refused login has the message alone, which the operator needs. */
 const nameOf = ({ code, message }: DriverError): string => {
   if (code === undefined || refusals.test(code)) return message;
   return namingStates.test(code) ? `${message} (${code})` : code;
@@ -94,7 +94,7 @@ const sentences: Readonly<Record<Kind, (name: string, cause: unknown) => Storage
   broken: (name, cause) => new StorageBroken(`the database fails: ${name}`, { cause }),
 };
 
-/** Returns `error` itself, or a `StorageFailure` if the database is the cause. */
+/** Returns a `StorageFailure` if the database caused the error, and otherwise `error` itself. */
 export const explained = (error: unknown): unknown => {
   if (error instanceof StorageFailure) return error;
   for (const one of chain(error)) {
@@ -105,8 +105,8 @@ export const explained = (error: unknown): unknown => {
 };
 
 /**
- * An error of a connection, or of the attempt to open one. Whatever is not known by its code is a database that is away, unless it is about a value:
- * errors of the language come from what was given to the driver.
+ * Explains an error of the driver. An unknown error counts as an unavailable database. The exceptions are refused values, and a `TypeError` or a
+ * `RangeError`, which come from the values that the driver got.
  */
 export const explainedOfDriver = (error: unknown): unknown => {
   const reason = explained(error);
@@ -117,35 +117,35 @@ export const explainedOfDriver = (error: unknown): unknown => {
 
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
 
-/** True if the server rolled back the whole transaction. An immediate retry is right. */
+/** True if the server rolled back the transaction because of a conflict. The caller may retry at once. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
 
-/** A lock was not free in time. */
+/** True if a lock was not free in time. */
 export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55P03';
 
 /** True if another writer has just stored a row with the same key. */
 export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';
 
-/** A row refers to a removed row: an instance or a webhook that was just deleted. */
+/** True if a row refers to an instance or a webhook that was just deleted. */
 export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';
 
-// Statements whose answer never came. The server may still execute one of them later, after what is written next, and so bring an older
-// state back: a given-up message as queued, a ratchet as it was before. Their connections are therefore ended at the server before the pool
-// works on.
+// Statements whose answer was lost. The server may still execute such a statement after a later one, and so restore an older state: for
+// example a failed message as queued, or an older ratchet. Therefore the pool first ends their connections at the server before it runs
+// other work.
 
 interface InDoubt {
-  /** The last statement of this connection had no answer. */
+  /** Adds a connection whose last statement had no answer. */
   add(client: Client): void;
   /**
-   * Resolves when the server has ended all such connections. Uses `client` for the request. Rejects with `StorageUnavailable` if the server
-   * does not end them in time.
+   * Ends all such connections at the server, over the connection `client`, and waits for their end. Rejects with `StorageUnavailable` if the server does
+   * not end them in time.
    */
   settle(client: Client): Promise<void>;
 }
 
 /**
- * Ends connections of this user only. After a switch to another server the backend PID may belong to another user. PostgreSQL may also reuse a PID for
- * another connection of this user. Ending that one is harmless, because its work is retried.
+ * Ends connections of this database user only. After a switch to another server, the backend PID may belong to another user. PostgreSQL may also reuse
+ * a PID for another connection of this user. Ending that connection is harmless, because its work is retried.
  */
 const terminate = {
   name: 'doubtful-end',
@@ -156,7 +156,7 @@ const remaining = {
   text: `select pid from pg_stat_activity where pid = any($1::int[]) and usename = current_user and pid <> pg_backend_pid()`,
 };
 
-/** Milliseconds between two looks, and for all of them. */
+/** Milliseconds between two checks, and the limit for all checks. */
 const lookEvery = 10;
 const patience = 2_000;
 

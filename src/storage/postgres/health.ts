@@ -3,13 +3,13 @@ import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Lo
 import { explained } from './failures.ts';
 
 export interface Health {
-  /** The database answered last time. */
+  /** True if the database answered the last work. */
   readonly up: boolean;
-  /** Sentences for readiness; none if the database works. */
+  /** The troubles that readiness reports; empty if the database works. */
   readonly troubles: readonly string[];
   /**
-   * Runs the work, and notes what it tells about the database. A failure of the database leaves as a `StorageFailure`. `lasting`: the work is repeated
-   * until it succeeds, so that its failure is a trouble of the gateway.
+   * Runs work, and derives the health from its outcome. A failure of the database is rethrown as a `StorageFailure`. `lasting`: true if the caller
+   * retries the work until it succeeds, so that a failure makes the gateway unready.
    */
   watch<T>(work: () => Promise<T>, lasting?: boolean): Promise<T>;
   /** Starts a probe after an idle connection was lost. */
@@ -17,29 +17,29 @@ export interface Health {
   end(): void;
 }
 
-/** The address without its password, and the setting that holds it; empty for the built-in server. */
+/** The address without its password, and the setting that holds the address. Empty for the embedded server. */
 export interface DatabaseLabel {
   readonly address?: string;
   readonly setting?: 'DATABASE_URL';
 }
 
 export interface Probes {
-  /** Rejects while the database is away. */
+  /** Runs a trivial query. Rejects while the database is unavailable. */
   answers(): Promise<unknown>;
-  /** Writes some megabytes to the disk of the database. Rejects with `StorageFull` while there is no room. */
+  /** Writes some megabytes to the disk of the database. Rejects with `StorageFull` while the disk is full. */
   writes(): Promise<unknown>;
 }
 
-/** Milliseconds between two probes. A write costs more. */
+/** Milliseconds between two probes. The probe that writes costs more, and runs less often. */
 const probeInterval = 500;
 const writeInterval = 2_000;
 
-/** Milliseconds after the last failure for which a broken database is still shown. Work that waits is repeated every two seconds at least. */
+/** Milliseconds after the last failure for which the database still counts as broken. Waiting work is retried at least every two seconds. */
 const brokenFor = 10_000;
 /** Milliseconds between two log lines about the same error. */
 const logEvery = 60_000;
 
-/** A condition that was noticed and lasts until a probe succeeds. */
+/** A trouble of the database. It begins with a failure, and lasts until work or a probe succeeds. */
 class Condition {
   holds = false;
   #asking = false;
@@ -61,7 +61,7 @@ class Condition {
     if (holds) this.ask();
   }
 
-  /** The outcome of the probe is noted like the outcome of any work. */
+  /** Runs the probe, and repeats it while the trouble lasts. The outcome of a probe counts like that of other work. */
   ask(): void {
     if (this.#asking || this.#ended) return;
     this.#asking = true;
@@ -106,7 +106,7 @@ class Breakages {
   }
 }
 
-/** `place`: fields of log lines that say which database it is. */
+/** Makes the health of a database. `place`: fields that identify the database in log lines. */
 export const makeHealth = (log: Log, probes: Probes, place: DatabaseLabel = {}): Health => {
   let reason = '';
   const away = new Condition(probes.answers, probeInterval, (holds) =>

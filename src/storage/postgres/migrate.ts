@@ -1,6 +1,6 @@
 /**
- * Brings the tables up to date while other nodes work on them. Each migration is a transaction of its own, so that a start that is killed is continued by
- * the next one. No statement waits longer than two seconds for a lock, because everybody else would wait behind it: it is tried again later.
+ * Migrates the tables while other nodes work on them. Each migration is a transaction, so that the next start continues after a kill. A statement waits
+ * at most two seconds for a lock, because the statements of other nodes wait behind it. It is retried later.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
@@ -12,7 +12,7 @@ import { makeOrm, poolOf, type Client } from './orm.ts';
 export interface MigrationProgress {
   /** The migration that runs; '' while another process migrates the database. */
   readonly name: string;
-  /** Its place among those that this start has to run, from 1. */
+  /** The position of this migration among the migrations that this start must run, from 1. */
   readonly number: number;
   readonly of: number;
   /** Progress of an index build; null if it is not known. */
@@ -20,18 +20,18 @@ export interface MigrationProgress {
 }
 
 interface MigrateOptions {
-  /** Migrations of another version, for tests of upgrades. */
+  /** The migrations of another version. Only tests of upgrades set them. */
   readonly steps?: readonly ListedMigration[];
-  /** Called at the beginning of a migration and each second while it runs. Not called without a migration. */
+  /** Called at the beginning of each migration and each second while it runs. */
   readonly onProgress?: (progress: MigrationProgress) => void;
 }
 
-/** Milliseconds: the wait for a lock, the pause between two attempts, and the interval of the progress. */
+/** The limit of the wait for a lock, the pause between two attempts, and the interval of the progress reports. In milliseconds. */
 const lockTimeout = 2_000;
 const lockPause = 3_000;
 const lookEvery = 1_000;
 
-/** The number of the advisory lock. The lock is polled, because a waiting statement would keep an index of another node from being finished. */
+/** Takes the advisory lock of migrations. The lock is polled, because a waiting statement would block the concurrent index build of another node. */
 const lock = { name: 'migration-lock', text: `select pg_try_advisory_lock(7110481293) as ours` };
 const unlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
 const lockEvery = 100;
@@ -61,7 +61,7 @@ const takeLock = async (guard: Client, report: Report): Promise<void> => {
   }
 };
 
-/** Runs the work, and reports the built part of an index meanwhile. */
+/** Runs a migration, and reports the progress of an index build each second. */
 const reporting = async (guard: Client, progress: MigrationProgress, report: Report, work: () => Promise<unknown>): Promise<void> => {
   const ended = new AbortController();
   const looking = (async () => {
@@ -80,7 +80,7 @@ const reporting = async (guard: Client, progress: MigrationProgress, report: Rep
   }
 };
 
-/** Tries again while a lock is not free. */
+/** Runs a migration, and retries while a lock is not free in time. */
 const patiently = async (name: string, log: Log, work: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     try {
@@ -99,7 +99,7 @@ export const migrate = async (
   log: Log,
   { steps = migrations, onProgress = () => undefined }: MigrateOptions = {},
 ): Promise<void> => {
-  // One connection for the lock, and one for all statements, so that what is set for one counts for the next.
+  // The pool has one connection for the advisory lock, and one for all statements, so that `set` in one statement applies to the next.
   const options = { max: 2, application_name: 'dormouse migration', options: `-c lock_timeout=${lockTimeout}` };
   const orm = await makeOrm(url, log, options, [], steps);
   try {
@@ -115,7 +115,7 @@ export const migrate = async (
             await orm.migrator.up({ migrations: [name] });
           }),
         );
-      // A new database is no news.
+      // The migration of a new database is logged at the level debug.
       const level = pending.length === steps.length ? 'debug' : 'info';
       if (pending.length > 0) log[level]({ migrations: pending }, 'storage.migrated');
       await ask(guard, unlock);

@@ -1,4 +1,4 @@
-/** MikroORM as we use it: tables, migrations, and the driver's pool beneath it. */
+/** The set-up of MikroORM: its entities, its migrations, and the connection pool of its driver. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
@@ -6,15 +6,15 @@ import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 
-/** The part of the driver's pool that is used. Its package has no types. */
+/** The used part of a client of the driver's pool. The package of the driver has no types. */
 export interface Client {
-  /** Number of the server's process; null before the connection is made. */
+  /** The PID of the server's backend; null before the connection is open. */
   readonly processID: number | null;
   query(query: {
     readonly name?: string;
     readonly text: string;
     readonly values?: readonly unknown[];
-    /** Milliseconds; the pool's own limit when absent. */
+    /** Milliseconds. Absent means the limit of the pool. */
     readonly query_timeout?: number;
   }): Promise<{ readonly rows: readonly unknown[] }>;
   release(broken?: Error): void;
@@ -24,19 +24,19 @@ export interface Pool {
   connect(): Promise<Client>;
   on(event: 'error', listener: (error: Error) => void): void;
   readonly ending: boolean;
-  /** Open connections, the free ones among them, and callers that wait for one. */
+  /** Open connections, idle connections, and callers that wait for a connection. */
   readonly totalCount: number;
   readonly idleCount: number;
   readonly waitingCount: number;
   end(): Promise<void>;
 }
 
-/** Milliseconds, where nothing else is said. */
+/** The default time limit of a connection attempt. In milliseconds. */
 const connectLimit = 3_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
-/** `tables`: what units of work may be about. To look through them takes some tens of milliseconds: others get turns of the event loop between. */
+/** Makes MikroORM. `tables`: the entities of units of work. Their discovery takes some tens of milliseconds, and yields to the event loop meanwhile. */
 export const makeOrm = (
   url: string,
   log: Log,

@@ -1,14 +1,14 @@
 /**
- * Encodes the values of a statement in the binary form of the server, which is the cheapest on both sides. The driver would write an array
- * as one text with escaped quotes, and bytes as hex. The server would have to parse both.
+ * Encodes the values of a statement in the server's binary format, which costs both sides the least. The driver would write an array as one text
+ * with escaped quotes, and bytes as hex, and the server would have to parse both.
  */
 
-// PostgreSQL takes neither the character zero nor half a surrogate pair, and strangers and clients may send both.
+// PostgreSQL accepts neither the character U+0000 nor a lone surrogate. Messages and requests may contain both.
 
 const forbidden = /\0|[\ud800-\udfff]/;
 const cleanText = (text: string): string => (forbidden.test(text) ? text.replaceAll('\0', '').toWellFormed() : text);
 
-/** The value with every text in it made storable; the value itself when it is neither text, list nor plain object. */
+/** Returns the value with storable texts, also inside lists and plain objects. Other values are returned unchanged. */
 export const storable = (value: unknown): unknown => {
   if (typeof value === 'string') return cleanText(value);
   if (Array.isArray(value)) return value.map(storable);
@@ -26,17 +26,17 @@ const jsonOf = (value: unknown): string => {
   }
 };
 
-/** JSON that PostgreSQL takes, whatever the value holds. A value that has no JSON, such as one that holds itself, becomes null: its row is stored. */
+/** Returns JSON that PostgreSQL accepts. A value without a JSON form, such as a circular one, becomes null, so that its row is stored all the same. */
 export const jsonText = (value: unknown): string => {
   const text = jsonOf(value);
   return suspicious.test(text) ? JSON.stringify(storable(JSON.parse(text))) : text;
 };
 
-/** Longest text that an index over two of them can hold, four bytes a character. Ids of the platform are far shorter. */
+/** Limit of a key in characters of up to four bytes. An index over two such keys can store them. Ids of the platform are far shorter. */
 const longestKey = 300;
 export const keyText = (text: string): string => cleanText(text.length > longestKey ? text.slice(0, longestKey) : text);
 
-/** Types of elements by the server's numbers, which never change. */
+/** The OIDs of element types. They never change. */
 const elementTypes = { text: 25, bytea: 17 } as const;
 
 type Bytes = Uint8Array | null;
@@ -45,7 +45,7 @@ const isText = (value: unknown): value is string | null => typeof value === 'str
 const isBytes = (value: unknown): value is Bytes => value instanceof Uint8Array || value === null;
 const isPlain = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
 
-/** Dimensions, whether there are nulls, type of the elements, length, first index; then length and bytes of each element, -1 for a null. */
+/** Bytes of an array's header: dimensions, a flag for nulls, the element type, the length and the first index. Each element follows as length and bytes. */
 const headerLength = 20;
 
 const headed = (type: number, elements: readonly unknown[], bytes: number): Buffer => {
@@ -90,7 +90,7 @@ const bytesArray = (elements: readonly Bytes[]): Buffer => {
   return array;
 };
 
-/** Texts and lists of texts are made storable. A list of texts must be meant for `text[]`, one of bytes for `bytea[]`. */
+/** Converts a value for the driver. Texts become storable. A list of texts must be for a `text[]` parameter, and a list of bytes for `bytea[]`. */
 export const parameterOf = (value: unknown): unknown => {
   if (!Array.isArray(value) || value.length === 0) return storable(value);
   if (value.every(isPlain)) return `{${value.join(',')}}`;

@@ -1,6 +1,6 @@
 /**
- * The connection pools of the gateway, one for each kind of work. Work waits only for work of its own kind. So slow queries of clients, or
- * a sweep over millions of rows, delay neither the ratchet of a session nor a commit.
+ * The connection pools of the gateway, one for each kind of work. Work waits only for work of the same kind. So slow queries of clients, or
+ * a sweep over millions of rows, delay neither the keys of a session nor a commit.
  */
 import { type Log, StorageBusy } from '#actors/ports.ts';
 import {
@@ -17,15 +17,15 @@ import {
 import { type DatabaseLabel, makeHealth } from './health.ts';
 import { createSharedCommits, type SharedCommits } from './shared-commits.ts';
 
-// Limits the connections of a pool that one instance may use. Without the limit, slow queries of one client would delay those of all others.
-// A query beyond the limit waits for queries of the same instance only.
+// The fair share limits the connections of a pool that one instance may use. Without it, slow queries of one client would delay the queries
+// of all others. A query beyond the limit waits for queries of the same instance only.
 
 export interface Share {
-  /** Statements of one instance at once. */
+  /** Limit of concurrent statements of one instance. */
   readonly atOnce: number;
-  /** Statements of one instance that wait. */
+  /** Limit of waiting statements of one instance. */
   readonly waiting: number;
-  /** Milliseconds of a wait. */
+  /** Time limit of a wait. In milliseconds. */
   readonly waitMs: number;
 }
 
@@ -35,15 +35,15 @@ interface Lane {
   readonly waiting: Set<() => void>;
 }
 
-const busy = (name: string): StorageBusy => new StorageBusy(`the instance asks too much at once: ${name}`);
+const busy = (name: string): StorageBusy => new StorageBusy(`the instance has too many queries at once: ${name}`);
 
-/** Statements whose first value is no text are of no instance, and have no share. */
+/** Returns the instance of a statement, which is its first value. Null for a statement without an instance, which has no share. */
 const instanceOf = ([first]: readonly unknown[]): string | null => (typeof first === 'string' ? first : null);
 
 export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share): Database => {
   const lanes = new Map<string, Lane>();
 
-  /** Resolves when the lane has a place, which the caller takes. */
+  /** Waits for a place in the lane. The caller then holds the place. */
   const placeIn = ({ waiting: others }: Lane, name: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -63,7 +63,7 @@ export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share
     lanes.set(instance, lane);
     if (lane.running >= atOnce) {
       if (lane.waiting.size >= waiting) throw busy(name);
-      // A query that ends hands over its place, so the number of running queries stays the same.
+      // A query that ends passes its place on, so that `running` does not change.
       await placeIn(lane, name);
     } else lane.running += 1;
     return lane;
@@ -91,7 +91,7 @@ export const fairShare = (database: Database, { atOnce, waiting, waitMs }: Share
   };
 };
 
-/** Connections at most. */
+/** Limits of the connections of each pool. */
 export interface PoolSizes {
   /** Credentials, Signal keys and received stanzas. */
   readonly keys: number;
@@ -99,9 +99,9 @@ export interface PoolSizes {
   readonly journal: number;
   /** Lists and searches. */
   readonly queries: number;
-  /** Ends and postponements of deliveries. A crash of the server may repeat a delivery, so commits of this pool do not wait for the disk. */
+  /** Ends and postponements of deliveries. Commits of this pool do not wait for the disk. After a crash of the server, a delivery may be repeated. */
   readonly deliveries: number;
-  /** Bounds, counts, replays and removals. */
+  /** Clean-up by limits, counts, replays and removals. */
   readonly sweeps: number;
 }
 
@@ -114,9 +114,9 @@ export interface Pools {
   readonly deliveries: Database;
   readonly queries: Database;
   readonly sweeps: Database;
-  /** Looks at leases and takes them, on a node of a cluster; null for a single gateway. */
+  /** Queries and takeovers of leases. Null for a single gateway. */
   readonly leases: Database | null;
-  /** The connection of renewals, as above. */
+  /** Renewals of the node's lease, over one connection. Null for a single gateway. */
   readonly renewals: Database | null;
   /** The commits of keys and of the journal. */
   readonly sharedCommits: SharedCommits;
@@ -129,7 +129,7 @@ export interface Pools {
 }
 
 export interface PoolLimits extends Limits {
-  /** For a list or a search of a client, in place of `statement`. */
+  /** Replaces `statement` for lists and searches of clients. */
   readonly query: number;
 }
 
@@ -141,14 +141,14 @@ interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly log: Log;
   readonly sizes: PoolSizes;
   readonly limits: PoolLimits;
-  /** This process is one node of several. */
+  /** True if this process is a node of a cluster. */
   readonly shared: boolean;
 }
 
-/** Half of the usual connections, so that one instance never has all of them. A page of a client that asks forty at once is forty waits. */
+/** The share of one instance: half of the default connections. Forty more queries may wait, for a client that loads a page with many queries at once. */
 const queryShare = { atOnce: 2, waiting: 40 };
 
-/** A renewal that is not answered is tried again before the lease ends. */
+/** Short limits, so that a renewal without an answer is retried before the lease ends. */
 const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
 const leaseConnections = 2;
 

@@ -1,4 +1,4 @@
-/** The files of the embedded server: binaries that its user may run, and that user. */
+/** The files of the embedded server: its binaries, the owner of its data folder, and the user as which it runs. */
 import { spawn } from 'node:child_process';
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,21 +7,21 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#actors/ports.ts';
 
-// The user as which the embedded server runs when root starts the gateway: PostgreSQL refuses to run as root. Processes of the same user
-// could read the data through `/proc`, so the server gets an id that nobody else has. No user is created: that would change the machine for
-// good.
+// The user as which the embedded server runs if root starts the gateway. PostgreSQL refuses to run as root. Processes of the same user could
+// read the data through `/proc`, so that the server gets an id that no other process has. No account is created, because that would change
+// the machine permanently.
 
-/** Null when this process is no root and simply runs the server as itself. */
+/** The user of the server. Null if this process does not run as root, so that the server has the same user. */
 export type ServerUser = { readonly uid: number; readonly gid: number } | null;
 
-/** Ids that no distribution gives to a user (`60706-61183` in the table of systemd). Containers map them, unlike ids above 65,535. */
+/** The range of user ids that no distribution assigns (`60706-61183` in the table of systemd). Containers map these ids, unlike ids above 65,535. */
 const firstId = 60_706;
 const lastId = 61_183;
 
-/** Accounts that services share; earlier versions ran the server as one of them. */
+/** Accounts that services share. Earlier versions ran the server as one of them. */
 const shared: ReadonlySet<string> = new Set(['postgres', 'nobody']);
 
-/** Accounts that run nothing on most machines, the best first. `initdb` refuses an id without a name. */
+/** Accounts that run no process on most machines, in the order of preference. `initdb` refuses a user id without a name, so that it needs one of them. */
 const dormant = ['games', 'uucp', 'news', 'lp', 'sync', 'bin', 'mail', 'postgres', 'nobody'];
 
 interface Account {
@@ -38,20 +38,20 @@ const accounts = async (): Promise<readonly Account[]> =>
 
 const processes = async (): Promise<readonly string[]> => (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
 
-/** Ids of users that run something now. */
+/** Returns the ids of users with running processes. */
 const busyIds = async (): Promise<ReadonlySet<number>> => {
   const owners = await Promise.all((await processes()).map((pid) => stat(`/proc/${pid}`).catch(() => null)));
   return new Set(owners.flatMap((owner) => (owner === null ? [] : [owner.uid])));
 };
 
-/** True if a process works inside the folder: the server that outlived its gateway, or one of its backends. */
+/** True if a process has the folder as its working directory: a server that outlived its gateway, or one of its backends. */
 const isInUse = async (folder: string): Promise<boolean> => {
   const path = await realpath(folder).catch(() => folder);
   const folders = await Promise.all((await processes()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => '')));
   return folders.includes(path);
 };
 
-/** An id without a name and without a process. */
+/** Returns a user id without an account and without a process. */
 const freeId = async (): Promise<number> => {
   const [named, busy] = await Promise.all([accounts(), busyIds()]);
   const taken = new Set([...named.flatMap(({ uid, gid }) => [uid, gid]), ...busy]);
@@ -59,7 +59,7 @@ const freeId = async (): Promise<number> => {
   throw new Error(`The embedded PostgreSQL server needs a user id of its own, and ${firstId} to ${lastId} are taken: set DATABASE_URL.`);
 };
 
-/** The owner of existing data, unless it is a shared account and no server runs: then the data goes to an id of its own. */
+/** Returns the owner of existing data. If the owner is a shared account and no server runs, returns a new id, to which the data is then given. */
 export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
   if (process.getuid?.() !== 0) return null;
   const owner = await stat(dataFolder).catch(() => null);
@@ -71,7 +71,7 @@ export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
   return { uid: id, gid: id };
 };
 
-/** The account as which `initdb` makes the folder, before the folder gets its owner: one that runs nothing now. */
+/** Returns the account as which `initdb` makes the folder, before the folder gets its owner. An account without processes is preferred. */
 export const initUser = async (): Promise<ServerUser> => {
   if (process.getuid?.() !== 0) return null;
   const [named, busy] = await Promise.all([accounts(), busyIds()]);
@@ -85,7 +85,7 @@ export const initUser = async (): Promise<ServerUser> => {
 
 const changeOwner = (folder: string, uid: number, gid: number): string => `chown -hR ${uid}:${gid} '${folder}'`;
 
-/** Gives the folder and everything in it to the user. The folder itself comes first, so that a process with the id of the former owner reads nothing any more. */
+/** Gives the folder and its content to the user. The folder itself comes first, so that processes of the former owner lose access at once. */
 export const giveTo = async (user: NonNullable<ServerUser>, folder: string): Promise<void> => {
   await chown(folder, user.uid, user.gid);
   const { code, output } = await run('chown', ['-hR', `${user.uid}:${user.gid}`, folder], null);
@@ -95,11 +95,11 @@ export const giveTo = async (user: NonNullable<ServerUser>, folder: string): Pro
   );
 };
 
-/** Returns a file or folder that does not belong to the user; null if all do. A change of the owner that was interrupted leaves such files. */
+/** Returns a file or folder that does not belong to the user; null if there is none. An interrupted change of the owner leaves such files. */
 export const ofAnotherUser = async (folder: string, uid: number): Promise<{ readonly path: string; readonly uid: number } | null> => {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    // Files of the server come and go while it runs.
+    // A file may be missing now, because a running server deletes files.
     const facts = await lstat(path).catch(() => null);
     if (facts !== null && facts.uid !== uid) return { path, uid: facts.uid };
     const below = entry.isDirectory() ? await ofAnotherUser(path, uid).catch(() => null) : null;
@@ -108,7 +108,7 @@ export const ofAnotherUser = async (folder: string, uid: number): Promise<{ read
   return null;
 };
 
-/** Throws a sentence for the operator unless the folder and its files belong to the user of this process, who is not root. */
+/** Checks that the folder and its files belong to the user of this process, which is not root. Throws an error with a text for the operator. */
 export const checkOwner = async (folder: string): Promise<void> => {
   const [own, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const { uid } = await stat(folder);
@@ -121,7 +121,7 @@ export const checkOwner = async (folder: string): Promise<void> => {
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** Such as `18`. */
+  /** The major version, such as `18`. */
   readonly major: string;
 }
 
@@ -130,7 +130,7 @@ interface Finished {
   readonly output: string;
 }
 
-/** The environment of the server. It has no variable of our own, because that may hold keys and tokens. */
+/** The environment of the server. It has no variable of the gateway, because these may contain keys and tokens. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 interface RunOptions {
@@ -139,8 +139,8 @@ interface RunOptions {
 }
 
 /**
- * Runs a program to its end. Never rejects: a program that cannot be started, or that `signal` ends, has the code null and says why. The program has a
- * process group of its own, because Ctrl-C in a terminal would interrupt it in the middle of its work.
+ * Runs a program to its end. Never rejects. If the program cannot be started, or if `signal` ends it, the code is null and the output has the reason. The
+ * program has its own process group, so that Ctrl-C in a terminal does not interrupt it.
  */
 export const run = (
   program: string,
@@ -178,10 +178,10 @@ const packagedFolder = (): string => {
 const packageVersion = async (folder: string): Promise<string> =>
   (JSON.parse(await readFile(join(folder, '..', 'package.json'), 'utf8')) as { readonly version: string }).version;
 
-/** The version of the server in the packages, such as `18`. */
+/** Returns the major version of the server in the npm packages, such as `18`. */
 export const packagedMajor = async (): Promise<string> => (await packageVersion(packagedFolder())).split('.')[0] ?? '';
 
-/** The binaries in `folder` when `user` can run them, else what went wrong. */
+/** Returns the binaries in `folder` if `user` can run them, and otherwise the error text. */
 const tryFolder = async (folder: string, user: ServerUser): Promise<Binaries | string> => {
   const [postgres, initdb] = [join(folder, 'bin', 'postgres'), join(folder, 'bin', 'initdb')];
   for (const program of [postgres, initdb]) {
@@ -201,13 +201,13 @@ const openToAll = async (folder: string): Promise<void> => {
   }
 };
 
-/** Others must not be able to slip us programs. */
+/** Checks that only root can change the folder. Otherwise other users could replace the programs in it. */
 const checkOurs = async (folder: string): Promise<void> => {
   const { uid, mode } = await lstat(folder);
   if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${folder} may be changed by others`);
 };
 
-/** Removes half-made folders of starts that were killed; young ones may be somebody's who is at it now. */
+/** Removes incomplete folders of killed starts. A folder that is younger than ten minutes stays, because another process may still fill it. */
 export const sweep = async (folder: string, prefix: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -226,7 +226,7 @@ export const alive = (pid: number): boolean => {
   }
 };
 
-/** Removes the half-made data folders of starts that were killed. Their names have the process id of their maker: `init-PID-XXXXXX`. */
+/** Removes incomplete data folders of killed starts. A name contains the id of the process that made the folder: `init-PID-XXXXXX`. */
 export const sweepHalfMade = async (root: string): Promise<void> => {
   await sweep(root, 'init-');
   const began = Date.now() - process.uptime() * 1_000;
@@ -235,20 +235,20 @@ export const sweepHalfMade = async (root: string): Promise<void> => {
     if (pid === 0) continue;
     const path = join(root, name);
     const changed = (await stat(path).catch(() => null))?.mtimeMs ?? began;
-    // In a container a process that was killed often had the id of this process.
+    // In a container, a killed process often had the same id as this process.
     const isOfFormer = pid === process.pid ? changed < began : !alive(pid);
     if (isOfFormer) await rm(path, { recursive: true, force: true });
   }
 };
 
-/** True if a process runs a program of this folder. A server of another installation may be that process. */
+/** True if a process runs a program of this folder, such as the server of another installation. */
 const isRun = async (folder: string): Promise<boolean> => {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const programs = await Promise.all(ids.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
   return programs.some((program) => program.startsWith(`${folder}/`));
 };
 
-/** Copies of other versions go when nobody has run them for a day: an upgrade leaves 60 MB behind. */
+/** Removes copies of other versions that no process has run for a day. Each has 60 MB. */
 export const dropOldCopies = async (cache: string, current: string, now = Date.now()): Promise<void> => {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
@@ -258,7 +258,7 @@ export const dropOldCopies = async (cache: string, current: string, now = Date.n
   }
 };
 
-/** Made aside and renamed, so that a copy is whole or absent, also when two processes make it at once. */
+/** Copies the binaries. The copy is made under another name and then renamed, so that it is never incomplete, even if two processes copy at once. */
 const copyBinaries = async (from: string, cache: string): Promise<string> => {
   const target = join(cache, `postgres-${await packageVersion(from)}`);
   await mkdir(cache, { recursive: true, mode: 0o755 });
@@ -270,7 +270,7 @@ const copyBinaries = async (from: string, cache: string): Promise<string> => {
   try {
     await cp(from, half, { recursive: true, verbatimSymlinks: true });
     await openToAll(half);
-    // The second process finds the place taken, and uses that.
+    // If another process was faster, the rename fails, and the copy of that process is used.
     await rename(half, target).catch(() => undefined);
   } finally {
     await rm(half, { recursive: true, force: true });
@@ -279,8 +279,8 @@ const copyBinaries = async (from: string, cache: string): Promise<string> => {
 };
 
 /**
- * The package's binaries where they are when the server's user can run them; else (a project inside a closed home, started by root) a copy
- * that it can reach.
+ * Returns the binaries of the npm package if the server's user can run them. Otherwise makes a copy that this user can reach. This happens if root
+ * starts a gateway inside a private home folder.
  */
 export const serverBinaries = async (user: ServerUser, log: Log): Promise<Binaries> => {
   const packaged = packagedFolder();

@@ -1,6 +1,6 @@
 /**
- * The password of the embedded server: made once, kept beside its data, and asked of every connection. The folder of the socket is closed to other
- * users already; the password keeps out a process that gets a connection in another way.
+ * The password of the embedded server. It is created once, stored beside the data, and required for every connection. Other users cannot access the
+ * folder of the socket. The password also keeps out a process that reaches the socket in another way.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { chown, link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,14 +14,14 @@ interface GuardedServer {
   /** Its data folder. */
   readonly data: string;
   readonly pid: number;
-  /** Folder of its socket, as this process reaches it. */
+  /** The path by which this process reaches the folder of the server's socket. */
   readonly socket: string;
 }
 
 const accessOf = (method: 'trust' | 'scram-sha-256'): string =>
   `# Written by the gateway. The password is in the file password of the folder above; without that file the next start makes a new one.\nlocal all all ${method}\n`;
 
-/** Milliseconds in which a server reads its rules again. */
+/** Time limit for the server to reload its access rules. In milliseconds. */
 const reloadLimit = 10_000;
 const pause = 20;
 const tries = 5;
@@ -29,7 +29,7 @@ const tries = 5;
 export const urlOf = (socket: string, password: string): string =>
   `postgresql://postgres:${encodeURIComponent(password)}@localhost/postgres?host=${encodeURIComponent(socket)}`;
 
-/** The verifier that the server stores (RFC 5803), so that no statement holds the password. */
+/** Returns the SCRAM verifier that the server stores (RFC 5803), so that no statement contains the password. */
 export const verifierOf = (password: string, salt: Uint8Array = randomBytes(16), iterations = 4_096): string => {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();
@@ -44,7 +44,7 @@ const readIfThere = (path: string): Promise<string | null> =>
     throw error;
   });
 
-/** A name beside the file, of this call alone. */
+/** Returns an unused name in the same folder. */
 const besides = (path: string): string => `${path}.${randomBytes(6).toString('hex')}`;
 
 /** Creates the password. The complete file is linked into place, so that two processes both get the password of the first one. */
@@ -67,8 +67,8 @@ const isGuarded = (access: string | null): boolean => {
 };
 
 /**
- * With a password that is none. A driver without a password does not answer a server that asks for one. The server then waits for a minute, and no
- * database can be dropped meanwhile.
+ * Runs a statement over a connection with an invalid password. A driver without any password would not answer a server that asks for one. The server
+ * would then wait for a minute, and no database could be dropped meanwhile.
  */
 const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Promise<void> => {
   const pool = await poolOf(await makeOrm(urlOf(socket, 'none'), log, { max: 1 }));
@@ -84,7 +84,7 @@ const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Pro
   }
 };
 
-/** Resolves when a connection without a password is let in, or is refused. */
+/** Waits until the server accepts connections without a password, or until it refuses them, as `expected` says. */
 const untilLetIn = async (expected: boolean, socket: string, log: Log): Promise<void> => {
   for (const deadline = Date.now() + reloadLimit; ; await wait(pause)) {
     const letIn = await withoutPassword(socket, log).then(
@@ -96,7 +96,7 @@ const untilLetIn = async (expected: boolean, socket: string, log: Log): Promise<
   }
 };
 
-/** The server does not start with an empty file, so that the file is replaced as a whole. It stays the server's own. */
+/** Replaces a file as a whole, because the server does not start with an empty one. The owner of the file stays the same. */
 const replace = async (file: string, text: string): Promise<void> => {
   const { uid, gid } = await stat(file);
   const next = besides(file);
@@ -117,7 +117,7 @@ const setPassword = async (password: string, { data, pid, socket }: GuardedServe
   await allow('scram-sha-256');
 };
 
-/** Two processes at once: one may change the role or the rules while the other one does. */
+/** Sets the password, and retries after an error. Another process may change the role or the rules at the same time. */
 const setPatiently = async (password: string, server: GuardedServer, log: Log): Promise<void> => {
   for (let left = tries; ; left -= 1) {
     try {
@@ -130,8 +130,8 @@ const setPatiently = async (password: string, server: GuardedServer, log: Log): 
 };
 
 /**
- * Makes sure that connections need a password, and returns the connection string that has it. `root`: the folder above the data. Data of earlier versions,
- * or whose password was lost, gets a new one: only the owner of the folder can reach the socket meanwhile.
+ * Ensures that connections need a password, and returns the connection string with the password. `root`: the folder above the data. Data without a known
+ * password, such as data of an earlier version, gets a new one. Meanwhile only the owner of the folder can reach the socket.
  */
 export const guardServer = async (root: string, server: GuardedServer, log: Log): Promise<string> => {
   const path = join(root, 'password');

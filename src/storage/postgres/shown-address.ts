@@ -1,6 +1,6 @@
-/** The address of a database as people may see it. */
+/** The display form of a database's address. */
 
-/** The address of a database without its password, and without what else stands in its query. */
+/** Returns the address of a database without its password and without its query. The user and the host of the query are kept. */
 export const shownAddress = (address: string): string => {
   const { protocol, username, host, pathname, searchParams } = new URL(address);
   const user = username || searchParams.get('user') || '';

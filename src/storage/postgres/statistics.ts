@@ -1,15 +1,15 @@
-/** Tells the server when a table has grown so much that plans made before are bad ones. */
+/** Updates the statistics of a table that has grown so much that the cached plans are bad. */
 import type { Database } from './database.ts';
 
-/** Rows written by this process after which its statistics are taken; then after ten times as many. */
+/** Rows written by this process after which the statistics are updated for the first time. Each further update follows at ten times as many rows. */
 const firstCount = 1_000;
-/** From here on the server's own turn, within a minute or so, is soon enough. */
+/** Rows from which the server's own updates, about once a minute, are enough. */
 const lastCount = 1_000_000;
 
 /**
- * The server takes statistics of its own accord once a minute. A phone hands over 50,000 messages in three seconds. Until then, plans that were made
- * for a few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a second). Returns a function to be called with the number
- * of rows written. It neither waits nor fails: what did not work is done at the next count.
+ * Returns a function to be called with each number of written rows. The server updates statistics only once a minute, and a phone sends 50,000 messages
+ * of its history in three seconds. Until the update, plans for few rows read all rows of the instance (measured: 2,000 instead of 17,000 messages a
+ * second). The function neither waits nor throws. The next update makes up for a failed one.
  */
 export const growthOf = (database: Pick<Database, 'rows'>, table: string, columns: readonly string[]) => {
   const statement = { name: '', text: `analyze ${table} (${columns.join(', ')})` };

@@ -1,13 +1,13 @@
 /**
- * One process serves the sessions of a database, or the nodes of one cluster do: an advisory lock, which the nodes share, held by a
- * connection of its own for as long as the process lives.
+ * Tenancy: a database belongs to one gateway, or to the nodes of one cluster. The tenant holds an advisory lock over a separate connection for its
+ * whole life. The nodes of a cluster hold the lock in shared mode.
  *
- * The lock alone fences nothing: a process that lost it without noticing goes on writing. So the process that takes it raises the epoch of
- * every instance before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that
- * number: when it is still its own, nobody has read or written anything meanwhile. Nodes raise the epoch of each instance that they take;
- * the same number tells them when a single gateway had the database.
+ * The lock alone is no fence: a process that lost it unnoticed would continue to write. So a single gateway that takes the database increments the
+ * takeover count and the epoch of every instance before any read. A process that lost the lock and got it back compares the takeover count. If the
+ * count is unchanged, no other process has read or written meanwhile. Nodes raise the epoch only of each instance that they take over. The takeover
+ * count shows them that a single gateway had the database.
  *
- * A second lock says which node does the work that one does for all.
+ * A second lock determines the duty node, which does the common work of the cluster.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,18 +15,16 @@ import { type Log, StorageFailure } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 import { type Client, makeOrm, type Pool, poolOf } from './orm.ts';
 
-// The epoch that follows another one, as an expression of SQL.
-
 /**
- * The next epoch of an instance, total for any stored value. No instance has two thousand million owners, so the highest integer is a damaged value.
- * The epochs after it begin at the lowest integer, which no former owner holds: the fence stays.
+ * The next epoch of an instance in SQL. It exists for any stored value. No instance has two thousand million owners, so that the highest integer is a
+ * damaged value. Its successor is the lowest integer, which no former owner holds, so that the fence still works.
  */
 export const nextEpoch = 'case when instance.epoch = 2147483647 then -2147483648 else instance.epoch + 1 end';
 
 export interface Tenancy {
   /**
-   * Raises the epoch of every instance, over the connection that has the lock; call it once the tables exist and before anything is read. Waits
-   * for writes that are under way under an older epoch. Rejects when the lock was lost.
+   * Raises the epoch of every instance over the connection that has the lock. Call this after the migrations and before any read. Waits for open writes
+   * under an older epoch. Rejects if the lock was lost. A node raises no epochs.
    */
   raise(): Promise<void>;
   /** True if this process is the duty node, which runs the sweeps for the whole cluster. */
@@ -37,24 +35,27 @@ export interface Tenancy {
 interface TenancyOptions {
   readonly url: string;
   readonly log: Log;
-  /** The connection was lost, and another process has the lock, or had it before it was back. Called once. */
+  /** Called once if another process took the database after this process lost its connection. */
   onTaken(): void;
-  /** This process is one node of several. */
+  /** True if this process is a node of a cluster. */
   readonly shared?: boolean;
-  /** Milliseconds in which a rival may give way. */
+  /** Milliseconds for which this process waits for a rival to release the lock. */
   readonly patience?: number;
-  /** Milliseconds. */
+  /** Milliseconds between two checks of the lock. */
   readonly checkInterval?: number;
-  /** Milliseconds after which a node that is on duty and asks nothing is taken to stand still. */
+  /** Milliseconds without a query after which the duty node counts as hung. */
   readonly silence?: number;
 }
 
-/** Any number that only we use. */
+/** The key of the advisory lock: an arbitrary number. */
 const key = '7110481294';
 
 const dutyKey = '7110481295';
 
-/** Granted again to the connection that has it. Named here, since a name in the connection string would count for more than ours. */
+/**
+ * Takes the lock. It is granted again to a connection that has it. The name of the application is set in this statement, because a name in the connection
+ * string would override the option.
+ */
 const lock = {
   name: 'tenancy',
   text: `select set_config('application_name', $1, false), pg_try_advisory_lock(${key}) as ours, true as duty`,
@@ -65,8 +66,8 @@ const sharedLock = {
 };
 
 /**
- * Finds and ends a stale connection of this process that still holds the lock. The network lost such a connection, or the server hung when it was
- * closed. Without this check a process would take itself for its rival.
+ * Finds the holders of the lock, and ends a stale connection of this process among them. The network lost such a connection, or the server hung when it
+ * was closed. Without this check a process would count as its own rival.
  */
 const holders = {
   name: 'tenancy-holders',
@@ -77,8 +78,8 @@ const holders = {
 };
 
 /**
- * Ends the connection of a node that is on duty and stands still: one that lives asks every few seconds. $1 milliseconds. When the node goes on, it finds
- * its connection gone and is not on duty any more.
+ * Ends the connection of a duty node that hangs. A node that works sends a query every few seconds. $1: the limit in milliseconds. A node that continues
+ * later finds its connection closed, and is not on duty any more.
  */
 const silentDuty = {
   name: 'tenancy-silent',
@@ -91,8 +92,9 @@ const silentDuty = {
 const raised = 'tenancy.taken';
 
 /**
- * Three statements, sent as one, are one transaction. Locked in the order of ids and `for update`, which waits for the writes of an older epoch: see
- * `ownership.ts`. The number of takings comes first, so that an instance which is inserted meanwhile is seen by the second statement.
+ * Raises the epochs. The three statements are sent as one, and so are one transaction. The rows are locked in the order of ids. `for update` waits for
+ * open writes under an older epoch (see `ownership.ts`). The takeover count comes first, so that the second statement sees instances that are inserted
+ * meanwhile.
  */
 const raise = {
   name: '',
@@ -100,47 +102,47 @@ const raise = {
     with held as (select id from instance order by id for update)
       update instance set epoch = ${nextEpoch} from held where instance.id = held.id;
     select value from setting where name = '${raised}'`,
-  // Longer than a statement of the former owner, or a transaction whose owner fell silent, is left alone by the server.
+  // Longer than the time limits after which the server ends a statement, or an idle transaction, of the former owner.
   query_timeout: 30_000,
 };
 
-/** Rows that `raise` needs and that are damaged: a count of takings that is no number, and instances whose epoch is the highest integer. */
+/** Finds damaged rows that `raise` needs: a takeover count that is not a number, and instances whose epoch is the highest integer. */
 const damaged = {
   name: '',
   text: `select coalesce((select value !~ '^[0-9]{1,18}$' from setting where name = '${raised}'), false) as junk,
     array(select id from instance where epoch = 2147483647 order by id) as ids`,
 };
 
-/** A cluster that is stopped in order leaves no node behind; a node that was killed is there until its lease ends. */
+/** Lists the live nodes. A node that stops in order removes its row. The row of a killed node counts until its lease ends. */
 const liveNodes = { name: '', text: `select name from node where until > extract(epoch from clock_timestamp()) * 1000 order by name` };
 
 const firstTaking = { name: '', text: `insert into setting (name, value) values ('${raised}', '1') on conflict (name) do nothing` };
 
 const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
 
-/** A predecessor that was killed holds the lock until the server notices, which takes moments. */
+/** Milliseconds for which a process waits for the lock. A killed predecessor holds the lock until the server notices, which takes moments. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
-/** Six looks at the lock. */
+/** Milliseconds without a query, which is six checks of the lock. */
 const usualSilence = 30_000;
 const pause = 100;
 
 const driverOptions = {
   max: 1,
-  // The lock goes with the connection.
+  // The connection is never closed as idle, because the lock ends with its connection.
   idleTimeoutMillis: 0,
   query_timeout: 5_000,
-  // A machine that vanished gives the lock back within half a minute.
+  // The server drops the lock of an unreachable machine within half a minute.
   options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
 };
 
 /**
- * The holder of the database lock. A `rival` holds the lock and has raised no epoch yet: it may still give way or die without having read anything.
- * `nobody` holds the lock for a moment while a lost connection of this process ends.
+ * The holder of the database lock. A `rival` holds the lock and has not raised the epochs yet: it may still release the lock without any read.
+ * `nobody` is the holder for a moment while a lost connection of this process ends. `another` process has raised the epochs.
  */
 type Holder = 'us' | 'nobody' | 'rival' | 'another';
 
-/** The connection of a process, and which taking of the database is its own; null before it has raised the epochs. */
+/** The connection of a process, with its state. `taking` is the takeover count of this process; null before it has raised the epochs. */
 interface Post {
   readonly pool: Pool;
   readonly log: Log;
@@ -153,8 +155,8 @@ interface Post {
 }
 
 /**
- * A holder whose name is not known (`own` is null) has just left. Whether somebody took the database meanwhile is asked in a statement of its own:
- * the one that gets the lock may have begun before that.
+ * Asks for the lock, and returns its holder. A holder without a name (`own` is null) has just left. A separate statement reads the takeover count,
+ * because the statement that gets the lock may have begun before another process took the database.
  */
 const ask = async (client: Client, post: Post): Promise<Holder> => {
   const { name, taking, shared } = post;
@@ -198,11 +200,11 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
   }
 };
 
-/** Answers which taking of the database this is. A connection that is lost after its question has raised nothing, or nobody has used it. */
+/** Raises the epochs and returns the takeover count. If the connection is lost meanwhile, the process stops before any read, so that a raise is harmless. */
 const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   withClient(post, async (client) => {
     let holder = await ask(client, post);
-    // The server needs a moment to end a connection of this process that was lost, and gives the lock to nobody before.
+    // The server needs a moment to end a lost connection of this process. Until then no other connection gets the lock.
     for (const deadline = Date.now() + patience; holder === 'nobody' && Date.now() < deadline; holder = await ask(client, post))
       await wait(pause);
     if (holder !== 'us') throw new Error('Another gateway has just taken this database.');
@@ -222,8 +224,8 @@ const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   });
 
 /**
- * Asks again at intervals, and at once when the connection is lost. The lock is then taken before another gateway has started. A database that is
- * away has given it to nobody.
+ * Checks the lock at intervals, and at once after the loss of the connection, so that this process gets the lock back before another gateway starts. An
+ * unavailable database has given the lock to no other process.
  */
 const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterval = usualInterval }: TenancyOptions): (() => void) => {
   const state: { ended: boolean; timer?: NodeJS.Timeout; rivalSince: number } = { ended: false, rivalSince: Infinity };
@@ -243,7 +245,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
     state.ended = true;
     post.onDuty = false;
     log.error({}, 'storage.taken');
-    // The lock may have come back to us, and is the other's.
+    // This process may hold the lock again, so that it is released for the new tenant.
     await post.pool.end();
     onTaken();
   };
@@ -258,7 +260,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
   };
 };
 
-/** Rejects with a sentence for the operator when another process has the database. */
+/** Takes the database for this process. Rejects with a text for the operator if another process has it. */
 export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
   const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
   const post: Post = {

@@ -1,4 +1,4 @@
-/** Campaigns: making them at once, which message is due, and questions about them. What happens to recipients is written by the journal. */
+/** Stores campaigns: creates and lists them, and finds the next due message. The journal writes the progress of recipients. */
 import type { Campaign, CampaignSend, CampaignStatus, InstanceId, Message, OptOut } from '#actors/model.ts';
 import type { CampaignStore, DueMessage, NewRecipient, OptOutStore, RecipientRow, RemovedCampaigns } from '#actors/ports.ts';
 import { countedCampaigns } from '../journal/campaigns.ts';
@@ -24,14 +24,14 @@ export const campaignStatements = {
     `insert into campaign (instance_id, id, info, status, shared, scheduled_for, delay_min, delay_max, total, failed, created, updated)
      select $1, $3, $4, 'waiting', $5::jsonb, $6, $7, $8, $9, $10, $11, $11 from owned returning 1`,
   ),
-  /** $1 instance, $2 campaign, $3 first position, $4 numbers, $5 chats, $6 states, $7 errors, $8 own messages or null. */
+  /** $1: instance. $2: campaign. $3: first position. $4: numbers. $5: chats. $6: states. $7: errors. $8: own messages or null. */
   recipients: {
     name: 'campaign-recipients',
     text: `insert into campaign_recipient (instance_id, campaign_id, position, number, chat_id, state, error, own)
       select $1, $2, $3 + place - 1, number, chat_id, state, error, own::jsonb
       from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) with ordinality as fresh (number, chat_id, state, error, own, place)`,
   },
-  /** $2 limit. */
+  /** $2: limit. $3: true for finished campaigns, false for the others, null for all. */
   list: {
     name: 'campaign-list',
     text: `select ${campaignFields} from campaign where instance_id = $1 and status <> 'deleting' and ($3::boolean is null or (status = 'done') = $3)
@@ -43,7 +43,7 @@ export const campaignStatements = {
     text: `select count(*)::int as campaigns, coalesce(sum(total - sent - failed - skipped - unknown), 0)::int as waiting
       from campaign where instance_id = $1 and ${isActive}`,
   },
-  /** $2 now. Those that are due go in turn. */
+  /** $2: now. Several due campaigns alternate. */
   next: {
     name: 'campaign-next',
     text: `select ${campaignFields}, recipient.position, recipient.number, coalesce(recipient.own, campaign.shared) as send
@@ -56,7 +56,7 @@ export const campaignStatements = {
       limit 1`,
   },
   working: { name: 'campaign-working', text: `select distinct instance_id as id from campaign where ${isActive}` },
-  /** $3 now. */
+  /** Settles recipients whose sending the last process left unfinished. $3: now. */
   settle: {
     name: 'campaign-settle',
     text: `with ${owned},
@@ -74,7 +74,7 @@ export const campaignStatements = {
       ${countedCampaigns({ recipients: 'recipients' })}
       select count(*)::int as owned from owned`,
   },
-  /** $2 since, $3 how many newer ones there are. */
+  /** $2: the beginning of the period. $3: the number of newer messages. */
   nthSent: {
     name: 'campaign-nth-sent',
     text: `select timestamp::float8 as at from message
@@ -84,7 +84,7 @@ export const campaignStatements = {
     name: 'campaign-sent-since',
     text: `select count(*)::int as count from message where instance_id = $1 and send_folder_id <> '' and message.timestamp > $2`,
   },
-  /** The row is locked before its status is read, so that the answer fits what was done. */
+  /** Changes the status. The row is locked before its status is read, so that the returned status is the one that was changed. */
   change: {
     name: 'campaign-change',
     text: `with ${owned},
@@ -97,7 +97,7 @@ export const campaignStatements = {
         where campaign.instance_id = $1 and campaign.id = found.id and found.status = any($4::text[]))
       select (select count(*)::int from owned) as owned, (select status from found) as status`,
   },
-  /** $3 campaign, $4 now, $5 limit. */
+  /** $3: campaign. $4: now. $5: limit. */
   retry: {
     name: 'campaign-retry',
     text: `with ${owned},
@@ -136,7 +136,7 @@ export const campaignStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** $1 instance, $2 campaign, $3 limit, $4 offset, $5 states. */
+/** Builds the query of a page of recipients. $1: instance. $2: campaign. $3: limit. $4: offset. $5: states. */
 export const recipientsStatement = (filtered: boolean): Statement => ({
   name: `campaign-recipients-${filtered ? 'of-states' : 'all'}`,
   text: `select page.position, page.number, page.chat_id as "chatId", page.state, page.error, page.message_id as "messageId", page.at::float8 as at,
@@ -151,7 +151,7 @@ export const recipientsStatement = (filtered: boolean): Statement => ({
     order by page.position`,
 });
 
-/** Recipients that one statement inserts. */
+/** Limit of the recipients that one statement inserts. */
 const pieceRows = 5_000;
 
 interface DueRow extends Campaign {
@@ -173,7 +173,7 @@ const pieceOf = (recipients: readonly NewRecipient[]) => [
   recipients.map(({ own }) => (own === null ? null : jsonText(own))),
 ];
 
-/** The row of a statement that looks at `owned`. */
+/** Returns the row of a statement with the column `owned`. Throws `EpochLost` if the instance has another owner. */
 const ownedRow = async <T>(database: Database, statement: Statement, values: readonly unknown[]): Promise<T> => {
   const rows = await database.rows<Owned & T>(statement, values);
   checkOwned(rows);
@@ -239,23 +239,23 @@ export const makeCampaignStore = (database: Database): CampaignStore => {
   };
 };
 
-// Contacts that asked to get no campaigns.
+// The store of contacts that opted out of campaigns.
 
 export const optOutStatements = {
-  /** $2 ids of a chat. */
+  /** $2: the ids of a chat. */
   has: {
     name: 'opt-out-has',
     text: `select exists (select from (${sameChatIds(2)}) as same
       join opt_out on opt_out.instance_id = $1 and opt_out.chat_id = same.address) as has`,
   },
-  /** $2 limit, $3 offset. */
+  /** $2: limit. $3: offset. */
   list: {
     name: 'opt-out-list',
     text: `select chat_id as "chatId", opt_out.at::float8 as at, source as by from opt_out where instance_id = $1
       order by opt_out.at desc, opt_out.chat_id desc limit $2 offset $3`,
   },
   count: { name: 'opt-out-count', text: `select count(*)::int as count from opt_out where instance_id = $1` },
-  /** $3 chats, $4 time. */
+  /** $3: chats. $4: time. */
   add: whileOwned(
     'opt-out-add',
     `insert into opt_out (instance_id, chat_id, at, source) select $1, chat_id, $4::bigint, 'api' from unnest($3::text[]) as chat_id

@@ -1,5 +1,5 @@
 /**
- * Storage of the chatbot beside its definitions (sealed keys, used tokens), and the links between chats and messages and those of a
+ * The store of the chatbot, with its sealed keys and used tokens, and the store of the connector to Chatwoot, which links chats and messages to a
  * Chatwoot inbox.
  */
 import type { ChatwootChat, ChatwootMessage, ChatwootReply } from '#actors/model.ts';
@@ -10,9 +10,9 @@ import { jsonText } from '../postgres/parameters.ts';
 import { asText, type Opener, type Place, placeOf } from '../vault/sealing.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
-// The store of the chatbot beside its definitions: sealed keys, and the tokens used.
+// The store of the chatbot: sealed keys and used tokens. Agents and triggers are definitions.
 
-/** The number of days before the current one whose tokens are stored: a month, which is the usual period of a bill. */
+/** Days before the current day for which the used tokens are stored. A month is the usual billing period. */
 const usageDays = 31;
 
 interface KeyRow {
@@ -29,7 +29,7 @@ export const chatbotStatements = {
     name: 'chatbot-keys',
     text: `select agent_id as "agentId", sealed, provider, base_url as "baseUrl" from chatbot_key where instance_id = $1`,
   },
-  /** $1 instance, $2 epoch. */
+  /** $1: instance. $2: epoch. */
   saveKey: {
     name: 'chatbot-key-save',
     text: `with ${owned},
@@ -58,7 +58,7 @@ export const chatbotStatements = {
         on conflict (instance_id, day) do update set tokens = chatbot_usage.tokens + excluded.tokens)
       select count(*)::int as owned from owned`,
   },
-  /** $1 instance, $2 time, $3 rows. */
+  /** $1: instance. $2: time. $3: rows. */
   unanswered: {
     name: 'chatbot-unanswered',
     text: `select chat_id as "chatId" from chat where instance_id = $1 and last_message_timestamp >= $2
@@ -74,7 +74,7 @@ export const makeChatbotStore = (database: Database, opener: Opener): ChatbotSto
     const keys = rows.flatMap(({ agentId, sealed, provider, baseUrl }) => {
       const key = opener.open(keyPlace(instance, agentId), sealed, asText, { id: instance, field: `key of agent ${agentId}` });
       const service = provider === null || baseUrl === null ? null : { provider, baseUrl };
-      // An agent whose key does not open has none, and says so when it is asked to answer.
+      // A key that cannot be unsealed counts as missing. The agent reports this at its next answer.
       return key === null ? [] : [[agentId, { key, service }] as const];
     });
     return new Map(keys);
@@ -98,13 +98,13 @@ export const makeChatbotStore = (database: Database, opener: Opener): ChatbotSto
   unanswered: (instance, since, limit) => database.rows<PendingConversation>(chatbotStatements.unanswered, [instance, since, limit]),
 });
 
-// The links between chats and messages and those of a Chatwoot inbox.
+// The links of chats and messages to a Chatwoot inbox.
 
 const chatFields = `chat_id as "chatId", contact_id::float8 as "contactId", source_id as "sourceId",
   conversation_id::float8 as "conversationId", name, image`;
 const messageFields = `key, conversation_id::float8 as "conversationId", id::float8 as id, progress`;
 
-/** $1 instance, $2 epoch. */
+/** Builds an upsert. $1: instance. $2: epoch. The key and the columns begin at $3. */
 const upsert = (table: string, key: string, columns: readonly string[]): string => `with ${owned},
   saved as (
     insert into ${table} (instance_id, ${key}, ${columns.join(', ')})
@@ -137,7 +137,7 @@ export const chatwootStatements = {
     name: 'chatwoot-save-message',
     text: upsert('chatwoot_message', 'key', ['inbox', 'conversation_id', 'id', 'progress', 'at']),
   },
-  /** $9: how many may wait for one instance; `room` is false when no more are taken. */
+  /** $9: the limit of waiting replies of an instance. `room` is false if the limit is reached. */
   addReply: {
     name: 'chatwoot-add-reply',
     text: `with ${owned},
@@ -148,7 +148,7 @@ export const chatwootStatements = {
         on conflict (instance_id, id, kind) do nothing)
       select (select count(*)::int from owned) as owned, held < $9 as room from waiting`,
   },
-  /** $1 instances, $2 rows. Nearly always there are none, or a handful: what agents wrote and was not sent yet. */
+  /** $1: instances. $2: rows. Few replies wait at any time. */
   replies: {
     name: 'chatwoot-replies',
     text: `select distinct on (instance_id, conversation_id) seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at,
@@ -165,7 +165,7 @@ export const chatwootStatements = {
         returning seq)
       select (select count(*)::int from owned) as owned, exists (select from saved) as begins`,
   },
-  /** A failure that was stored during the attempt stays, and is due at once. */
+  /** Postpones a reply. A failure that was stored during the attempt stays, and remains due at once. */
   postponeReply: {
     name: 'chatwoot-postpone-reply',
     text: `with ${owned},

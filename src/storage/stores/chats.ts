@@ -1,4 +1,4 @@
-/** Questions about stored chats: pages by the filters and fields of the interface, one chat by any of its names, counts. */
+/** Reads stored chats: pages by filters, one chat by any of its names, and counts. */
 import type { Chat, ChatStats, KnownContact } from '#actors/model.ts';
 import type { ChatFilter, ChatQuery, ChatStore, ChatTimer } from '#actors/ports.ts';
 import { chatFields, chatIdsOf, type FieldType, isWholeChatId } from '#src/contract/views.ts';
@@ -7,29 +7,29 @@ import { chatFields as selectedFields, columnOf } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
 
-// One chat by any of its names: a person's messages may be kept under the phone number, the LID, or (from before the number was known)
-// both.
+// One chat by any of its names. A person's messages may be stored under the phone number, under the LID, or under both: the older ones may
+// be from before the number was known.
 
-/** The parameter of `sameChatIds`. */
+/** Returns the parameter of `sameChatIds`. */
 export const chatNames = (name: string): readonly string[] => chatIdsOf(name).map(keyText);
 
-/** A query for the ids of a chat, each found by an index: as it is named in parameter `n`, and the other address that a stored chat has for it. */
+/** Returns a query for all ids of a chat: the names in parameter `n`, and the other address of a stored chat. Each part uses an index. */
 export const sameChatIds = (n: number): string => `select unnest($${n}::text[]) as address
   union select chat.chat_id from chat where chat.instance_id = $1 and chat.chat_lid = any($${n}::text[]) and chat.chat_lid <> ''
   union select chat.chat_lid from chat where chat.instance_id = $1 and chat.chat_id = any($${n}::text[]) and chat.chat_lid <> ''`;
 
-/** A condition on chats; `$?` stands for the parameter. */
+/** A condition on chats. `$?` is a placeholder for the parameter. */
 const isSameChat = `(chat_id = any($?::text[]) or (chat_lid = any($?::text[]) and chat_lid <> ''))`;
 
-// Filters of `/chat/find` as conditions of SQL. Only what stands here reaches the text of a statement; values are parameters.
+// Filters of `POST /chat/find` as SQL conditions. Only constants of this file become a part of a statement. Values are parameters.
 
 interface ChatColumn {
   readonly type: FieldType;
-  /** Expression that is never null. */
+  /** An expression that is never null. */
   readonly sql: string;
 }
 
-/** Lead and chatbot fields are kept in `extra`; one that is absent there, or of another type, counts as empty. */
+/** Expressions for lead and chatbot fields, which are stored in `extra`. A field that is missing or has another type counts as empty. */
 const extraSql: Readonly<Record<FieldType, (name: string) => string>> = {
   text: (name) => `coalesce(extra->>'${name}', '')`,
   number: (name) => `case when jsonb_typeof(extra->'${name}') = 'number' then (extra->>'${name}')::float8 else 0 end`,
@@ -55,12 +55,12 @@ const columnFor = (field: string): ChatColumn => {
 };
 
 export interface Condition {
-  /** `$?` stands for the parameter. */
+  /** A condition with `$?` as the placeholder for the parameter. */
   readonly sql: string;
   readonly value: unknown;
 }
 
-/** Signs of PostgreSQL; `~` and `!~` are "contains" and its opposite. */
+/** The operators of filters with their SQL operators. `~` means "contains", and `!~` means "does not contain". */
 const comparisons = { '=': '=', '!=': '<>', '>=': '>=', '>': '>', '<=': '<=', '<': '<', '~': '~', '!~': '!~' } as const;
 
 const isNegative = ({ operator }: ChatFilter): boolean => operator === '!~' || operator === '!=';
@@ -69,7 +69,7 @@ const isRange = ({ operator }: ChatFilter): boolean => operator.includes('<') ||
 
 const containing = (value: string): string => `%${value.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
-/** A value that is no number fits nothing. */
+/** Builds a condition on a number. A value that is not a number matches no chat. */
 const numberCondition = ({ operator, value }: ChatFilter, sql: string): Condition => {
   const text = String(value).trim();
   const number = text === '' ? Number.NaN : Number(text);
@@ -83,7 +83,7 @@ const flagCondition = (filter: ChatFilter, sql: string): Condition => {
   return { sql: `${sql} ${isNegative(filter) ? '<>' : '='} $?::boolean`, value: isTrue };
 };
 
-/** A label is kept as `<owner>:<labelid>`, and is found by its bare id too. */
+/** Matches a label by its full id `<owner>:<labelid>` or by its bare id. */
 const labelEntry = `(one = $?::text or split_part(one, ':', 2) = $?::text)`;
 
 const listCondition = (filter: ChatFilter, sql: string): Condition => {
@@ -93,10 +93,10 @@ const listCondition = (filter: ChatFilter, sql: string): Condition => {
   return { sql: isNegative(filter) ? `not ${found}` : found, value: isContaining(filter) ? containing(text) : text };
 };
 
-/** Fields that name a chat: a whole id is looked up in all its forms, by an index. */
+/** Fields that name a chat. A complete id is looked up by an index in all its forms. */
 const naming: ReadonlySet<string> = new Set(['wa_chatid', 'wa_chatlid', 'wa_fastid']);
 
-/** Telephone numbers are compared by their digits, however they are written. */
+/** Returns SQL for the digits of a text, because telephone numbers are compared by their digits. */
 const digitsOf = (sql: string): string => `regexp_replace(${sql}, '\\D', '', 'g')`;
 
 const textCondition = (filter: ChatFilter, sql: string): Condition => {
@@ -122,7 +122,7 @@ const conditionOf = (filter: ChatFilter): Condition => {
   return conditions[type](filter, sql);
 };
 
-/** The fields of the model, or names in `extra`, that an answer to the filters depends on; null when on more than the chats themselves. */
+/** Returns the fields of chats on which the result of the filters depends. Null if it also depends on other tables. */
 const dependenciesOf = (filters: readonly ChatFilter[]): readonly string[] | null => {
   const fields = filters.map(({ field }) => (Object.hasOwn(chatFields, field) ? (chatFields[field]?.key ?? field) : null));
   if (fields.includes(null)) return null;
@@ -131,7 +131,7 @@ const dependenciesOf = (filters: readonly ChatFilter[]): readonly string[] | nul
 };
 
 export const chatStatements = {
-  /** The chat under the name itself comes before one that has the name as its other address. */
+  /** Reads a chat. A chat whose id is the name comes before a chat whose other address is the name. */
   get: {
     name: 'chat-get',
     text: `select ${selectedFields} from chat where instance_id = $1 and ${isSameChat.replaceAll('$?', '$2')}
@@ -155,7 +155,7 @@ export const chatStatements = {
     text: `select chat_id as "chatId", ephemeral_expiration::float8 as seconds
       from chat where instance_id = $1 and ephemeral_expiration > 0 and not is_group order by chat_id limit 20000`,
   },
-  /** $2 the tag, $3 an id, $4 limit. */
+  /** $2: the tag. $3: the last id of the previous page. $4: limit. */
   tagged: {
     name: 'chat-tagged',
     text: `select chat_id as "chatId" from chat
@@ -165,7 +165,10 @@ export const chatStatements = {
   stats: chatStatsStatement,
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Both have $1 for the instance; the page has $2 for the limit and $3 for the offset before the values. Too many shapes to be prepared. */
+/**
+ * Builds the statements for a page and for the number of chats. $1: instance. In the page, $2: limit and $3: offset. The values follow. They are not
+ * prepared, because there are too many combinations of filters.
+ */
 export const findStatements = (
   query: ChatQuery,
 ): { readonly page: Statement; readonly count: Statement; readonly values: readonly unknown[] } => {
@@ -202,7 +205,7 @@ export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore
     async find(instance, query) {
       const { page, values } = findStatements(query);
       const chats = await database.rows<Chat>(page, [instance, query.limit, query.offset, ...values]);
-      // A first page that is not full has all of them.
+      // A first page that is not full contains all matches.
       const isWhole = query.offset === 0 && chats.length < query.limit;
       return { chats, total: isWhole ? chats.length : await total(instance, query) };
     },
