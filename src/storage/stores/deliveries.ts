@@ -1,4 +1,4 @@
-/** Deliveries as people look at them: listed, sent again, counted, and kept within bounds. */
+/** Lists, repeats and counts deliveries, and deletes the oldest beyond their limits. */
 import { eventTypes, type DeliveryInFull, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import { triesOf } from './outbox.ts';
@@ -9,7 +9,7 @@ const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
 const stateInOutbox = `case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt"`;
 const stateInArchive = `case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt"`;
-/** Type by type, since that is how they are ordered in their index. */
+/** Selects rows of the outbox. Each event type is read apart, because the index begins with the webhook and the type. */
 const inOutbox = (
   kind = 'true',
 ): string => `select of_type.* from unnest(array['${eventTypes.join(`', '`)}']) as kind (type) cross join lateral (
@@ -26,7 +26,10 @@ const places: Readonly<Record<DeliveryState, string>> = {
   delivered: `${inArchive} and not dead`,
 };
 
-/** $1 webhooks, $2 limit, $3 offset, $4 and $5 time of the event. Webhook by webhook, and each part stops at what the page may need. */
+/**
+ * Builds the query of a page. $1: webhooks. $2: limit. $3: offset. $4 and $5: bounds of the event's time. Each part for a webhook and a state stops
+ * after the rows that the page may need.
+ */
 export const listStatement = (state: DeliveryState | null): Statement => {
   const parts = state === null ? [inOutbox(), places.dead, places.delivered] : [places[state]];
   const all = parts.map((part) => `(${part} order by at desc, seq desc limit $2::bigint + $3::bigint)`).join(' union all ');
@@ -36,18 +39,18 @@ export const listStatement = (state: DeliveryState | null): Statement => {
   };
 };
 
-/** $1 webhook, $2 event ids or null, $3 types or null, $4 and $5 time of the event, $6 limit. */
+/** The chosen rows. $1: webhook. $2: event ids or null. $3: types or null. $4 and $5: bounds of the event's time. $6: limit. */
 const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) and ($3::text[] is null or type = any($3))
   and at between $4 and $5`;
 
 /**
- * Rows that one statement drops or forgets at most. It is a parameter, since of a number the planner would know that more than the rows of a usual
- * webhook fit: it would then read all rows of an unusual one and sort them, instead of reading the first ones from the index.
+ * Limit of the rows that one statement deletes. It is sent as a parameter. With a constant, the planner would assume that all rows of a webhook are
+ * wanted. It would then read and sort all rows of a large webhook, instead of reading the first ones from the index.
  */
 const pieceRows = 2_000;
 
 export const deliveryStatements = {
-  /** $1 webhooks, $2 event. */
+  /** $1: webhooks. $2: event. */
   find: {
     name: 'deliveries-find',
     text: `select found.* from unnest($1::text[]) as mine (id) cross join lateral (
@@ -58,7 +61,7 @@ export const deliveryStatements = {
   },
   /** Finds the oldest delivery by the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
-  /** $1 webhooks. Each time is that of the first row of an index. */
+  /** $1: webhooks. Each time comes from the first row of an index. */
   oldestOf: {
     name: 'deliveries-oldest-of',
     text: `select mine.id as "webhookId",
@@ -68,7 +71,7 @@ export const deliveryStatements = {
         (select at from archive where webhook_id = mine.id and dead = true order by at, seq limit 1)::float8 as dead
       from unnest($1::text[]) as mine (id)`,
   },
-  /** $7 which of dead and delivered. A replayed row is a new one: the last of its lane, with all attempts before it. */
+  /** $7: the chosen values of `dead`. A replayed row is inserted at the end of its lane, and keeps its earlier attempts. */
   replay: {
     name: 'deliveries-replay',
     text: `with chosen as (
@@ -93,7 +96,7 @@ export const deliveryStatements = {
       ${tallied.hastened('back')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
   },
-  /** $1 webhook, $2 types, $3 rows, $4 bytes, $5 time: of these types the oldest, until all three are satisfied. $6 the most. */
+  /** Deletes the oldest rows of a webhook ($1) and types ($2): at least $3 rows, $4 bytes, and all before the time $5. $6: the limit of all. */
   trim: {
     name: 'deliveries-trim',
     text: `with oldest as (
@@ -107,7 +110,7 @@ export const deliveryStatements = {
       ${tallied.removed('gone')}
       select type, count(*)::int as count from gone group by type`,
   },
-  /** $1 webhook, $2 dead or delivered, $3 rows, $4 time: the oldest, until both are satisfied. $5 the most. */
+  /** Deletes the oldest past deliveries of a webhook ($1) and a value of `dead` ($2): at least $3 rows, and all before the time $4. $5: limit. */
   forget: {
     name: 'deliveries-forget',
     text: `with old as (select ctid from archive where webhook_id = $1 and dead = $2 and at < $4::bigint order by at, seq limit $5),

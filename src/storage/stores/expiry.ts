@@ -18,11 +18,11 @@ export const expireRows =
   async (before: number, limit: number): Promise<number> =>
     (await database.rows<{ count: number }>(statement, [before, limit]))[0]?.count ?? 0;
 
-// Removes old messages: instance after instance, by the index in which each has its messages in the order of time.
+// Removes old messages of one instance after the other. An index has the messages of each instance in the order of time.
 
 export const expiryStatements = {
   instances: { name: 'expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
-  /** $1 instance, $2 time, $3 rows. What waits to be sent stays. */
+  /** $1: instance. $2: time. $3: rows. Queued messages stay. */
   messages: {
     name: 'expiry-messages',
     text: `with gone as (
@@ -33,11 +33,11 @@ export const expiryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Instances that are looked up at once. */
+/** Instances of one page. */
 const page = 500;
 
 export const makeMessageExpiry = (database: Database): MessageExpiry => {
-  /** The last instance that has no old messages; a piece may end in the middle of the next one. */
+  /** The last instance without old messages. The next call continues after this instance. */
   let done = '';
   const remove = async (instance: string, before: number, limit: number): Promise<number> => {
     const [gone] = await database.rows<{ count: number }>(expiryStatements.messages, [instance, before, limit]);
@@ -61,14 +61,14 @@ export const makeMessageExpiry = (database: Database): MessageExpiry => {
   };
 };
 
-// Makes counts of the receipts of old messages: one row instead of one for each member of the group.
+// Replaces the receipts of old messages by counts, with one row for each message instead of one for each member of the group.
 
 const receiptExpiryStatements = {
-  /** $1: the instance before, $2 how many. */
+  /** $1: the last instance of the previous page. $2: limit. */
   instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
   /**
-   * $1 instance, $2 time, $3 messages that are looked at, $4 messages whose receipts become counts. It goes on where the last piece ended. A receipt
-   * that comes later stays as it is, and goes with its message.
+   * Replaces receipts after the mark of the last piece, and moves the mark. $1: instance. $2: time. $3: limit of read messages. $4: limit of messages
+   * whose receipts are replaced. A receipt that arrives later stays until its message is deleted.
    */
   piece: {
     name: 'receipt-expiry-piece',
@@ -101,15 +101,18 @@ const receiptExpiryStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Messages of one statement. Groups have up to 1,024 members: 50 of them are 51,200 receipts, which go in a tenth of DATABASE_STATEMENT_MS. */
+/**
+ * Limits of one statement: read messages, and messages whose receipts are replaced. Groups have up to 1,024 members, so that 50 messages have up to
+ * 51,200 receipts. Their deletion takes a tenth of DATABASE_STATEMENT_MS.
+ */
 const looked = 2_000;
 const counted = 50;
 
-/** Statements of one piece of work: instances without old receipts take less than a millisecond each. */
+/** Limit of the statements of one call. A statement takes less than a millisecond for an instance without old receipts. */
 const statements = 20;
 
 export const makeReceiptExpiry = (database: Database): ReceiptExpiry => {
-  /** The instance before the next one that is looked at. */
+  /** The last finished instance. The next call continues after this instance. */
   let done = '';
   const next = async (): Promise<readonly string[]> =>
     (await database.rows<{ id: string }>(receiptExpiryStatements.instances, [done, statements])).map(({ id }) => id);

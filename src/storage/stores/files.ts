@@ -1,4 +1,4 @@
-/** Rows of the files that instances keep. The bytes are elsewhere, once for each hash. */
+/** The rows of stored files. The bytes are in a blob store, once for each hash. */
 import type { Blob, FileKey, FileRow, FileRows } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/parameters.ts';
@@ -17,11 +17,11 @@ const gone = (name: string, chosen: string): Statement => ({
     select hash, max(size)::float8 as size from gone group by hash`,
 });
 
-/** Keeps the stored message or source of a file if the file is stored again without them. */
+/** Returns SQL that keeps the message or the source of a file if the file is stored again without them. */
 const unlessSaid = (column: string): string =>
   `${column} = case when excluded.${column} = '' then file.${column} else excluded.${column} end`;
 
-/** Rows and bytes of one hash change one after the other, on all nodes. Held until the end of the transaction. */
+/** Locks a hash on all nodes until the end of the transaction, so that the rows and the bytes of a hash do not change at the same time. */
 const lockOf = (hash: string): string => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 export const fileStatements = {
@@ -40,14 +40,14 @@ export const fileStatements = {
   byName: found('by-name', 'name = $1'),
   touch: { name: 'file-touch', text: `update file set used = greatest(used, $2) where name = $1` },
   isKept: { name: 'file-is-kept', text: `select exists (select from file where hash = $1) as "isKept"` },
-  /** $1 and $2: the first hash, and the first one that is too far. */
+  /** $1: the lower bound of the hashes, inclusive. $2: the upper bound, exclusive. */
   between: {
     name: 'file-between',
     text: `select hash, max(size)::float8 as size from file where hash >= $1 and hash < $2 group by hash order by hash`,
   },
   removeHash: { name: 'file-remove-hash', text: `delete from file where hash = $1` },
   removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2'),
-  /** $1 time, $2 and $3 the row before, $4 rows. */
+  /** $1: time. $2 and $3: time and name of the last row of the previous page. $4: rows. */
   unused: {
     name: 'file-unused',
     text: `select ${fields} from file where used < $1 and (used, name) > ($2, $3) order by file.used, file.name limit $4`,
@@ -65,10 +65,10 @@ const lookUp = (key: FileKey): readonly [Statement, ...string[]] => {
   return 'messageId' in key ? [fileStatements.byMessage, key.messageId] : [fileStatements.byOrigin, key.madeOf, key.mimetype];
 };
 
-/** Behind every digit of a hash. */
+/** A character that sorts after all hex digits. */
 const beyond = 'g';
 
-/** `sweeps`: the connections for what bounds and removes. */
+/** Makes the store. `sweeps`: the pool for limits and removals. */
 export const makeFileRows = (database: Database, sweeps: Database): FileRows => {
   const one = async (statement: Statement, values: readonly unknown[]): Promise<FileRow | null> =>
     (await database.rows<FileRow>(statement, values))[0] ?? null;

@@ -1,4 +1,4 @@
-/** Registered instances, and sessions that come from another gateway or leave for one. */
+/** Stores registered instances, the last steps of their sessions, and sessions that are imported from or exported to another gateway. */
 import { type InstancePatch, type InstanceRecord, type ProxySettings, unreadableFields, wantedStates } from '#actors/model.ts';
 import type { InstanceStore, Landing, MovedKey, SessionStore, StepStore } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/wire/vault.ts';
@@ -13,13 +13,13 @@ import { asText, type Opener, type Place, placeOf, type Sealer, tokenHash } from
 import { vaultStatements } from '../vault/vault.ts';
 import { saveWebhook } from './webhooks.ts';
 
-// Registered instances: read once at start, thousands of them perhaps, and changed one by one in plain units of work.
+// Registered instances. A start reads all of them, perhaps thousands. Later each is changed alone.
 
 const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
 const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
 const proxyPlace = (id: string): Place => placeOf('instance', id, 'proxy');
 
-/** Fields of the record as columns; only those that the patch names. */
+/** Returns the columns of the fields that a patch contains. */
 const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, opener: Pick<Opener, 'seal'>): Partial<InstanceRow> => ({
   ...(storable(rest) as typeof rest),
   ...(token === undefined ? {} : { token: opener.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
@@ -27,7 +27,7 @@ const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatc
   ...(proxy === undefined ? {} : { proxy: proxy === null ? null : opener.seal(proxyPlace(id), JSON.stringify(proxy)) }),
 });
 
-/** Every column but the hash of the token. Times leave as floats, which the driver reads as numbers. */
+/** All columns except the hash of the token. Times are selected as floats, which the driver reads as numbers. */
 const plainFields = [
   'id',
   'name',
@@ -67,7 +67,7 @@ const selected = [
   ...timeFields.map((field) => `${columnOf(field)}::float8 as "${field}"`),
 ].join(', ');
 
-/** The instances behind $1, at most $2. The ORM would take ten times as long, all in one turn of the event loop. */
+/** Reads at most $2 instances after the id $1. MikroORM would take ten times as long, without yielding to the event loop. */
 const page: Statement = {
   name: 'instance-page',
   text: `select ${selected} from instance where id > $1 and not removed order by id limit $2`,
@@ -83,10 +83,10 @@ type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly proxy: Buffer | null;
 };
 
-/** The reason that the owner reads. */
+/** The reason that the owner of the instance sees. */
 const damagedWanted = 'the wanted state of the instance is damaged in the database: connect it, or disconnect it';
 
-/** A wanted state that is none is `offline`, with a reason that the owner reads: the next connect or disconnect writes it anew. */
+/** Replaces an invalid wanted state by `offline`, with a reason for the owner. The next connect or disconnect writes a valid state. */
 const withWanted = <T extends Pick<InstanceRecord, 'id' | 'wanted' | 'lastDisconnectReason' | 'lastDisconnectCause'>>(
   row: T,
   opener: Opener,
@@ -97,7 +97,7 @@ const withWanted = <T extends Pick<InstanceRecord, 'id' | 'wanted' | 'lastDiscon
   return { ...row, wanted: 'offline', ...reason };
 };
 
-/** Secrets that do not open are empty in the record, and `unreadable` names them. */
+/** Converts a row. A secret that cannot be unsealed is empty in the record, and `unreadable` names it. */
 const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Opener): InstanceRecord => {
   const { id } = row;
   const opened = {
@@ -119,7 +119,7 @@ const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, opener: Open
   };
 };
 
-/** The loop turns between two pages. */
+/** Reads all instances in pages. Each page is a query, so that the event loop runs in between. */
 const readAll = async (database: Database, opener: Opener): Promise<readonly InstanceRecord[]> => {
   const records: InstanceRecord[] = [];
   for (let last = ''; ;) {
@@ -132,8 +132,8 @@ const readAll = async (database: Database, opener: Opener): Promise<readonly Ins
 };
 
 /**
- * $1 instance, $2 epoch. Marks the instance and its webhooks; the rest goes in pieces, by the store of removals. The secrets go at once. `for update`
- * is the lock of a change of the epoch: writes that are under way end before, and later ones find nothing.
+ * Marks an instance ($1) under its epoch ($2) and its webhooks as removed, and deletes their secrets. The store of removals deletes their other rows in
+ * pieces. `for update` is the lock of a change of the epoch: it waits for open writes, and later writes change nothing.
  */
 const mark: Statement = {
   name: 'instance-remove',
@@ -169,10 +169,10 @@ export const makeInstanceStore = (database: UnitDatabase, opener: Opener, now: (
   },
 });
 
-// The last steps of sessions, one row an instance.
+// The last steps of sessions, with one row for each instance.
 
 const stepStatements = {
-  /** $1 instances, $2 steps as text, $3 how many are kept. A path that begins before the first element begins with it. */
+  /** $1: instances. $2: steps as text. $3: the number of steps to keep. A JSON path whose range begins before the first element begins there. */
   append: {
     name: 'steps-append',
     text: `insert into step_log (instance_id, steps)
@@ -195,25 +195,25 @@ export const makeStepStore = (database: Database): StepStore => ({
   },
 });
 
-// Sessions that come from another gateway, or leave for one: stored in one transaction, read in pieces.
+// The import and export of sessions. An imported session is stored in one transaction, and an exported one is read in pieces.
 
-/** Rows of one statement: some milliseconds on either side. */
+/** Rows of one statement, which takes the server and this process some milliseconds. */
 const pieceRows = 500;
 
 const statements = {
-  /** Sessions land one after the other in the whole database, so that none lands twice. */
+  /** Takes the lock of imports. All imports into a database are serialised, so that no session is imported twice. */
   turn: { name: 'session-turn', text: `select pg_advisory_xact_lock(hashtextextended('dormouse session import', 0))` },
-  /** $1 device, $2 instance. */
+  /** $1: device. $2: instance. */
   elsewhere: { name: 'session-elsewhere', text: `select id from instance where jid = $1 and id <> $2 and not removed limit 1` },
   lock: { name: 'session-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1 instance, $2 and $3 where the piece before ended, $4 rows. */
+  /** $1: instance. $2 and $3: type and id of the last key of the previous piece. $4: rows. */
   keys: {
     name: 'session-keys',
     text: `select type, id, sealed from signal_key where instance_id = $1 and (type, id) > ($2::text, $3::text) order by type, id limit $4`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** An update of some columns. It has no name: its text follows from the columns. */
+/** Builds an update of some columns. It has no name, because its text depends on the columns. */
 const patched = (columns: readonly string[]): Statement => ({
   name: '',
   text: `update instance set ${columns.map((column, at) => `${column} = $${at + 3}`).join(', ')} where id = $1 and epoch = $2 and not removed returning id`,
@@ -229,14 +229,14 @@ const putPatch = async (runner: Runner, id: string, epoch: number, patch: Instan
   checkOwned([{ owned: rows.length }]);
 };
 
-/** Credentials go with the last piece, though none of it counts before the commit. */
+/** Writes the keys in pieces, and then the credentials. */
 const putSession = async (runner: Runner, id: string, epoch: number, landing: Landing, sealer: Sealer): Promise<void> => {
   const write = async (keys: readonly MovedKey[], credentials: Buffer | null): Promise<void> => {
     const sealed = keys.map(({ type, id: key, value }) => sealer.seal(placeOf('signal_key', id, type, key), value));
     const put = [keys.map(({ type }) => type), keys.map((key) => key.id), sealed];
     checkOwned(await runner.rows<Owned>(vaultStatements.write, [id, epoch, credentials, [], [], ...put, []]));
   };
-  // A statement takes each key once.
+  // Duplicate keys are removed, because a statement accepts each key only once.
   const keys = [...new Map(landing.keys.map((key) => [`${key.type}\n${key.id}`, key])).values()];
   for (let from = 0; from < keys.length; from += pieceRows) await write(keys.slice(from, from + pieceRows), null);
   await write([], sealer.seal(placeOf('credential', id), landing.credentials));

@@ -1,6 +1,6 @@
 /**
- * The leases of a cluster. A lease is valid while its node is, so one renewed row renews all leases of a node. A lease is valid until
- * another node ends it. The clock of the database may step, so it decides only the age of a row whose name is asked for.
+ * The leases of a cluster. The lease of an instance is valid as long as the lease of its node, so that one renewed row renews all leases of a node. The
+ * lease of a node is valid until another node ends it. The clock of the database may step. It only decides if a name in use is free for a new node.
  */
 import type { Claim } from '#actors/model.ts';
 import {
@@ -21,19 +21,19 @@ import { nextEpoch } from '../postgres/tenancy.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { isActive } from './campaigns.ts';
 
-/** Read when the rows are locked: a statement may have waited for them. */
+/** The present time of the database. A statement that has waited for locks needs it, because its start may be long ago. */
 const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
-/** For questions that lock nothing: the same moment for all rows, so that they can be joined at once. */
+/** The start of the statement, which is the same for all rows. Statements without locks use it, because the planner can use it in a join. */
 const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
 /**
- * Milliseconds after which the name of a node that renews nothing is free without a look at its renewals. The clock of the database may step by less,
- * so that a shorter time would give the name of a live node away.
+ * Milliseconds after the end of a node's lease after which its name is free, even if no node has ended the lease. A shorter time could free the name of
+ * a live node, because the clock of the database may step.
  */
 const abandoned = 3_600_000;
-/** Milliseconds after which a node that is gone is forgotten. Before that its row and its leases tell what it had. */
+/** Milliseconds after the end of a node's lease after which its row and its leases are deleted. Until then they show its instances. */
 const forgotten = 3_600_000;
-/** The period for which moves are shown, in milliseconds. */
+/** The period for which recent takeovers are counted, in milliseconds. */
 const lately = 3_600_000;
 
 export const leaseStatements = {
@@ -42,7 +42,7 @@ export const leaseStatements = {
     text: `with gone as (delete from node where ended and until < ${clock} - ${forgotten} returning incarnation)
       delete from lease where incarnation in (select incarnation from gone)`,
   },
-  // $1 name, $2 incarnation, $3 former one, $4 milliseconds, $5 capacity, $6 load, $7 draining, $8 version, $9 bus
+  // $1: name. $2: incarnation. $3: former incarnation. $4: milliseconds. $5: capacity. $6: load. $7: draining. $8: version. $9: bus.
   join: {
     name: 'node-join',
     text: `insert into node (name, incarnation, until, capacity, load, draining, version, started, signs, derives, bus)
@@ -59,7 +59,7 @@ export const leaseStatements = {
     text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7, bus = $8
       where name = $1 and incarnation = $2::uuid and not ended returning ${clock}::float8 as now`,
   },
-  /** $1 incarnation, $2 end of its lease. A renewal that is under way is waited for. */
+  /** Ends the lease of a node. $1: incarnation. $2: the known end of its lease. The row lock waits for an open renewal, after which the end differs. */
   end: {
     name: 'node-end',
     text: `update node set ended = true where incarnation = $1::uuid and until = $2::bigint and not ended returning true as done`,
@@ -74,7 +74,7 @@ export const leaseStatements = {
       (${began} - started)::float8 as age from node where not ended order by name`,
   },
   anyUnsigned: { name: 'node-unsigned', text: `select exists (select from node where until > ${began} and not signs) as found` },
-  /** $1: milliseconds to look back. */
+  /** $1: milliseconds for which takeovers are counted. */
   known: {
     name: 'node-known',
     text: `with counted as materialized (select incarnation, cause, count(*)::int as count from lease
@@ -101,14 +101,14 @@ export const leaseStatements = {
     text: `select id from unnest($1::text[]) as id where not exists (
       select from lease join node using (incarnation) where lease.instance_id = id and not node.ended)`,
   },
-  // The node that takes an instance locks its row first: the next statement then reads what the former owner has left.
+  // The node that takes an instance first locks its row. The next statement then sees all writes of the former owner.
   lock: {
     name: 'lease-lock',
     text: `select id from instance where id = any($1::text[]) and not removed order by id for update`,
   },
   /**
-   * $1 incarnation, $2 instances that are locked, $3 cause. The rows of their nodes are locked as well: a renewal that is under way is waited for,
-   * and a later one finds what was taken.
+   * Takes locked instances ($2) for an incarnation ($1) with a cause ($3). The rows of the concerned nodes are locked as well. So this statement waits
+   * for an open renewal or end of a node's lease, and a later one waits for this statement.
    */
   take: {
     name: 'lease-take',
@@ -122,7 +122,7 @@ export const leaseStatements = {
         set incarnation = excluded.incarnation, epoch = excluded.epoch, since = excluded.since, cause = 'failover'
       returning instance_id as "instanceId", epoch, cause`,
   },
-  /** $1 incarnation, $2 instances, $3 their epochs. */
+  /** Returns the differences between the leases of an incarnation ($1) and the instances ($2) with their epochs ($3) that the node holds. */
   compare: {
     name: 'lease-compare',
     text: `with leased as materialized (select instance_id as id, epoch from lease where incarnation = $1::uuid),
@@ -135,7 +135,10 @@ export const leaseStatements = {
     text: `delete from lease using unnest($2::text[], $3::int[]) as claimed (id, epoch)
       where lease.instance_id = claimed.id and lease.epoch = claimed.epoch and lease.incarnation = $1::uuid`,
   },
-  /** $1 asked, $2 burst, $3 milliseconds for one place. `at` runs ahead by as many places as are taken, and never further back than a burst. */
+  /**
+   * Grants places for handshakes by a token bucket. $1: requested places. $2: burst. $3: milliseconds for one place. `at` advances by the granted
+   * places, and is never further in the past than a burst.
+   */
   admit: {
     name: 'lease-admit',
     text: `with held as materialized (select at from admission where name = 'handshakes' for update),
@@ -151,7 +154,7 @@ const claimOf = ({ instanceId, epoch }: Claim): Claim => ({ instanceId, epoch })
 
 type NoteTime = (now: number, tripMs: number) => void;
 
-/** Returns true if the row of the node was written. Reports the database's clock from the answer. */
+/** Runs a statement. Returns true if the row of the node was written. Reports the database's clock from the answer to `noteTime`. */
 const isDone = async (database: Database, noteTime: NoteTime, statement: Statement, values: readonly unknown[]): Promise<boolean> => {
   const sent = performance.now();
   const [row] = await database.rows<{ now: number }>(statement, values);
@@ -159,14 +162,14 @@ const isDone = async (database: Database, noteTime: NoteTime, statement: Stateme
   return row !== undefined;
 };
 
-/** `noteTime`: gets the database's clock with every answer that has it, and the milliseconds that the answer took. */
+/** Makes the store. `noteTime` gets the database's clock from each answer that contains it, and the round-trip time in milliseconds. */
 export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => undefined): LeaseStore => ({
   async join({ name, incarnation, capacity, load, draining, version, bus = null }, ms, former) {
     await database.rows(leaseStatements.forget, []);
     const values = [name, incarnation, former, ms, capacity, load, draining, version, bus];
     if (await isDone(database, noteTime, leaseStatements.join, values)) return null;
     const [holder] = await database.rows<NameHolder>(leaseStatements.holder, [name]);
-    // The holder has left meanwhile.
+    // Without a row, the holder of the name has left meanwhile.
     return holder ?? { incarnation: '', until: 0 };
   },
   renew: ({ name, incarnation, capacity, load, draining, astray, bus = null }, ms) =>
@@ -203,10 +206,10 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
   },
 });
 
-// Changes of what every node remembers, found by their versions.
+// Changes of instances and webhooks, which every node caches. They are found by their versions.
 
 const changeStatements = {
-  /** A sequence that nobody has used has a last value all the same. $2: name of the setting of the admin token. */
+  /** $1: the last known version. $2: the name of the admin token's setting. An unused sequence has the last value 1, which `is_called` corrects. */
   since: {
     name: 'change-since',
     text: `with look as materialized (
@@ -243,15 +246,15 @@ export const makeChangeStore = (database: Database): ChangeStore => ({
   },
 });
 
-// Finds what earlier owners left of the instances that a node has just taken.
+// Finds the pending work of instances that a node has just taken over.
 
-/** Each kind of row has an index of its own, which begins with the webhook and the instance. */
+/** Returns a condition: the webhook has deliveries of this kind for the instance. Each kind has an index that begins with both. */
 const hasRow = (kind: string): string => `exists (select from outbox where webhook_id = webhook.id and instance_id = asked.id and ${kind})`;
 const webhooksOf = (owner: string): string => `select webhook.id from webhook
         where ${owner} and not webhook.removed and (${hasRow('not_before = 0')} or ${hasRow('not_before > 0')})`;
 
 export const leftWorkStatements = {
-  /** $1 instances. */
+  /** $1: instances. */
   of: {
     name: 'left-work',
     text: `select asked.id, waiting.queued, waiting.others > 0 as "isInterrupted",

@@ -1,4 +1,4 @@
-/** Questions about stored messages. */
+/** Reads stored messages, removes messages of a chat, and stores idempotency keys. */
 import type { Claim, InstanceId, Message, Receipt, ReceiptCounts, ReceiptState, UsedSendKey } from '#actors/model.ts';
 import type { MessageQuery, MessageStore, NamedMessage, ReadKey, SendKeyStore } from '#actors/ports.ts';
 import { messageFields, sendKeyRows } from '../journal/columns.ts';
@@ -8,14 +8,14 @@ import { keyText } from '../postgres/parameters.ts';
 import { chatNames, sameChatIds } from './chats.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
-/** Named by their table: the select list has another `timestamp`, which no index knows. */
+/** The order of pages. The columns have the prefix of their table, because the select list has an expression named `timestamp` without an index. */
 const newest = `order by message.timestamp desc, message.seq desc`;
 
-/** Nearly all messages are texts; the index of kinds has only the others, which would be rare in the order of time. */
+/** The condition of the index by kind. Nearly all messages are texts. The index has only the other kinds, which are rare in the order of time. */
 const isOtherKind = `message_type not in ('Conversation', 'ExtendedTextMessage')`;
 const texts: ReadonlySet<string> = new Set(['Conversation', 'ExtendedTextMessage']);
 
-/** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
+/** The conditions of a query by field. Each used combination is a prepared statement. */
 const conditions = {
   id: (n: number) => `(id = any($${n}::text[]) or message_id = any($${n}::text[]))`,
   chatId: () => `chat_id = same.address`,
@@ -28,7 +28,7 @@ const conditions = {
 
 type Condition = keyof typeof conditions;
 
-/** $1 instance, $2 limit, $3 offset, then one parameter for each condition. */
+/** Builds the query for a combination of conditions. $1: instance. $2: limit. $3: offset. One parameter for each condition follows. */
 export const findStatement = (asked: readonly Condition[]): Statement => {
   const where = ['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ');
   const page = `${newest} limit $2 offset $3`;
@@ -44,7 +44,7 @@ const waitingStatement = (condition: string): string =>
   `select ${messageFields} from message where instance_id = $1 and status = 'Queued' and ${condition} order by seq limit $2`;
 
 export const messageStatements = {
-  /** $2 ids in all their forms. */
+  /** $2: ids in all their forms. */
   named: {
     name: 'message-named',
     text: `select id, chat_id as "chatId", message_id as "messageId", sender, from_me as "fromMe" from message
@@ -61,7 +61,7 @@ export const messageStatements = {
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
       where instance_id = $1 and chat_id in (${sameChatIds(2)}) and unread ${newest} limit $3`,
   },
-  /** $2 epoch, $3 names of a chat, $4 time, $5 rows. */
+  /** $2: epoch. $3: names of a chat. $4: time. $5: rows. */
   removeOf: {
     name: 'message-remove-of',
     text: `with ${owned},
@@ -77,7 +77,7 @@ export const messageStatements = {
     name: 'message-queueing',
     text: `select instance_id as id, count(queued_send)::int as queued from message where status = 'Queued' group by instance_id`,
   },
-  /** One step down the index of each instance. */
+  /** Reads the time of the newest message, with one index look-up for each instance. */
   newest: {
     name: 'message-newest',
     text: `select max(newest.timestamp)::float8 as at from instance cross join lateral (
@@ -87,13 +87,13 @@ export const messageStatements = {
   interrupted: { name: 'message-interrupted', text: waitingStatement(`queued_send is null and timestamp <= $3`) },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** A short id or a platform id, perhaps behind `<owner>:`. */
+/** Returns the possible ids in a text: a short id or a platform id, with or without the prefix `<owner>:`. */
 const idForms = (id: string): readonly string[] => {
   const colon = id.indexOf(':');
   return (colon < 0 ? [id] : [id, id.slice(colon + 1)]).map(keyText);
 };
 
-/** The parameter of each condition; undefined where the query does not ask for it. */
+/** Returns the parameter of each condition; undefined for a condition that the query does not have. */
 const valuesOf = ({ id, chatId, trackSource, trackId, messageType, fromMe }: MessageQuery): Readonly<Record<Condition, unknown>> => {
   const kind = messageType === undefined ? undefined : keyText(messageType);
   const isText = kind !== undefined && texts.has(kind);
@@ -108,7 +108,7 @@ const valuesOf = ({ id, chatId, trackSource, trackId, messageType, fromMe }: Mes
   };
 };
 
-/** Each condition: at least so far. */
+/** The condition that a member has reached at least this state. */
 const reached: Readonly<Record<ReceiptState | 'any', string>> = {
   any: 'true',
   Delivered: 'true',
@@ -116,7 +116,7 @@ const reached: Readonly<Record<ReceiptState | 'any', string>> = {
   Played: 'played_at > 0',
 };
 
-/** $1 instance, $2 platform id, $3 limit, $4 offset. */
+/** Builds the query of a page of receipts. $1: instance. $2: platform id. $3: limit. $4: offset. */
 export const receiptStatement = (state: ReceiptState | 'any'): Statement => ({
   name: `message-receipts-${state}`,
   text: `select message_id as "messageId", member, member_pn as "memberPn",
@@ -179,9 +179,9 @@ export const makeMessageStore = (database: Database): MessageStore => {
   };
 };
 
-// Keys of sends and of campaigns. Those of sends are written by the journal, in the transaction of the message.
+// Idempotency keys of sends and campaigns. The journal writes the keys of sends in the transaction of the message.
 
-/** $1 instance, $2 epoch. */
+/** $1: instance. $2: epoch. */
 const rows = sendKeyRows(3);
 
 export const sendKeyStatements = {
@@ -193,7 +193,7 @@ export const sendKeyStatements = {
   expire: expireStatement('send-key-expire', 'send_key'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** In the transaction of what is done under the key. Rejects with `EpochLost` for a former owner. */
+/** Stores a key in the transaction of the work that is done under the key. Rejects with `EpochLost` for a former owner. */
 export const putSendKey = async (runner: Runner, { instanceId, epoch }: Claim, key: UsedSendKey): Promise<void> => {
   await changeOwned(runner, sendKeyStatements.put, [instanceId, epoch, ...rows.parameters([key])]);
 };

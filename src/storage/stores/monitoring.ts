@@ -1,10 +1,10 @@
-/** Stored alerts, figures of nodes by the minute, and the space that the database uses. */
+/** Stores alerts and the figures of nodes by the minute, and measures the space that the database uses. */
 import { type AlertSecrets, type AlertSettings, noAlertSecrets, usualAlertSettings } from '#actors/model.ts';
 import type { AlertStore, FigureStep, FigureStore, TroubleReport } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { alertPlace, type Opener } from '../vault/sealing.ts';
 
-// Alerts: one row with settings, sealed secrets and state, and a report of troubles for each node.
+// Alerts have one row with settings, sealed secrets and state, and a row with troubles for each node.
 
 const id = 'server';
 
@@ -40,7 +40,7 @@ interface Stored {
   readonly version: number;
 }
 
-/** Returns null for a damaged state. */
+/** Parses the state. Returns null for a damaged state. */
 const parsed = (state: string | null): unknown => {
   try {
     return state === null ? null : (JSON.parse(state) as unknown);
@@ -56,7 +56,7 @@ export const makeAlertStore = (database: Database, opener: Opener): AlertStore =
     const [row] = await database.rows<Stored>(alertStatements.read, [id]);
     if (row === undefined) return null;
     const secrets = opener.open(alertPlace(id), row.secrets, secretsIn, { id, field: 'alert secrets' }) ?? noAlertSecrets;
-    // A setting of a newer release may be missing in an older row.
+    // A setting that a newer release added may be missing in an older row.
     return { ...row, settings: { ...usualAlertSettings, ...row.settings }, secrets, state: parsed(row.state) };
   },
   async save(settings, secrets, revision) {
@@ -73,7 +73,7 @@ export const makeAlertStore = (database: Database, opener: Opener): AlertStore =
   },
 });
 
-// Figures of nodes by the minute: written in batches, summed up in steps, bounded by age.
+// Figures of nodes by the minute. They are written in batches, read as sums, and deleted by age.
 
 export const figureStatements = {
   put: {
@@ -84,7 +84,7 @@ export const figureStatements = {
         delivered = excluded.delivered, failed = excluded.failed, reconnects = excluded.reconnects, memory_bytes = excluded.memory_bytes,
         loop_ms = excluded.loop_ms`,
   },
-  /** $1 first minute, $2 minute after the last, $3 minutes of a step, $4 the most steps. */
+  /** $1: first minute. $2: minute after the last. $3: minutes of a step. $4: limit of steps. */
   find: {
     name: 'figures-find',
     text: `select node, (minute / $3::int) * $3::int as minute, sum(span_ms)::float8 as "spanMs", sum(received)::float8 as received,
@@ -93,7 +93,7 @@ export const figureStatements = {
       from node_figure where minute >= $1::int and minute < $2::int
       group by node, minute / $3::int order by node, minute / $3::int limit $4::int`,
   },
-  /** $1 first minute that stays, $2 last minute that stays, $3 the most rows. */
+  /** $1: first minute that stays. $2: last minute that stays. $3: limit of rows. */
   expire: {
     name: 'figures-expire',
     text: `with old as ((select minute, node from node_figure where minute < $1::int order by minute limit $3::int)
@@ -102,10 +102,10 @@ export const figureStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Minutes after the oldest kept row beyond which a row comes from a clock that was ahead. */
+/** Minutes after the oldest kept minute beyond which a row must come from a clock that was ahead. Figures are kept for a day. */
 const aheadMinutes = 2 * 1_440;
 
-/** The largest value of the integer columns. A counter of one minute never comes near it. */
+/** The largest value of the integer columns. No counter of one minute comes near this value. */
 const most = 2_147_483_647;
 
 export const makeFigureStore = (database: Database): FigureStore => ({
@@ -132,20 +132,20 @@ export const makeFigureStore = (database: Database): FigureStore => ({
   },
 });
 
-// The space that the database uses: sizes of tables, and the instances with the most messages and files. The sizes come from the file
-// system, and the instances from a sample of pages, so that a view costs the same for ten thousand rows and for a billion.
+// The space that the database uses: the sizes of tables, and the instances with the most messages and files. The sizes come from the file
+// system, and the figures of instances come from a sample of pages. So a view costs the same for ten thousand rows and for a billion.
 
-/** Pages of a table that one sample reads, 16 MB. A smaller table is read whole, and its figures are exact. */
+/** Pages of a table that one sample reads, which are 16 MB. A smaller table is read as a whole, and its figures are exact. */
 const samplePages = 2_000;
 const pageBytes = 8_192;
-/** Instances of one answer. */
+/** Limit of the instances in an answer. */
 const largest = 20;
 
-/** The share of the pages that is read, in percent. */
+/** Returns SQL for the share of the pages that a sample reads, in percent. */
 const percentOf = (table: string): string =>
   `least(100, 100.0 * ${samplePages} * ${pageBytes} / greatest(1, pg_relation_size('${table}')))`;
 
-/** Sums the rows of a sample by instance, and scales the sums to the whole table. `bytes`: an expression for one row. */
+/** Builds a query that sums the rows of a sample by instance, and scales the sums to the whole table. `bytes`: an expression for one row. */
 const sampled = (table: 'message' | 'file', bytes: string): Statement => ({
   name: `usage-${table}`,
   text: `with share as (select (${percentOf(table)} / 100.0)::float8 as part)
@@ -154,7 +154,7 @@ const sampled = (table: 'message' | 'file', bytes: string): Statement => ({
     from ${table} tablesample system (${percentOf(table)}), share group by instance_id order by bytes desc limit ${largest}`,
 });
 
-/** Sizes of values as they are stored, without reading the ones that stand outside of the row. */
+/** An expression for the stored size of a message. It does not read values that are stored outside of the row. */
 const messageBytes = `400 + octet_length(text) + coalesce(pg_column_size(raw), 0) + coalesce(pg_column_size(content), 0)
   + coalesce(pg_column_size(send_payload), 0)`;
 
@@ -172,7 +172,7 @@ export const usageStatements = {
   file: sampled('file', 'size'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** A table with its indexes. */
+/** The size of a table with its indexes. */
 interface TableUse {
   readonly name: string;
   readonly bytes: number;
@@ -187,7 +187,7 @@ interface InstanceUse {
 }
 
 export interface LargestUse {
-  /** False: the figures are scaled from a sample. */
+  /** True if all pages were read; false if the figures are scaled from a sample. */
   readonly isExact: boolean;
   /** The sum over all instances, in bytes. */
   readonly bytes: number;
@@ -199,9 +199,9 @@ export interface DatabaseUse {
   /** Version of the PostgreSQL server, such as `18.4`. */
   readonly version: string;
   readonly tables: readonly TableUse[];
-  /** Bytes of the table and its indexes, shared out by the sizes of the rows. */
+  /** The bytes of the message table and its indexes, distributed by the sizes of the rows. */
   readonly messages: LargestUse;
-  /** Bytes of the files. A file that several instances keep counts for each of them. */
+  /** The bytes of the files. A file that several instances keep counts for each of them. */
   readonly files: LargestUse;
 }
 
@@ -213,7 +213,7 @@ const largestOf = (rows: readonly SampledRow[]): LargestUse => ({
   instances: rows.map(({ instanceId, rows: count, bytes }) => ({ instanceId, rows: Math.round(count), bytes: Math.round(bytes) })),
 });
 
-/** Scales the sizes of values to the size of the table, which has indexes and gaps too. */
+/** Scales the sizes of the rows to the size of the table, which also has indexes and free space. */
 const sharedOut = ({ bytes, instances, isExact }: LargestUse, whole: number): LargestUse => {
   const factor = bytes === 0 ? 0 : whole / bytes;
   return { isExact, bytes: whole, instances: instances.map((one) => ({ ...one, bytes: Math.round(one.bytes * factor) })) };

@@ -1,13 +1,14 @@
-/** Deliveries that wait, as couriers use them. The rows are made by the journal. */
+/** The outbox as couriers use it. The journal inserts its rows. */
 import type { Delivery, Try } from '#actors/model.ts';
 import type { OutboxStore } from '#actors/ports.ts';
 import { tallied } from '../journal/tallies.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
-// The attempts of a delivery as text. Every delivered row has such a text, so it has arrays without names: 30 bytes for one success.
+// The attempts of a delivery as text. Every delivered row has such a text. Attempts are arrays without field names, so that one success
+// takes 30 bytes.
 
-/** A success ends with its status. The answer is left out where there is none. */
+/** An attempt as an array. `error` is absent for a success, and `answer` is absent without an answer. */
 type Kept = readonly [at: number, ms: number, status: number, error?: string, answer?: string];
 
 const keptOf = ({ at, ms, status, error, answer }: Try): Kept =>
@@ -15,7 +16,7 @@ const keptOf = ({ at, ms, status, error, answer }: Try): Kept =>
 
 const triesText = (tries: readonly Try[] = []): string => (tries.length === 0 ? '' : JSON.stringify(tries.map(keptOf)));
 
-/** Returns no field for a row without attempts. */
+/** Parses the attempts. Returns an object without the field `tries` for an empty text. */
 export const triesOf = (text: string): { tries?: readonly Try[] } => {
   if (text === '') return {};
   const kept = JSON.parse(text) as readonly Kept[];
@@ -27,7 +28,7 @@ export const triesOf = (text: string): { tries?: readonly Try[] } => {
 const archived =
   'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at, tries';
 
-/** (webhook, instance) pairs behind $1 and $2 that have rows of this kind, at most $3: one look into the index for each pair. */
+/** Builds a query for the next $3 pairs of webhook and instance after ($1, $2) with rows of this kind. Each pair costs one index look-up. */
 const pairs = (name: string, kind: string): Statement => {
   const next = (after: string): string => `select webhook_id, instance_id from outbox
         where ${kind} and (webhook_id, instance_id) > (${after}) order by webhook_id, instance_id limit 1`;
@@ -42,15 +43,16 @@ const pairs = (name: string, kind: string): Statement => {
   };
 };
 
-/** The next lane with a parked row, and the latest time of its rows. */
+/** Returns SQL for the next lane with a parked row, and for the latest time of its rows. */
 const nextLane = (after: string): string => `select lane, not_before from outbox
         where webhook_id = $1 and instance_id = $2 and not_before > 0 and ${after} order by lane, not_before desc limit 1`;
 
-/** Sequence numbers and times leave as floats, which the driver reads as numbers; the order is that of the column itself. */
+/** The statements of the outbox. Sequence numbers and times are selected as floats, which the driver reads as numbers. */
 export const outboxStatements = {
   /**
-   * $1 webhook, $2 instance, $3 time, $4 rows, $5 bytes. Each kind has an index of its own, so that the cost is that of the page. Parked rows from
-   * before the horizon are all among those that were found; `until` is the time of an earlier row of the lane that was not.
+   * Reads a page of due rows. $1: webhook. $2: instance. $3: time. $4: rows. $5: bytes. Waiting and parked rows have separate indexes, so that the cost
+   * depends only on the size of the page. All parked rows before the horizon are found. `until` is the time of an earlier parked row of the same lane
+   * that was not found, and that blocks the row.
    */
   due: {
     name: 'outbox-due',
@@ -74,7 +76,7 @@ export const outboxStatements = {
         order by first.not_before desc, first.seq limit 1) as first on true
       where position <= $4::int and (position = 1 or before + size <= $5::float8) order by page.seq`,
   },
-  /** $1 webhook, $2 instance, $3 time, $4 lanes. One look into the index for each lane. */
+  /** $1: webhook. $2: instance. $3: time. $4: limit of lanes. Each lane costs one index look-up. */
   heldLanes: {
     name: 'outbox-held-lanes',
     text: `with recursive held as (
@@ -88,7 +90,7 @@ export const outboxStatements = {
     text: `select not_before::float8 as "notBefore" from outbox
       where webhook_id = $1 and instance_id = $2 and not_before > 0 order by not_before limit 1`,
   },
-  /** $1 $2 claims, $3 rows. */
+  /** $1 and $2: claims. $3: rows. */
   remove: {
     name: 'outbox-remove',
     text: `with ${ownedAmong('$1', '$2')},
@@ -99,8 +101,8 @@ export const outboxStatements = {
       select id from owned`,
   },
   /**
-   * $1 $2 claims, $3 rows. Past deliveries have no foreign keys, which would cost more than the row itself; who removes an instance or a webhook
-   * removes them too.
+   * Moves rows to the archive. $1 and $2: claims. $3: rows. The archive has no foreign keys, because their checks would cost more than the row itself.
+   * The removal of an instance or a webhook deletes its rows of the archive.
    */
   archive: {
     name: 'outbox-archive',
@@ -126,7 +128,7 @@ export const outboxStatements = {
       ${tallied.parked('before where not_before = 0')}
       select id from owned`,
   },
-  /** $3 rows, $4 times. */
+  /** Parks rows ($3) until times ($4). */
   hold: {
     name: 'outbox-hold',
     text: `with ${owned},
@@ -145,7 +147,7 @@ interface OwnedRow {
   readonly id: string;
 }
 
-/** Instances that were claimed and gave no lock have another owner, or are gone with all their rows. */
+/** Checks the claimed instances that got no lock. Throws `EpochLost` unless they were removed. */
 const check = (database: Database, claimed: readonly string[], rows: readonly OwnedRow[]): Promise<void> => {
   const held = new Set(rows.map(({ id }) => id));
   return checkGone(
@@ -156,7 +158,7 @@ const check = (database: Database, claimed: readonly string[], rows: readonly Ow
 
 const pairsPerStatement = 500;
 
-/** A page reads the attempts of a row as text. */
+/** A row of a page. Its attempts are a text. */
 type DueRow = Omit<Delivery, 'tries'> & { readonly found: number; readonly until: number | null; readonly tries: string };
 
 const deliveryOf = ({ found: _found, until: _until, tries, ...row }: DueRow): Delivery => ({ ...row, ...triesOf(tries) });

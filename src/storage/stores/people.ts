@@ -1,4 +1,4 @@
-/** Questions about people and groups: the address book, stored groups, known numbers, pictures, and definitions such as labels. */
+/** Stores of the address book, of groups, of the platform's answers about numbers and pictures, and of definitions such as labels. */
 import type { Contact, ContactScope, DefinitionKind, Definitions, Kept, LookedPicture } from '#actors/model.ts';
 import type {
   ContactStore,
@@ -17,16 +17,16 @@ import { keyText } from '../postgres/parameters.ts';
 import { type Opener, placeOf } from '../vault/sealing.ts';
 import { expireRows, expireStatement } from './expiry.ts';
 
-// Questions about the address book: pages, counts, one contact by its ids.
+// The address book: pages, counts, and one contact by its ids.
 
-/** Condition and order, both by an index that begins with the instance. */
+/** The condition and the order of each scope. An index that begins with the instance serves both. */
 const scopes: Readonly<Record<ContactScope, readonly [where: string, order: string]>> = {
   address_book: [`name <> ''`, 'name, contact_id'],
   outside_address_book: [`name = ''`, 'contact_id'],
   all: ['true', 'contact_id'],
 };
 
-/** $1 instance, $2 limit, $3 offset. */
+/** Builds the query of a page. $1: instance. $2: limit. $3: offset. */
 const pageOf = (scope: ContactScope): Statement => {
   const [where, order] = scopes[scope];
   return {
@@ -43,7 +43,7 @@ export const contactStatements = {
     name: 'contact-counts',
     text: `select count(*)::int as "all", count(*) filter (where name <> '')::int as address_book from contact where instance_id = $1`,
   },
-  /** $2 ids. A number of a contact that is kept by number is never the LID of another. */
+  /** $2: the ids of a person. The first id with a contact that has a name is taken. */
   saved: {
     name: 'contact-saved',
     text: `select ${contactFields} from contact where instance_id = $1 and contact_id = any($2::text[]) and name <> ''
@@ -69,18 +69,18 @@ export const makeContactStore = (database: Database): ContactStore => ({
   saved: async (instance, ids) => (await database.rows<Contact>(contactStatements.saved, [instance, ids.map(keyText)]))[0] ?? null,
 });
 
-// Questions about stored groups: pages, one by its id, those of one member.
+// Stored groups: pages, one group by its id, and the groups of a member.
 
 const fits = `instance_id = $1 and ($2 = '' or name ilike $2 or group_id = $3)`;
 const page = (fields: string): string => `select ${fields} from chat_group where ${fits} order by group_id limit $4 offset $5`;
 
 export const groupStatements = {
   get: { name: 'group-get', text: `select ${groupFields} from chat_group where instance_id = $1 and group_id = $2` },
-  /** $2 pattern of the name or '', $3 an id, $4 limit, $5 offset. */
+  /** $2: pattern of the name or ''. $3: an id. $4: limit. $5: offset. */
   find: { name: 'group-find', text: page(groupFields) },
   findBrief: { name: 'group-find-brief', text: page(groupFieldsWithoutMembers) },
   count: { name: 'group-count', text: `select count(*)::int as total from chat_group where ${fits}` },
-  /** $2 addresses. */
+  /** $2: addresses. */
   common: {
     name: 'group-common',
     text: `select group_id as id, name from chat_group
@@ -103,17 +103,17 @@ export const groupStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** Ids and names in the same order. A thousand of them as two arrays take the server a quarter of the time that it takes for as many objects. */
+/** All known groups, with ids and names in the same order. Two arrays take the server a quarter of the time for the same number of objects. */
 interface KnownRow {
   readonly listedAt: number | null;
   readonly ids: readonly string[];
   readonly names: readonly string[];
-  /** Null when no group belongs to a community. */
+  /** Null if no group belongs to a community. */
   readonly memberships: KnownGroups['memberships'] | null;
   readonly pictures: readonly { readonly id: string; readonly image: string | null; readonly preview: string | null }[] | null;
 }
 
-/** The text as part of a pattern. */
+/** Escapes a text for a pattern of `ilike`. */
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
 export const makeGroupStore = (database: Database): GroupStore => ({
@@ -121,7 +121,7 @@ export const makeGroupStore = (database: Database): GroupStore => ({
     const given = [instance, search === '' ? '' : `%${escaped(search)}%`, search];
     const rows = await database.rows<GroupRow>(members ? groupStatements.find : groupStatements.findBrief, [...given, limit, offset]);
     const groups = rows.map(groupOfRow);
-    // A first page that is not full has all of them.
+    // A first page that is not full contains all matches.
     if (offset === 0 && groups.length < limit) return { groups, total: groups.length };
     return { groups, total: (await database.rows<{ total: number }>(groupStatements.count, given))[0]?.total ?? 0 };
   },
@@ -141,12 +141,15 @@ export const makeGroupStore = (database: Database): GroupStore => ({
   },
 });
 
-// Known numbers: those that exchanged messages with the account, and the platform's answers to look-ups.
+// Known numbers: numbers that exchanged messages with the account, and the platform's answers to look-ups.
 
 type Found = StoredRecipient & { readonly number: number };
 
 export const recipientStatements = {
-  /** $2 forms, $3 which number each form is of, $4 since when a lookup counts, $5 since when one that found nobody counts. */
+  /**
+   * $2: chat ids in all their forms. $3: the index of the number to which each form belongs. $4: the oldest accepted time of a look-up. $5: the oldest
+   * accepted time of a look-up that found no account.
+   */
   find: {
     name: 'recipient-find',
     text: `with form as (select * from unnest($2::text[], $3::int[]) with ordinality as form (id, number, position)),
@@ -162,7 +165,7 @@ export const recipientStatements = {
       select distinct on (number) number, chat_id as "chatId", at, business_name as "businessName"
       from (select * from met union all select * from asked) as known order by number, position`,
   },
-  /** $1 instance, $2 epoch, $3 forms, $4 accounts, $5 names of businesses, $6 time. */
+  /** $1: instance. $2: epoch. $3: forms. $4: accounts. $5: names of businesses. $6: time. */
   save: {
     name: 'recipient-save',
     text: `with ${owned},
@@ -198,7 +201,7 @@ export const pictureStatements = {
     name: 'picture-find',
     text: `select id, kind, state, url, at::float8 as at from picture where instance_id = $1 and id = any($2::text[])`,
   },
-  /** $1 instance, $2 epoch. */
+  /** $1: instance. $2: epoch. */
   save: {
     name: 'picture-save',
     text: `with ${owned},
@@ -218,7 +221,7 @@ export const makePictureStore = (database: Database): PictureStore => ({
   expire: expireRows(database, pictureStatements.expire),
 });
 
-// Questions about what is defined once for an instance: labels, quick replies, tags of leads.
+// Definitions of an instance, such as labels, quick replies and lead tags.
 
 export const definitionStatements = {
   all: {
@@ -238,7 +241,7 @@ interface Row {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields whose absence would fail every answer about definitions of the kind. */
+/** Checks by kind for fields without which every answer about definitions of the kind would fail. */
 const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<string, unknown>>) => boolean>>> = {
   chatbotAgent: ({ tools, media }) => Array.isArray(tools) && Array.isArray(media),
   chatbotTrigger: ({ words }) => typeof words === 'string',
@@ -248,7 +251,7 @@ const vital: Readonly<Partial<Record<DefinitionKind, (value: Readonly<Record<str
 const isDefinition = <K extends DefinitionKind>(value: unknown, of: K): value is Definitions[K] =>
   isObject(value) && (vital[of]?.(value) ?? true);
 
-/** A definition whose value is damaged is set aside: `opener` reports it, and the others are read. */
+/** Makes the store. A damaged definition is left out and reported through `opener`, so that the others can be read. */
 export const makeDefinitionStore = (database: Database, opener: Pick<Opener, 'report'>): DefinitionStore => ({
   async all<K extends DefinitionKind>(instance: string, of: K) {
     const rows = await database.rows<Row>(definitionStatements.all, [instance, of]);

@@ -1,4 +1,4 @@
-/** Entries that the journal refused for their data, sealed. */
+/** Stores entries that the database refused because of their data. They are sealed. */
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import type { Entry } from '#actors/model.ts';
@@ -7,12 +7,12 @@ import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../owner
 import type { Database, Statement } from '../postgres/database.ts';
 import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 
-/** Most refused entries of one instance. A refused entry is a fault of the gateway, so this is far more than occur in a day. */
+/** Limits of the refused entries of an instance. A refused entry is a fault of the gateway, so that far fewer occur in a day. */
 const mostEntries = 1_000;
 const mostBytes = 64 * 1024 * 1024;
 
 const refusedStatements = {
-  /** $3 to $7: id, kind, error, time, content; $8 and $9: entries and bytes that may be kept. */
+  /** $3 to $7: id, kind, error, time and content. $8 and $9: limits of entries and bytes. */
   keep: {
     name: 'refused-keep',
     text: `with ${owned},
@@ -45,8 +45,8 @@ const refusedStatements = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Returns the id of an entry. The platform repeats a message whose acknowledgement was lost, for example at a kill, so all entries of one message
- * have one id. The hash says nothing of the message.
+ * Returns the id of an entry. All entries of a message have the same id, because the platform repeats a message whose acknowledgement was lost, for
+ * example at a kill. The hash does not reveal the message.
  */
 const idOf = (instanceId: string, entry: Entry, newId: () => string): string => {
   if (entry.kind !== 'message') return newId();

@@ -1,16 +1,16 @@
 /**
- * Deletes the rows of removed instances and webhooks. There may be millions of rows, so they are deleted in pieces of bounded size. The marked row is
- * deleted last, so that an interrupted removal is found again.
+ * Deletes the rows of removed instances and webhooks. There may be millions of rows, so that they are deleted in pieces. The marked row of the instance
+ * or the webhook is deleted last, so that the next start finds an interrupted removal.
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { makeLeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from '../journal/tallies.ts';
 
-/** Rows that one statement removes at most. */
+/** Limit of the rows that one statement deletes. */
 const pieceRows = 2_000;
 
-/** Tables with rows of an instance, and the column behind the instance in their primary key. */
+/** Tables with rows of an instance, and the column after the instance in their primary key. */
 const tables = {
   message: 'message_id',
   receipt: 'message_id',
@@ -42,7 +42,7 @@ const tables = {
   opt_out: 'chat_id',
 } as const;
 
-/** Tables that belong to the instance whatever its account is, or to credentials. Replies from Chatwoot are shown as failed before they are deleted. */
+/** Tables whose rows stay after a change of the account. They belong to the instance or to its credentials, or are shown as failed first (replies). */
 const keptOfInstances: ReadonlySet<string> = new Set([
   'signal_key',
   'credential',
@@ -62,8 +62,8 @@ const tablesOfAccounts = tablesOfInstances.filter((table) => !keptOfInstances.ha
 const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
 
 /**
- * $1 instance, $2 rows, $3 where the piece before ended. Without the last one a piece would begin with the index entries of all rows that the
- * pieces before removed.
+ * Builds the deletion of a piece. $1: instance. $2: rows. $3: the key of the last row of the previous piece. Without $3, a piece would begin with the
+ * index entries of all deleted rows.
  */
 const ofInstance = (table: string, key: string): Statement => ({
   name: `removal-rows-${table}`,
@@ -80,7 +80,7 @@ export const removalStatements = {
     text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed
       union all select 'keys', instance_id from leaving_keys union all select 'campaign', instance_id || ' ' || id from campaign where status = 'deleting'`,
   },
-  /** Webhooks that have deliveries of the instance: its own and the global one. */
+  /** Webhooks that may have deliveries of the instance: its own webhooks and the global ones. */
   webhooks: {
     name: 'removal-webhooks',
     text: `select id, instance_id = $1 as own from webhook where instance_id = $1 or instance_id is null`,
@@ -89,7 +89,7 @@ export const removalStatements = {
     keyof typeof tables,
     Statement
   >),
-  /** $1 webhook, $2 rows. */
+  /** $1: webhook. $2: rows. */
   outbox: {
     name: 'removal-outbox',
     text: removed(
@@ -102,7 +102,7 @@ export const removalStatements = {
       `delete from archive where ctid = any(array(select ctid from archive where webhook_id = $1 order by dead, at, seq limit $2))`,
     ),
   },
-  /** $1 webhook of several instances, $2 instance, $3 rows. */
+  /** Deletes deliveries of one instance. $1: webhook, which may be global. $2: instance. $3: rows. */
   sharedOutbox: {
     name: 'removal-shared-outbox',
     text: `with gone as (
@@ -114,7 +114,7 @@ export const removalStatements = {
       ${tallied.removed('gone')}
       select count(*)::int as count from gone`,
   },
-  /** Past deliveries have no index for their instance: $3 rows are looked at, behind dead $4, at $5 and seq $6. */
+  /** Past deliveries have no index by instance, so that $3 rows are read. $4 to $6: `dead`, `at` and `seq` of the last row of the previous piece. */
   sharedArchive: {
     name: 'removal-shared-archive',
     text: `with page as (
@@ -124,7 +124,7 @@ export const removalStatements = {
       ${tallied.forgotten('gone')}
       select dead, at::float8 as at, seq::float8 as seq from page order by page.dead desc, page.at desc, page.seq desc limit 1`,
   },
-  /** $1 instance, $2 campaign, $3 rows. */
+  /** $1: instance. $2: campaign. $3: rows. */
   recipients: {
     name: 'removal-recipients',
     text: removed(
@@ -137,7 +137,7 @@ export const removalStatements = {
   webhook: { name: 'removal-webhook', text: `delete from webhook where id = $1 and removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** The position of each scan, by instance and table. A restart begins the scans again. */
+/** The position of each scan, by instance and table. After a restart the scans begin again. */
 class Places {
   readonly #places = new Map<string, readonly unknown[]>();
 
@@ -154,7 +154,7 @@ class Places {
   }
 }
 
-/** True if the statement removed rows. */
+/** Returns a function that runs a statement, and returns true if it removed rows. */
 const removeBy =
   (database: Database) =>
   async (statement: Statement, values: readonly unknown[]): Promise<boolean> => {
@@ -176,7 +176,7 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
   const remove = removeBy(database);
   const webhookPiece = async (id: string): Promise<boolean> =>
     (await remove(removalStatements.outbox, [id, pieceRows])) ||
-    // After the waiting ones: a courier that archives a delivery meanwhile has either committed by now, or finds nothing left to archive.
+    // The archive comes after the outbox. A courier that archives a delivery meanwhile has either committed by now, or finds no row to archive.
     (await remove(removalStatements.archive, [id, pieceRows]));
 
   const tablePiece = async (instance: string, table: keyof typeof tables): Promise<boolean> => {
@@ -204,7 +204,7 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
 
   const accountPiece = async (id: string): Promise<boolean> => {
     for (const table of tablesOfAccounts) if (await tablePiece(id, table)) return true;
-    // Events that wait would be told under the new account, and so would past ones that somebody sends again.
+    // Waiting events of the old account would be delivered under the new account. The same applies to past events that a client replays.
     for (const webhook of await database.rows<{ id: string }>(removalStatements.webhooks, [id]))
       if (await eventsPiece(id, webhook.id)) return true;
     places.forget(id);

@@ -1,10 +1,10 @@
-/** Users with their roles, sign-ins to the dashboard, one-time codes for passkeys, and the audit log. Secrets are sealed. */
+/** Stores users with their roles, sign-ins to the dashboard, one-time codes for passkeys, and the audit log. Secrets are sealed. */
 import type { AuditEntry, AuditQuery, OpenSession, Role, SessionUser, User } from '#actors/model.ts';
 import type { AuditStore, PasskeyCodeRow, PasskeyCodeStore, SignInStore, UserRow, UserStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { asText, type Opener, userPlace } from '../vault/sealing.ts';
 
-// Users with their roles. Hashes of passwords and secrets of one-time codes are sealed.
+// Users with their roles. Password hashes and the secrets of one-time codes are sealed.
 
 const fields = `id, name, role, code_secret is not null as "hasCode", created_at::float8 as "createdAt", last_sign_in_at::float8 as "lastSignInAt"`;
 const secretFields = `${fields}, password, code_secret as "codeSecret", version`;
@@ -13,7 +13,7 @@ const userStatements = {
   all: { name: 'user-all', text: `select ${fields} from gateway_user order by name` },
   byName: { name: 'user-by-name', text: `select ${secretFields} from gateway_user where name = $1` },
   byId: { name: 'user-by-id', text: `select ${secretFields} from gateway_user where id = $1` },
-  /** $7: the largest number of users. */
+  /** $7: the limit of users. */
   add: {
     name: 'user-add',
     text: `with room as (select 1 from gateway_user having count(*) < $7::int),
@@ -22,7 +22,10 @@ const userStatements = {
         select $1::text, $2::text, $3::text, $4::bytea, $5::text, $6::bigint from room on conflict (name) do nothing returning 1)
       select (select count(*)::int from room) as room, (select count(*)::int from put) as put`,
   },
-  /** $2 role, $3 password and $4 secret of codes: null keeps the value. $5: the codes change. $6: the new version. $7: the expected version, or null. $8: the time step of a used code, or null. */
+  /**
+   * $2: role. $3: password. $4: secret of one-time codes. Null keeps the value. $5: true if the secret changes. $6: the new version. $7: the expected
+   * version, or null. $8: the time step of a used code, or null.
+   */
   change: {
     name: 'user-change',
     text: `with changed as (
@@ -43,7 +46,7 @@ const userStatements = {
       ended as (delete from sign_in using removed where sign_in.user_id = removed.id)
       select ${fields} from removed`,
   },
-  /** $4: the time step of the one-time code, or null. Of two requests with one code, the second finds the step used. */
+  /** $4: the time step of the one-time code, or null. If two requests use the same code, the second changes nothing, because the step is used. */
   signedIn: {
     name: 'user-signed-in',
     text: `update gateway_user set last_sign_in_at = $3::bigint, code_step = coalesce($4::bigint, code_step)
@@ -92,11 +95,11 @@ export const makeUserStore = (database: Database, opener: Opener): UserStore => 
   };
 };
 
-// The audit log: written in batches, read in pages, bounded by age and by number.
+// The audit log. It is written in batches, read in pages, and limited by age and by number.
 
 const entryFields = `id::float8 as id, at::float8 as at, actor, who, address, method, route, instance_id as instance, subject, status`;
 
-/** The conditions of a page with their casts. The order fixes the numbers of the values. */
+/** The conditions of a page with their casts. Their order determines the numbers of the parameters. */
 const conditions = {
   who: 'who = $%::text',
   actor: 'actor = $%::text',
@@ -110,7 +113,7 @@ type Filter = keyof typeof conditions;
 
 const filters = Object.keys(conditions) as readonly Filter[];
 
-/** The statement of a page with these filters. $1: how many. */
+/** Builds the query of a page with these filters. $1: limit. */
 const pageStatement = (used: readonly Filter[]): Statement => {
   const where = used.map((name, at) => conditions[name].replace('%', String(at + 2)));
   return {
@@ -119,7 +122,7 @@ const pageStatement = (used: readonly Filter[]): Statement => {
   };
 };
 
-/** The oldest entries beyond the bound $2, of one of the two kinds. */
+/** Returns SQL for the oldest entries of a kind, beyond the newest $2. */
 const beyond = (ofToken: boolean): string => `(select id from audit_entry where of_token = ${ofToken} and id <= (
         select id from audit_entry where of_token = ${ofToken} order by id desc offset $2::int limit 1) order by id limit $3::int)`;
 
@@ -133,7 +136,7 @@ export const auditStatements = {
   },
   page: pageStatement([]),
   pageOfInstance: pageStatement(['instance', 'before']),
-  /** $1: Unix milliseconds. $2: entries of each kind that are kept. $3: how many are removed at once. */
+  /** $1: the oldest time that stays, in Unix milliseconds. $2: limit of entries of each kind. $3: limit of deleted rows. */
   expire: {
     name: 'audit-expire',
     text: `with old as (
@@ -170,24 +173,22 @@ export const makeAuditStore = (database: Database): AuditStore => ({
   expire: async (before, most, limit) => (await database.rows(auditStatements.expire, [before, most, limit])).length,
 });
 
-// Sign-ins to the dashboard and one-time codes for passkeys, which count on every node.
+// Sign-ins to the dashboard. They are valid on every node.
 
-// Sign-ins to the dashboard that count on every node.
-
-/** The database's clock, in milliseconds: nodes have clocks of their own. */
+/** The database's clock in Unix milliseconds. It is used because the clocks of nodes differ. */
 const clock = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
 
-/** The share of all sign-ins that one user may have. */
+/** The divisor of a user's limit: a user may have one twentieth of all sign-ins. */
 const userShare = 20;
 
-/** `admin` is the fingerprint of the token for a sign-in with it, and the version of the user for all others. */
+/** Returns the condition of a valid sign-in. `admin` is the fingerprint of the admin token, or the version of the user. */
 const validFor = (parameter: string): string =>
   `until > ${clock} and admin = case when user_id is null then ${parameter} else gateway_user.version end`;
 
 const joined = 'sign_in left join gateway_user on gateway_user.id = sign_in.user_id';
 
 export const signInStatements = {
-  /** The row of the user is locked, so that a change of the user ends this sign-in, or keeps it from beginning. */
+  /** Adds a sign-in. The row of the user is locked, so that a concurrent change of the user either ends the sign-in or prevents it. */
   add: {
     name: 'sign-in-add',
     text: `with owner as (select id from gateway_user where id = $4::text and version = $2::text for share)
@@ -195,12 +196,12 @@ export const signInStatements = {
       select $1::text, $2::text, ${clock} + $3::bigint, $4::text, $5::text, ${clock} where $4::text is null or exists (select 1 from owner)
       returning 1`,
   },
-  /** $1: how many are kept. */
+  /** $1: limit of sign-ins. */
   bound: {
     name: 'sign-in-bound',
     text: `delete from sign_in where until <= ${clock} or key in (select key from sign_in order by until desc offset $1::int)`,
   },
-  /** $2: how many of the user $1 are kept. */
+  /** $1: user. $2: limit of sign-ins of this user. */
   boundOfUser: {
     name: 'sign-in-bound-of-user',
     text: `delete from sign_in where key in (select key from sign_in where user_id = $1::text order by until desc offset $2::int)`,
@@ -257,7 +258,7 @@ export const makeSignInStore = (database: Database): SignInStore => ({
   end: async (key) => (await database.rows(signInStatements.end, [key])).length === 1,
 });
 
-// One-time codes for passkeys: one row an instance, which every node reads.
+// One-time codes for passkeys, with one row for each instance. They are valid on every node.
 
 export const passkeyCodeStatements = {
   put: {

@@ -1,4 +1,4 @@
-/** Webhook configurations and server-wide settings: small tables. */
+/** Stores webhooks and server-wide settings. Both tables are small. */
 import { damagedParts, type Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Runner, Statement, UnitDatabase } from '../postgres/database.ts';
@@ -40,7 +40,7 @@ const listOf = (id: string, column: string, list: readonly unknown[], opener: Op
   return null;
 };
 
-/** A webhook whose private part does not open has none, and a list that holds anything but texts is empty. `unreadable` names these fields. */
+/** Converts a row. A private part that cannot be unsealed is missing, and a list with other values than texts is empty. `unreadable` names such fields. */
 const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, opener: Opener): Webhook => {
   const { id } = row;
   const place = privatePlace(id, instance ?? null);
@@ -72,7 +72,7 @@ const written = [
 /** True if the webhook is global, or its instance has the epoch. */
 const mayWrite = `($1::text is null or exists (select from owned))`;
 
-/** $1 is the instance, null for a global webhook, $2 the epoch, $3 the webhook. */
+/** The statements of webhooks. $1: the instance, null for a global webhook. $2: its epoch. $3: the webhook. */
 const webhookStatements = {
   save: {
     name: 'webhook-save',
@@ -84,7 +84,7 @@ const webhookStatements = {
           where webhook.instance_id is not distinct from excluded.instance_id)
       select count(*)::int as owned from owned`,
   },
-  /** The deliveries of the webhook are removed in pieces, by the store of removals. */
+  /** Marks a webhook as removed. The store of removals deletes its deliveries in pieces. */
   remove: {
     name: 'webhook-remove',
     text: `with ${owned},
@@ -133,7 +133,7 @@ export const makeWebhookStore = (database: UnitDatabase, opener: Opener): Webhoo
   },
 });
 
-/** Prepared: nodes ask for the admin token twice a second. */
+/** Reads a setting. The statement is prepared, because each node reads the admin token twice a second. */
 const oneSetting: Statement = { name: 'setting', text: `select value from setting where name = $1` };
 const firstSetting: Statement = {
   name: 'setting-first',

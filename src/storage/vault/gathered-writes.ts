@@ -1,9 +1,9 @@
 /**
- * Key writes of several sessions in one statement. Sessions that gather their changes write at the same moments, and a statement costs hardly more
- * for a dozen of them than for one.
+ * Writes the keys of several sessions in one statement. Sessions that batch their changes write at the same moments, and a statement costs hardly more
+ * for a dozen sessions than for one.
  *
- * No session waits for another. A session whose row is locked, or has another epoch, is left out of the statement. If the statement fails for its data
- * or takes too long, each session writes alone.
+ * No session waits for another. The statement leaves out a session whose row is locked or has another epoch. If the statement is refused or takes too
+ * long, each session writes alone.
  */
 import { StorageFailure, StorageSlow } from '#actors/ports.ts';
 import { ownedNow } from '../ownership.ts';
@@ -13,7 +13,7 @@ import type { Database, Statement } from '../postgres/database.ts';
 export interface SealedChange {
   readonly removed: readonly { readonly type: string; readonly id: string }[];
   readonly put: readonly { readonly type: string; readonly id: string; readonly sealed: Buffer }[];
-  /** Numbers of stanzas that leave the log. */
+  /** Numbers of stanzas that are deleted from the inbound log. */
   readonly handled: readonly number[];
 }
 
@@ -23,7 +23,10 @@ export interface KeyWrite extends SealedChange {
 }
 
 export const gatheredStatements = {
-  /** $1 $2 instances and epochs, $3 $4 $5 keys to remove, $6 $7 $8 $9 keys to put, $10 $11 handled stanzas. Answers the instances whose changes are stored. */
+  /**
+   * $1 and $2: instances and epochs. $3 to $5: keys to remove. $6 to $9: keys to upsert. $10 and $11: handled stanzas. Returns the instances whose
+   * changes are stored.
+   */
   write: {
     name: 'vault-write-several',
     text: `with ${ownedNow('$1', '$2')},
@@ -59,11 +62,11 @@ const valuesOf = (writes: readonly KeyWrite[]): readonly unknown[] => {
   ];
 };
 
-/** Sessions of one statement at most: it stays below some milliseconds, and a failure makes no more than so many statements. */
+/** Limit of the sessions in one statement, so that it takes a few milliseconds at most, and a failure causes at most as many statements. */
 const mostSessions = 16;
-/** Rows of a session at most. A session with more, such as one after a burst, writes alone. */
+/** Limit of the rows of a session. A session with more rows, for example after a burst, writes alone. */
 const mostRows = 64;
-/** Milliseconds for which writes are gathered. The timers of sessions that write at the same moment ring in several turns of the event loop. */
+/** Milliseconds for which writes are gathered, because the timers of sessions that write at the same moment fire in several turns of the event loop. */
 const gatherMs = 5;
 
 interface Waiting {
@@ -106,7 +109,7 @@ export const gatherWrites = (database: Database, alone: (write: KeyWrite) => Pro
 
   return (write) => {
     const isLarge = write.removed.length + write.put.length + write.handled.length > mostRows;
-    // Two owners of one instance never share a statement, because its rows name the instance alone and not the epoch.
+    // A statement has at most one write of an instance, because its rows name only the instance. A second write may have another epoch.
     if (isLarge || waiting.some((one) => one.write.instance === write.instance)) return alone(write);
     const settle = Promise.withResolvers<void>();
     waiting.push({ write, settle });

@@ -1,13 +1,14 @@
 /**
- * Keys and logged stanzas of a session that ended. They may be hundreds of thousands, so one row marks them, and they go in pieces: in the background,
- * before the next pairing, and after the next start. A piece deletes only while the mark is there, so that it never deletes a key of the next session.
+ * Deletes the keys and the logged stanzas of a session that ended. There may be hundreds of thousands, so that one row marks them, and they are deleted
+ * in pieces: in the background, before the next pairing, and after the next start. A piece deletes nothing without the mark, so that it never deletes a
+ * key of the next session.
  */
 import type { Database, Statement } from '../postgres/database.ts';
 
 /** Rows of one piece. */
 const pieceRows = 2_000;
 
-/** Tables, and what orders the rows of an instance in them. */
+/** The tables, and the columns that order the rows of an instance. */
 const tables = {
   signal_key: { columns: 'type, id', behind: '($3::text, $4::text)', from: ['', ''] },
   retired_key: { columns: 'type, id', behind: '($3::text, $4::text)', from: ['', ''] },
@@ -17,7 +18,7 @@ const tables = {
 type Table = keyof typeof tables;
 const names = Object.keys(tables) as readonly Table[];
 
-/** $1 instance, $2 rows, $3 and $4 where the piece before ended. */
+/** Builds the deletion of a piece. $1: instance. $2: rows. $3 and $4: the key of the last row of the previous piece. */
 const pieceOf = (table: Table): Statement => {
   const { columns, behind } = tables[table];
   const [first, second] = columns.split(', ');
@@ -48,11 +49,11 @@ interface Place {
 }
 
 export interface LeavingKeys {
-  /** Deletes one piece; false when nothing is left and the mark is gone. */
+  /** Deletes one piece. Returns false if no rows are left and the mark is removed. */
   piece(instance: string): Promise<boolean>;
-  /** Deletes so many pieces at most; false when nothing is left. */
+  /** Deletes at most `most` pieces. Returns false if no rows are left. */
   some(instance: string, most: number): Promise<boolean>;
-  /** Deletes everything that is marked. */
+  /** Deletes all rows, if the instance is marked. */
   all(instance: string): Promise<void>;
 }
 

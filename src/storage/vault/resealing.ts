@@ -1,18 +1,18 @@
-/** Seals everything anew in pieces, after a change of the encryption key or of the form of sealed values. */
+/** Reseals all sealed values in pieces, after a change of the encryption key or of the form of sealed values. */
 import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { alertPlace, placeOf, privatePlace, refusedPlace, userPlace, type Place, type Sealer } from './sealing.ts';
 
-/** The key of a row by column, and its sealed value. */
+/** The columns of a row's key, and its sealed value. */
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
 
-/** A column of sealed values: by what its rows are found, and what a value's place is. */
+/** A column of sealed values, with the key of its rows and the place of its values. */
 interface SealedColumn {
   readonly table: string;
   readonly column: string;
   /** Columns of the primary key. */
   readonly keys: readonly string[];
-  /** Type of the last key where it is no text. */
+  /** The type of the last key column if it is not text. */
   readonly keyType?: 'bigint';
   /** Another column that the place needs. */
   readonly also?: string;
@@ -27,7 +27,7 @@ const ofInstance =
 const ofKey = (row: Row): Place => placeOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
 const ofCredential = (row: Row): Place => placeOf('credential', part(row, 'instance_id'));
 
-/** Every column of sealed values. What was set aside keeps the place that it had. */
+/** All columns of sealed values. Values that were set aside keep their former place. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'instance', column: 'token', keys: ['id'], place: ofInstance('token') },
   { table: 'instance', column: 'ai_apikey', keys: ['id'], place: ofInstance('ai_apikey') },
@@ -68,13 +68,13 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 const pieceRows = 200;
-/** Milliseconds between two pieces, which leave the database to the others. */
+/** Milliseconds between two pieces, in which the database serves other work. */
 const restMs = 5;
 
 const typeOfKey = ({ keys, keyType = 'text' }: Pick<SealedColumn, 'keys'> & { readonly keyType?: string }, at: number): string =>
   at === keys.length - 1 ? keyType : 'text';
 
-/** The rows behind a key, in its order; from the first one on without a key. */
+/** Builds the query of the rows after a key, in the order of keys. `isFirst`: true for the first rows. */
 const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   const { table, column, keys, also } = of;
   const found = keys.map((key, at) => `${key}::${typeOfKey(of, at) === 'bigint' ? 'float8' : 'text'} as ${key}`);
@@ -86,7 +86,7 @@ const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
   };
 };
 
-/** A value that was written meanwhile stays. $1 values as they were read, $2 the same sealed anew, then the keys. */
+/** Builds the update of a piece. $1: values as they were read. $2: the resealed values. The keys follow. A value that has changed meanwhile stays. */
 const writeStatement = (of: SealedColumn): Statement => {
   const { table, column, keys } = of;
   const lists = keys.map((_, at) => `$${at + 3}::${typeOfKey(of, at)}[]`).join(', ');
@@ -100,7 +100,7 @@ const writeStatement = (of: SealedColumn): Statement => {
 
 interface ResealingInput {
   readonly database: Database;
-  /** Opens under both keys and in both forms, and seals under the new key in the form that is written now. */
+  /** Unseals under both keys and in both forms. Seals under the new key in the form that is written now. */
   readonly sealer: Sealer;
 }
 
@@ -131,7 +131,7 @@ async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInp
   return resealed;
 }
 
-/** Seals every old value anew and returns how many there were; earlier when the pause has ended. Values written meanwhile stay. */
+/** Reseals all old values and returns their number. Stops early if the pause ends. Values that were written meanwhile stay. */
 export const resealAll = async (input: ResealingInput, pause: Pause): Promise<number> => {
   let rows = 0;
   for (const column of sealedColumns) rows += await resealColumn(column, input, pause);

@@ -1,9 +1,9 @@
 /**
- * The work on sealed values as a whole, in the background: first a change of the encryption key, then the move to keys of instances.
+ * Reseals all values in the background: first for a change of the encryption key, then for the move to derived keys of instances.
  *
- * The value by which a start checks its key is a door. In a change of the key it is sealed last, so that both keys are needed until everything is done.
- * In the move to keys of instances it is sealed first: releases that cannot read those keys start no more. Nodes that had passed the door before are
- * waited for, and only then the new form is written.
+ * Each start unseals a check value to verify its key. In a change of the encryption key, the check value is resealed last, so that a start needs both
+ * keys until all values are resealed. In the move to derived keys, the check value is resealed first. Releases that cannot derive keys then cannot start
+ * any more. Nodes of such releases may have started just before. The new form is written when they have ended.
  */
 import { StorageFailure, type Log, type SettingStore } from '#actors/ports.ts';
 import { Pause, untilStored } from '#actors/waiting.ts';
@@ -17,11 +17,14 @@ const checkPlace = placeOf('setting', '', 'check', checkName);
 
 const isShut = (check: string): boolean => isDerived(Buffer.from(check, 'base64'));
 
-/** Absent: the door is open to releases that know one key alone. A number: since when it is shut, by the database's clock. */
+/**
+ * The setting with the progress of the move. Absent: releases without derived keys can start. A number: the time since which they cannot, by the
+ * database's clock in Unix milliseconds. `derived`: the move is finished.
+ */
 const formName = 'encryption.form';
 const everywhere = 'derived';
 
-/** Milliseconds for which a node that fell silent may come back without a start. */
+/** Milliseconds for which a node without renewals may still be running. */
 const silenceMs = 3_600_000;
 
 const clock = '(extract(epoch from statement_timestamp()) * 1000)';
@@ -36,9 +39,9 @@ const upkeepStatements = {
 
 export interface FormState {
   readonly form: string | null;
-  /** Unix milliseconds. */
+  /** The database's clock, in Unix milliseconds. */
   readonly now: number;
-  /** A node that lives, or may come back, is of a release that reads no derived keys. */
+  /** True if a running node, or one that may still be running, belongs to a release without derived keys. */
   readonly anyOlder: boolean;
 }
 
@@ -47,27 +50,27 @@ export interface FormChoice {
   readonly onDuty: boolean;
   /** True while values under a former key are left. */
   readonly changesKey: boolean;
-  /** Milliseconds in which a node that passed the door has joined the cluster. */
+  /** Milliseconds from the check of the key until a starting node has joined the cluster. */
   readonly graceMs: number;
 }
 
 export type FormStep = 'done' | 'shut' | 'write' | 'reseal' | 'wait';
 
-/** Returns the next step of the move. Pure. */
+/** Returns the next step of the move. The function is pure. */
 export const stepOf = ({ form, now, anyOlder }: FormState, { derived, onDuty, changesKey, graceMs }: FormChoice): FormStep => {
   if (form === everywhere) return 'done';
   if (form === null) return anyOlder || changesKey ? 'wait' : 'shut';
   const age = now - Number(form);
   if (!derived) return anyOlder || age < graceMs ? 'wait' : 'write';
-  // After a second time of grace all other nodes write the new form too.
+  // After twice the grace period, all other nodes write the new form too.
   return onDuty && age >= 2 * graceMs ? 'reseal' : 'wait';
 };
 
-/** In milliseconds, for nodes. */
+/** The pace on the nodes of a cluster, in milliseconds. */
 export interface UpkeepPace {
-  /** In this time a node that passed the door has joined the cluster. */
+  /** The time from the check of the key until a starting node has joined the cluster. */
   readonly graceMs: number;
-  /** Between two looks. */
+  /** The time between two checks. */
   readonly lookMs: number;
 }
 
@@ -79,9 +82,9 @@ interface UpkeepInput {
   readonly key: Uint8Array;
   readonly former: Uint8Array | null;
   readonly log: Log;
-  /** The process is one node of several. */
+  /** True if the process is a node of a cluster. */
   readonly shared: boolean;
-  /** True on the node that does the work which one does for all. */
+  /** True on the duty node, which does the common work of the cluster. */
   readonly onDuty: () => boolean;
   readonly pace?: UpkeepPace | undefined;
 }
@@ -105,7 +108,7 @@ export class SealedUpkeep {
     this.sealer = makeSealer(input.key, input.former, this.#written);
   }
 
-  /** Checks the key and begins. Rejects with a sentence for the operator when the data was sealed with another key. */
+  /** Checks the key and starts the work. Rejects with a text for the operator if the data was sealed under another key. */
   async begin(): Promise<void> {
     const { settings, log } = this.#input;
     // An empty database has no values of an older release.
@@ -116,14 +119,14 @@ export class SealedUpkeep {
       if (cause instanceof StorageFailure) throw cause;
       throw new Error(wrongKey, { cause });
     }
-    // A database that is for this process alone gets no value in the former form any more.
+    // A single gateway takes these steps at once, so that it writes only the new form.
     while (['shut', 'write'].includes(await this.#step()));
     this.#ended = this.#run().catch((error: unknown) => {
       if (!this.#pause.ended) log.error({ error }, 'storage.notResealed');
     });
   }
 
-  /** Resolves when everything is sealed anew, or when it was stopped; never rejects. */
+  /** Resolves when all values are resealed, or when the work is stopped. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -134,7 +137,7 @@ export class SealedUpkeep {
     return this.#ended;
   }
 
-  /** A fresh value, under the key of now. */
+  /** Returns a new check value under the current key. */
   #check(form: WrittenForm): string {
     return makeSealer(this.#input.key, null, form).seal(checkPlace, 'dormouse').toString('base64');
   }
@@ -158,7 +161,7 @@ export class SealedUpkeep {
     log.info({}, 'storage.resealing');
     const rows = await resealAll({ database, sealer: this.sealer }, this.#pause);
     if (this.#pause.ended) return;
-    // A door that is shut stays shut.
+    // The check value keeps its form, so that releases without derived keys stay excluded.
     await untilStored(this.#pause, async () => settings.set(checkName, this.#check({ derived: isShut(await this.#storedCheck()) })));
     this.#changesKey = false;
     log.info({ rows }, 'storage.resealed');
@@ -174,7 +177,7 @@ export class SealedUpkeep {
       changesKey: this.#changesKey,
       graceMs: shared ? this.#pace.graceMs : 0,
     };
-    // If the database belongs to this process alone, the nodes of a former cluster no longer write.
+    // If a single gateway has the database, the nodes of a former cluster no longer write.
     const step = stepOf({ ...state, anyOlder: shared && state.anyOlder }, choice);
     if (step === 'shut') await this.#shut(state.now);
     if (step === 'write' || step === 'done') this.#written.derived = true;
@@ -184,7 +187,7 @@ export class SealedUpkeep {
   async #shut(now: number): Promise<void> {
     const { settings } = this.#input;
     const stored = await this.#storedCheck();
-    // Another node may be quicker.
+    // Another node may do the same at this moment, so both writes are compare-and-swap.
     if (!isShut(stored)) await settings.swap(checkName, stored, this.#check({ derived: true }));
     await settings.swap(formName, null, String(now));
   }

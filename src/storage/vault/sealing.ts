@@ -1,6 +1,6 @@
 /**
- * Encryption at rest: AES-256-GCM, each value bound to the place where it is stored. Nonces are random, so that one key is good for some
- * 2^32 values: the values of each instance have a key of their own, and so have those outside instances.
+ * Encryption at rest by AES-256-GCM. Each value is bound to the place where it is stored. Nonces are random, so that one key may seal some 2^32
+ * values. Therefore each instance has its own derived key, and values outside of instances have another.
  */
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '#actors/ports.ts';
@@ -9,26 +9,26 @@ import { CorruptCredentials } from '#src/platform/wire/vault.ts';
 
 /** The place where a value is stored. */
 export interface Place {
-  /** The instance whose key seals the value; empty outside instances. */
+  /** The instance whose key seals the value; '' outside of instances. */
   readonly owner: string;
-  /** A value that is copied to another row does not open there. */
+  /** The authenticated name of the place. A value that was copied to another row cannot be unsealed. */
   readonly name: string;
 }
 
 export interface Sealer {
   seal(place: Place, value: string | Uint8Array): Buffer;
-  /** Throws when the value was changed, moved, or sealed under another key; the error says nothing about it. */
+  /** Unseals a text. Throws if the value was changed, moved, or sealed under another key. The error does not contain the value. */
   open(place: Place, sealed: Uint8Array): string;
   openBytes(place: Place, sealed: Uint8Array): Buffer;
-  /** The value opens, and `seal` would now use another key or the newer form. */
+  /** True if the value can be unsealed, and `seal` would now use another key or the newer form. */
   isOld(place: Place, sealed: Uint8Array): boolean;
 }
 
-/** First byte of every value. Form 1 is sealed under the encryption key, form 2 under the key that follows from it for the owner of the place. */
+/** The first byte of a sealed value. Form 1 is sealed under the encryption key, form 2 under a key that is derived from it for the owner of the place. */
 const forms = { whole: 1, derived: 2 } as const;
 type Form = (typeof forms)[keyof typeof forms];
 
-/** The form that is written. Both forms are read. */
+/** The form that is written: derived keys or the encryption key. Both forms are read. */
 export interface WrittenForm {
   derived: boolean;
 }
@@ -36,27 +36,27 @@ export interface WrittenForm {
 const ivLength = 12;
 const tagLength = 16;
 
-/** Names a value's place. The owner is the instance, unless another one is given. */
+/** Returns the place of a value. `owner` is the instance by default. */
 export const placeOf = (table: string, id: string, type = '', key = '', owner = id): Place => ({
   owner,
   name: `${table}|${id}|${type}|${key}`,
 });
 
-/** The place of an entry that storage refused. */
+/** Returns the place of a refused entry. */
 export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
 
-/** The place of a secret of a user, which belongs to no instance. */
+/** Returns the place of a user's secret, which belongs to no instance. */
 export const userPlace = (id: string, kind: 'password' | 'code'): Place => placeOf('gateway_user', id, kind, '', '');
 
-/** The place of the secrets of alerts, which belong to no instance. */
+/** Returns the place of the secrets of alerts, which belong to no instance. */
 export const alertPlace = (id: string): Place => placeOf('alert', id, '', '', '');
 
-/** The place of the secret parts of a webhook. `instance`: null for the global webhook. */
+/** Returns the place of the secret part of a webhook. `instance`: null for a global webhook. */
 export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
 
 export const isDerived = (sealed: Uint8Array): boolean => sealed[0] === forms.derived;
 
-/** Random numbers come in blocks: each call for one costs as much as for hundreds. */
+/** Draws nonces in blocks, because a call for one random number costs as much as a call for hundreds. */
 const makeIvs = (): (() => Buffer) => {
   let [block, at] = [Buffer.alloc(0), 0];
   return () => {
@@ -65,7 +65,7 @@ const makeIvs = (): (() => Buffer) => {
   };
 };
 
-/** Derived keys that are remembered. Deriving one takes some 10 microseconds. */
+/** Limit of cached derived keys. Deriving a key takes some 10 microseconds. */
 const keptKeys = 10_000;
 
 type Keys = (form: Form, owner: string) => KeyObject;
@@ -104,7 +104,7 @@ const opensUnder = (keys: Keys, place: Place, sealed: Uint8Array): boolean => {
   }
 };
 
-/** `former`: the key before this one, while values under it may be left. `written` may change at any time. */
+/** Makes a sealer. `former`: the previous key, while values under it may be left. `written` may change at any time. */
 export const makeSealer = (
   bytes: Uint8Array,
   former: Uint8Array | null = null,
@@ -132,7 +132,7 @@ export const makeSealer = (
   };
 };
 
-/** Opens what belongs to a session. */
+/** Unseals a value of a session. Throws `CorruptCredentials` if it cannot be unsealed. */
 export const openSealed = (sealer: Sealer, place: Place, sealed: Uint8Array): Buffer => {
   try {
     return sealer.openBytes(place, sealed);
@@ -143,7 +143,7 @@ export const openSealed = (sealer: Sealer, place: Place, sealed: Uint8Array): Bu
 
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-// Opens the sealed values of rows. A value that does not open sets its row aside, so that one damaged row does not stop all others.
+// The opener unseals the values of rows. A value that cannot be unsealed counts as missing, so that one damaged row does not block the others.
 
 /** The owner and the field of a value, for the log. */
 export interface Named {
@@ -153,7 +153,7 @@ export interface Named {
 
 export interface Opener {
   readonly seal: Sealer['seal'];
-  /** Returns null if the value does not open, or if `read` throws. Reports it. */
+  /** Unseals a value and parses it with `read`. If either fails, reports the value and returns null. */
   open<T>(place: Place, sealed: Uint8Array, read: (text: string) => T, named: Named): T | null;
   /** Logs `storage.unreadable`, once for each place. */
   report(place: Place, named: Named): void;
@@ -161,7 +161,7 @@ export interface Opener {
 
 export const asText = (text: string): string => text;
 
-/** `sealer` opens under the key of now, and under the key before during a change. */
+/** Makes an opener. `sealer` unseals under the current key, and during a change also under the previous key. */
 export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
   const reported = new Set<string>();
   const report: Opener['report'] = (place, named) => {
@@ -174,7 +174,7 @@ export const makeOpener = (sealer: Sealer, log: Pick<Log, 'error'>): Opener => {
       try {
         return read(sealer.open(place, sealed));
       } catch {
-        // The error says nothing: it may quote the value.
+        // The error is not logged, because it may contain the value.
         report(place, named);
         return null;
       }

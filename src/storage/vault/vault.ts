@@ -1,4 +1,4 @@
-/** Credentials and Signal keys of the sessions, sealed, each write one statement that also checks who owns the instance. */
+/** The store of the credentials and Signal keys of sessions. Values are sealed. Each write is one statement, which also checks the owner of the instance. */
 import type { Log } from '#actors/ports.ts';
 import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/wire/vault.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
@@ -7,10 +7,10 @@ import { gatherWrites, type KeyWrite } from './gathered-writes.ts';
 import { leavingStatements, makeLeavingKeys } from './leaving-keys.ts';
 import { openSealed, type Place, placeOf, type Sealer } from './sealing.ts';
 
-// The inbound log in the database: received stanzas, sealed, until a write of the vault names them as handled.
+// The inbound log in the database. It has received stanzas, sealed, until a write of the vault names them as handled.
 
 export const stanzaStatements = {
-  /** $3 $4 $5 numbers, time and stanzas. */
+  /** $3: numbers. $4: time. $5: stanzas. */
   log: {
     name: 'vault-log',
     text: `with ${owned},
@@ -27,13 +27,13 @@ export const stanzaStatements = {
         update inbound i set tries = i.tries + 1 from owned where i.instance_id = $1 and i.seq = any($3::bigint[]) and owned.id = i.instance_id)
       select count(*)::int as owned from owned`,
   },
-  /** $2 tries after which a stanza stands aside, $3 the time before which such a stanza is removed. */
+  /** $2: tries after which a stanza is set aside. $3: the time before which such a stanza is deleted. */
   logged: {
     name: 'vault-logged',
     text: `with old as (delete from inbound where instance_id = $1 and tries >= $2 and at < $3)
       select seq::float8 as seq, seq::text as name, tries, case when tries < $2 then sealed end as sealed from inbound where instance_id = $1 order by inbound.seq`,
   },
-  /** $2 tries after which a stanza stands aside, $3 numbers of damaged rows. */
+  /** $2: tries after which a stanza is set aside. $3: numbers of damaged rows. */
   setAside: {
     name: 'vault-set-aside',
     text: `update inbound set tries = greatest(tries, $2) where instance_id = $1 and seq = any($3::text[]::bigint[])`,
@@ -42,18 +42,18 @@ export const stanzaStatements = {
 
 interface LogRow {
   readonly seq: number;
-  /** The exact number, which `seq` is not if the row is damaged. */
+  /** The exact number as text. In a damaged row, `seq` may be rounded. */
   readonly name: string;
   readonly tries: number;
   readonly sealed: Buffer | null;
 }
 
-/** Milliseconds: 30 days. */
+/** Milliseconds for which a stanza that was set aside is kept: 30 days. */
 const asideKept = 30 * 86_400_000;
 
 const place = (instance: string, seq: number): Place => placeOf('inbound', instance, '', String(seq));
 
-/** Opens a logged stanza. Returns null for a row that is damaged: it does not open, or no later stanza could have a number after its own. */
+/** Unseals a logged stanza. Returns null for a damaged row: it cannot be unsealed, or its number is so large that no stanza could follow. */
 const openStanza = (instance: string, { seq, tries, sealed }: LogRow & { readonly sealed: Buffer }, sealer: Sealer) => {
   try {
     return Number.isSafeInteger(seq) ? { seq, tries, stanza: sealer.openBytes(place(instance, seq), sealed) } : null;
@@ -87,16 +87,19 @@ const makeStanzaLog = (database: Database, sealer: Sealer, { now, log }: VaultOp
 });
 
 export const vaultStatements = {
-  /** $2 bytes. Longer credentials are damaged, and reading them would hold up the connection until it is taken for lost. */
+  /** $2: limit in bytes. Longer credentials are damaged. Reading them could take so long that the connection counts as lost. */
   credentials: {
     name: 'vault-credentials',
     text: `select case when octet_length(sealed) <= $2 then sealed end as sealed from credential where instance_id = $1`,
   },
   keys: { name: 'vault-keys', text: `select id, sealed from signal_key where instance_id = $1 and type = $2 and id = any($3::text[])` },
-  /** The lower bound lets the primary key skip what sorts before. An upper bound would depend on the collation of the database. */
+  /** The lower bound lets the primary key skip smaller ids. An upper bound would depend on the collation of the database. */
   ids: { name: 'vault-ids', text: `select id from signal_key where instance_id = $1 and type = $2 and id >= $3 and starts_with(id, $3)` },
   allKeys: { name: 'vault-all-keys', text: `select type, id, sealed from signal_key where instance_id = $1 and type = any($2::text[])` },
-  /** $1 instance, $2 epoch, $3 credentials or null, $4 $5 types and ids to remove, $6 $7 $8 types, ids and values to put, $9 handled stanzas. */
+  /**
+   * $1: instance. $2: epoch. $3: credentials or null. $4 and $5: types and ids of keys to remove. $6 to $8: types, ids and values of keys to upsert. $9:
+   * handled stanzas.
+   */
   write: {
     name: 'vault-write',
     text: `with ${owned},
@@ -116,9 +119,9 @@ export const vaultStatements = {
       select count(*)::int as owned from owned`,
   },
   lock: { name: 'vault-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  /** $1 instance. The keys and the log go in pieces: see `leaving-keys.ts`. */
+  /** $1: instance. The keys and the log are deleted in pieces (see `leaving-keys.ts`). */
   forget: { name: 'vault-forget', text: 'delete from credential where instance_id = $1' },
-  /** $1 instance, $2 reason, $3 time. Replaces what was set aside before. */
+  /** Sets the credentials aside, and replaces those of an earlier session. $1: instance. $2: reason. $3: time. */
   retire: {
     name: 'vault-retire',
     text: `with credentials as (delete from credential where instance_id = $1 returning instance_id, sealed)
@@ -133,13 +136,13 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
-/** Bytes. Credentials take some 10 KB, and grow with nothing that somebody outside controls. */
+/** Limit of credentials in bytes. Credentials have some 10 KB, and no outside party can make them grow. */
 const mostCredentials = 4_000_000;
 
-/** Pieces of keys that go while the caller waits: those of a usual session. */
+/** Pieces of keys that are deleted while the caller waits. They suffice for an ordinary session. */
 const piecesAtOnce = 5;
 
-/** The last change of each key; the database takes a key only once a statement. */
+/** Returns the last change of each key, because a statement accepts each key only once. */
 const lastChanges = (changes: readonly KeyChange[]): readonly KeyChange[] =>
   changes.length < 2 ? changes : [...new Map(changes.map((change) => [`${change.type}\n${change.id}`, change])).values()];
 
@@ -162,7 +165,7 @@ const writeAlone = async (database: Database, write: KeyWrite, credentials: Buff
 };
 
 interface VaultOptions {
-  /** Milliseconds. */
+  /** Returns Unix milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;
   /** Called with the instance of each write. */
@@ -179,7 +182,7 @@ const makeCredentials =
     try {
       JSON.parse(text);
     } catch {
-      throw new CorruptCredentials('stored credentials are no JSON');
+      throw new CorruptCredentials('stored credentials are not JSON');
     }
     return text;
   };
@@ -224,7 +227,7 @@ export const makeVault = (database: Database, sealer: Sealer, options: VaultOpti
         else await runner.rows(vaultStatements.retire, [instance, reason, now()]);
         await runner.rows(leavingStatements.mark, [instance]);
       });
-      // The session has ended, whatever becomes of the keys: an interrupted deletion goes on before the next pairing, or after the next start.
+      // The session has ended even if the deletion of its keys fails. It continues before the next pairing, or after the next start.
       if (await leaving.some(instance, piecesAtOnce).catch(() => true)) void cleared(instance).catch(() => undefined);
     },
     cleared,
