@@ -1,12 +1,12 @@
-/** The records of the shared state, and the cryptography of a patch. Each action belongs to one collection. */
+/** The records of the shared state, and the encryption of a patch. */
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { type LTHashState, makeLtHashGenerator, proto, type WAMessageKey, type WAPatchName } from '@whiskeysockets/baileys';
 import type { ChatChange, ChatEnd } from '#actors/model.ts';
 import { type Directory, isGroup, isPerson } from '../wire/jid.ts';
 
-// The records of the shared state. Each action belongs to one collection and has one version there.
+// The records of the shared state. Each action belongs to one collection, and has one version.
 
-/** Collection and version of each action that is written. The library has some of them wrong, and others not at all. */
+/** The collection and the version of each written action. In the library, some of them are wrong and others are missing. */
 const places = {
   archive: ['regular_low', 3],
   pin_v1: ['regular_low', 5],
@@ -54,14 +54,14 @@ const mutation = (
 export const setAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(SET, name, about, value);
 
-/** Removes a record. Phones remove only contacts. Other records stay and get a mark that they are deleted. */
+/** Removes a record. Phones remove only contacts. All other records stay, and are marked as deleted. */
 export const removeAction = (name: ActionName, about: readonly string[], value: proto.ISyncActionValue): Mutation =>
   mutation(REMOVE, name, about, value);
 
-/** The id under which phones index a chat. For a person, it is the LID if it is known. `directory` must hold the mapping already. */
+/** Returns the id under which phones index a chat. For a person, it is the LID if known. The mapping must already be in `directory`. */
 export const indexOfChat = (directory: Directory, chatId: string): string => (isPerson(chatId) && directory.lid(chatId)) || chatId;
 
-/** Stars a message. `jid`: of its chat, as phones index it. Phones name the author in groups alone, and never the owner. */
+/** Stars a message. `jid`: the chat, as phones index it. Phones name the author only in groups, and never name the owner. */
 export const starAction = (jid: string, { id, fromMe, participant }: WAMessageKey, starred: boolean): Mutation =>
   setAction('star', [jid, id ?? '', fromMe === true ? '1' : '0', participant ?? '0'], { starAction: { starred } });
 
@@ -70,14 +70,14 @@ export const starAction = (jid: string, { id, fromMe, participant }: WAMessageKe
 type Kind = ChatChange['kind'];
 type Of<K extends Kind> = Extract<ChatChange, { readonly kind: K }>;
 
-/** `jid`: of the chat, as phones index it. `now`: Unix milliseconds. */
+/** The chat of a change. `jid`: its id, as phones index it. `now`: Unix milliseconds. */
 interface About {
   readonly jid: string;
   readonly last: ChatEnd | null;
   readonly now: number;
 }
 
-/** The range of messages to which a change applies. A phone ignores a change without this range. */
+/** Returns the range of messages to which a change applies. A phone ignores a change without this range. */
 const rangeOf = ({ jid, last, now }: About): proto.SyncActionValue.ISyncActionMessageRange => {
   if (last === null) return { lastMessageTimestamp: Math.floor(now / 1000) };
   const participant = isGroup(jid) && !last.fromMe ? { participant: last.sender } : {};
@@ -86,7 +86,7 @@ const rangeOf = ({ jid, last, now }: About): proto.SyncActionValue.ISyncActionMe
   return { lastMessageTimestamp: timestamp, messages: [{ key, timestamp }] };
 };
 
-/** A chat has one note, under this id. */
+/** Returns the id of a chat's note. A chat has only one note. */
 const noteId = (jid: string): string => createHash('sha256').update(jid).digest('base64');
 
 const pin = ({ jid }: About, pinned: boolean): Mutation => setAction('pin_v1', [jid], { pinAction: { pinned } });
@@ -103,7 +103,7 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
   mute: ({ until }, { jid }) => [
     setAction('mute', [jid], { muteAction: until === 0 ? { muted: false } : { muted: true, muteEndTimestamp: until } }),
   ],
-  // Starred messages go too, files stay on the phone.
+  // The flags: starred messages are deleted too, and files stay on the phone.
   clear: (_change, about) => [setAction('clearChat', [about.jid, '1', '0'], { clearChatAction: { messageRange: rangeOf(about) } })],
   delete: (_change, about) => [setAction('deleteChat', [about.jid, '1'], { deleteChatAction: { messageRange: rangeOf(about) } })],
   note: ({ text }, { jid, now }) => [
@@ -122,10 +122,10 @@ const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutation
 export const mutationsOf = (change: ChatChange, about: About): Mutations =>
   (writers[change.kind] as (change: ChatChange, about: About) => Mutations)(change, about);
 
-// The cryptography of a patch. It does the same as the library's `encodeSyncdPatch`, but for several mutations at once and without a fault.
-// The library keeps the index of a removed record, so that the hash of every later patch is wrong.
+// The encryption of a patch. It does the same as the library's `encodeSyncdPatch`, but takes several mutations and avoids a fault. The
+// library keeps the index of a removed record, so that the hash of every later patch is wrong.
 
-/** A key that the phone shared with its devices. `id`: as it stands in patches. */
+/** A key that the phone shared with its devices. `id`: the key id in patches. */
 export interface SharedKey {
   readonly id: Uint8Array;
   readonly data: Uint8Array;
@@ -180,13 +180,13 @@ const seal = ({ operation, index, value, version }: Mutation, key: SharedKey, ke
   return { operation, indexMac, valueMac, record: { index: { blob: indexMac }, value: { blob }, keyId: { id: key.id } } };
 };
 
-/** A patch as it travels, and the state of the collection when it is taken. */
+/** An encoded patch, and the state of the collection after the platform has accepted it. */
 interface EncodedPatch {
   readonly patch: Uint8Array;
   readonly state: LTHashState;
 }
 
-/** `state`: of the collection before, in the library's form. It is not changed. */
+/** Encodes a patch. `state`: the present state of the collection, in the library's form. It is not changed. */
 export const encodePatch = (collection: WAPatchName, mutations: readonly Mutation[], state: LTHashState, key: SharedKey): EncodedPatch => {
   const keys = deriveKeys(key.data);
   const version = state.version + 1;

@@ -1,4 +1,4 @@
-/** The logger that Baileys gets: it passes on the sentence of an error and never an object, since those hold keys, nodes and messages. */
+/** The logger for Baileys. It passes on the text of an error and never an object, because objects contain keys, nodes and messages. */
 import type { Log } from '#actors/ports.ts';
 import { type SharedAction, unreadActionOf } from '../events/library-values.ts';
 import { ackHeld } from '../inbound/held-acks.ts';
@@ -13,22 +13,22 @@ export interface BaileysLogger {
   error(fields: unknown, message?: string): void;
 }
 
-/** The session reports closes itself, together with their meaning. */
+/** Errors that are not logged, because the session logs the close of a connection with its cause. */
 const reportedElsewhere: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
 
-/** The library reports that it could not send an acknowledgement, which the gateway sends later. */
+/** True for the library's report that an acknowledgement was not sent. The gateway holds it, and sends it later. */
 const isHeld = (fields: unknown): boolean =>
   typeof fields === 'object' && fields !== null && 'ackErr' in fields && fields.ackErr === ackHeld;
 
-/** The numbers in a sentence identify people. The rest of the sentence is constant. */
+/** Removes long numbers from a text, because they identify people. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
 interface LoggerHooks {
-  /** Errors of requests that fail only because the connection has ended. */
+  /** Returns true if the connection has ended. Errors of its requests are then expected. */
   over?(): boolean;
-  /** A record of the shared state that the library has no event for. Its log is the only place where it hands them out. */
+  /** Gets a record of the shared state for which the library has no event. The library's log is the only source of such records. */
   unread?(action: SharedAction): void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Changes of the state that the account's devices share: chats, labels, contacts, quick replies. This file replaces the library's
- * `appPatch`, which takes a refusal for a success and has one mutation per patch. The library keeps the state of a collection in its key
- * store. The library's locks keep its synchronisations and these patches apart.
+ * Changes of the state that the account's devices share: chats, labels, contacts and quick replies. This file replaces the library's
+ * `appPatch`, which treats a refusal as a success and allows only one mutation in a patch. The library stores the state of a collection in
+ * its key store. Its locks serialise its own synchronisations and these patches.
  */
 import {
   ALL_WA_PATCH_NAMES,
@@ -27,17 +27,17 @@ import { answered, notSent, refusedAs } from '../wire/outcomes.ts';
 import { encodePatch, type Mutation, REMOVE, type SharedKey } from './actions.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 
-// Translates own mutations into entries. The library's own reading of mutations is used, so that a change by the API and a change on the
-// phone cannot differ.
+// The translation of own mutations into entries. The library's function for arriving mutations reads them, so that a change over the API
+// has the same entries as a change on the phone.
 
 const noReadings: Parameters<typeof fromBaileys>[2] = new Map();
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A removal is read like a record that says nothing. */
+/** Returns the events of a mutation. A removal is read like a record with an empty value. */
 const read = ({ index, value, version, operation }: Mutation, directory: Directory): BaileysEvent[] => {
   const events: BaileysEvent[] = [];
   const emit = (name: string, data: unknown): boolean => {
-    // The name and its data belong together by the type of `emit`.
+    // The cast is safe, because the type of `emit` pairs each name with its data.
     events.push({ name, data } as BaileysEvent);
     return true;
   };
@@ -55,36 +55,36 @@ const read = ({ index, value, version, operation }: Mutation, directory: Directo
   return events;
 };
 
-/** A caller who clears or deletes a chat over the API says there what is removed from the database. */
+/** True for the deletion or clearing of a chat. Its API request decides what is removed from the database, so that its mutation causes no entries. */
 const isErasure = ({ index: [name] }: Mutation): boolean => name === 'clearChat' || name === 'deleteChat';
 
-/** Events that the library itself listens to (addresses, credentials) cause no entries. */
+/** Returns the entries of mutations. Events that only the library reads (addresses, credentials) cause no entries. */
 const entriesOfMutations = (mutations: readonly Mutation[], directory: Directory): Entry[] =>
   mutations
     .filter((mutation) => !isErasure(mutation))
     .flatMap((mutation) => read(mutation, directory))
     .flatMap((event) => fromBaileys(event, directory, noReadings));
 
-/** Attempts at a patch, as many as the platform's own client makes. */
+/** Limit of attempts at a patch. The platform's own client makes as many. */
 const rounds = 5;
 
 export interface SharedState {
   /**
-   * Writes mutations of one collection, as one patch. Answers when the platform has taken it and its changes are stored, as if the phone had made them;
-   * they are stored also when the caller has given up. After a conflict the missed changes are applied and reported, and the patch is sent again, five
-   * times at most. `refused`: the platform does not take the patch. `notSent`: the phone has not shared its keys yet. Throws what a query of the library
-   * throws.
+   * Sends mutations of one collection as one patch. Resolves when the platform has accepted the patch and its changes are stored like changes by the
+   * phone. They are stored even if the caller has given up. After a conflict the missed changes are applied and reported, and the patch is sent again.
+   * There are at most five attempts. `refused`: the platform refuses the patch. `notSent`: the phone has not shared its keys yet. Throws the errors of
+   * the library's query.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
-  /** The session is live: collections whose last patch has no known outcome are brought up to date in the background. */
+  /** Starts with the live session. Synchronises in the background the collections whose last patch has no known outcome. */
   opened(): void;
   /** Synchronises collections. Missed changes are reported. Throws the errors of the library's query. */
   refresh(collections: readonly WAPatchName[]): Promise<void>;
-  /** Reads whole collections from the platform's snapshots. Their records are reported as changes. Throws the errors of the library's query. */
+  /** Reads whole collections from the platform's snapshots, and reports their records as changes. Throws the errors of the library's query. */
   reload(collections: readonly WAPatchName[]): Promise<void>;
   /** Asks the phone for a missing key of the shared state. */
   keyMissing(id: string): void;
-  /** The credentials changed. Collections are fetched when the phone shared keys with which the library fetches nothing. */
+  /** Handles a change of credentials. If the phone has shared keys, and the library does not synchronise by itself, all collections are fetched. */
   credentialsChanged(update: Partial<AuthenticationCreds>): void;
 }
 
@@ -93,20 +93,20 @@ type Socket = Pick<WASocket, 'ws' | 'query' | 'relayMessage' | 'resyncAppState' 
 interface SharedStateParts {
   readonly sock: Socket;
   readonly directory: Directory;
-  /** Gives entries to the recorder, after all events that the library has reported. The later of two changes of one chat must win. Never rejects. */
+  /** Hands entries to the recorder, after all events that the library has reported before, so that the later change of a chat wins. Never rejects. */
   record(entries: readonly Entry[]): Promise<void>;
-  /** Reads the other addresses of people into memory, so that `directory` knows them: records name people by LID. */
+  /** Loads the address pairs of people into memory for `directory`, because records name people by LID. */
   loadMappings(jids: readonly string[]): Promise<void>;
   /** Resolves when all entries given to `record` before are stored. Never rejects. */
   recorded(): Promise<unknown>;
   readonly patches: PatchNotes;
-  /** Reports that work in the background failed. */
+  /** Reports that background work failed. */
   stumbled(error: unknown): void;
 }
 
 const stateType = 'app-state-sync-version';
 
-/** The platform's answer to a patch. `code`: of an error, as in HTTP. */
+/** The platform's answer to a patch. `code`: an error code like those of HTTP. */
 type Verdict = { readonly taken: true } | { readonly taken: false; readonly code: number; readonly text: string };
 
 const verdictOf = (answer: BinaryNode): Verdict => {
@@ -194,7 +194,7 @@ class LiveSharedState implements SharedState {
       outsideTransactions(() => this.#catchUp(isShared)).catch((error: unknown) => this.#parts.stumbled(error));
   }
 
-  /** `anyway`: also when something was fetched before. After a kill the notes make the next connection fetch the collections. */
+  /** Fetches all collections. Without `anyway`, only if none was fetched before. After a kill, the patch notes make the next connection fetch them. */
   async #catchUp(anyway: boolean): Promise<void> {
     const known = Object.keys(await this.#keys.get(stateType, [...ALL_WA_PATCH_NAMES]));
     if (known.length > 0 && !anyway) return;
@@ -212,7 +212,7 @@ class LiveSharedState implements SharedState {
       if (verdict.taken) return answered(null);
       const isConflict = verdict.code === 409;
       if (round === rounds || (!isConflict && isReread)) return refusedAs(verdict.code, verdict.text);
-      // The lock of the keys is released at this point. Events of the library must not be handled within a transaction of its keys.
+      // The lock of the keys is released now. The library's events must not be handled inside a transaction of its keys.
       if (isConflict) await this.#sock.resyncAppState([collection], false);
       else await this.#readAnew([collection]);
       // A refusal may mean that the stored state is wrong, because the library continues after a patch that it could not verify.
@@ -220,7 +220,7 @@ class LiveSharedState implements SharedState {
     }
   }
 
-  /** Sends the patch, and stores the state behind it when it was taken. */
+  /** Sends the patch. If the platform accepts it, records its changes and stores the new state. */
   async #send(collection: WAPatchName, mutations: readonly Mutation[], key: SharedKey): Promise<Verdict> {
     const end = await this.#parts.patches.begin(collection);
     const sent = await this.#locked(async () => {
@@ -244,7 +244,7 @@ class LiveSharedState implements SharedState {
     return state ? ensureLTHashStateVersion(state) : { version: 0, hash: Buffer.alloc(128), indexValueMap: {} };
   }
 
-  /** Without a stored version the library asks for the whole collection. */
+  /** Deletes the stored versions of collections and synchronises. Without a version, the library requests the whole collection. */
   async #readAnew(collections: readonly WAPatchName[]): Promise<void> {
     await this.#locked(async () => this.#keys.set({ [stateType]: Object.fromEntries(collections.map((name) => [name, null])) }));
     await this.#sock.resyncAppState(collections, false);
@@ -258,17 +258,17 @@ class LiveSharedState implements SharedState {
   }
 
   get #keys(): SignalKeyStoreWithTransaction {
-    // The library adds transactions to the keys that it is given.
+    // The library adds the method `transaction` to the key store that it gets.
     return this.#sock.authState.keys as SignalKeyStoreWithTransaction;
   }
 
-  /** Runs `work` under the lock of the library's synchronisation. Its changes are written when it has succeeded. */
+  /** Runs `work` under the lock of the library's synchronisation. The key changes of `work` are written after its success. */
   #locked<T>(work: () => Promise<T>): Promise<T> {
     return this.#keys.transaction(work, this.#sock.authState.creds.me?.id ?? 'app-patch');
   }
 }
 
-/** The phone shares its keys at the first synchronisation. */
+/** The refusal before the first synchronisation, at which the phone shares its keys. */
 const noKeys = 'history sync still in progress, try again in a moment';
 
 export const createSharedState = (parts: SharedStateParts): SharedState => new LiveSharedState(parts);

@@ -7,12 +7,12 @@ import { openEdit, type SecretContext } from '../wire/stanza-codec.ts';
 import { contentJson } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-// Votes: they arrive encrypted under a secret that only the stored poll holds, and name options by their hash.
+// Votes are encrypted under a secret that only the stored poll contains. They name options by their hash.
 
 export const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
   content.pollCreationMessageV3 ?? content.pollCreationMessageV2 ?? content.pollCreationMessage ?? content.pollCreationMessageV5 ?? null;
 
-/** Throws in the wrong context. Answers with the names of the chosen options joined by a bar, '' when the vote was withdrawn. */
+/** Decrypts a vote. Returns the names of the chosen options, joined by a bar; '' for a withdrawn vote. Throws if the context is wrong. */
 const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMessage, context: SecretContext): string => {
   const { messageId: pollMsgId, secret: pollEncKey, author: pollCreatorJid, writer: voterJid } = context;
   const opened = decryptPollVote(update.vote ?? {}, { pollCreatorJid, voterJid, pollMsgId, pollEncKey });
@@ -23,22 +23,22 @@ const openVote = (update: proto.Message.IPollUpdateMessage, content: proto.IMess
     .join('|');
 };
 
-/** The content that was read from such a message. */
+/** The decrypted content of such a message, and the rights of its sender. */
 export interface Reading {
   /** Names of the chosen options, joined by a bar. For an answer to an event: `GOING`, `NOT_GOING` or `MAYBE`. */
   readonly vote?: string;
-  /** In place of the encrypted content. */
+  /** The content that replaces the encrypted one. */
   readonly content?: unknown;
   /** True if the sender may delete or pin messages of others in this group. */
   readonly permitted?: boolean;
-  /** The new content of the message that this one changes. */
+  /** The new content of the edited message. */
   readonly edit?: { readonly messageId: string; readonly message: proto.IMessage };
 }
 
 interface Kind {
-  /** The message that it is about. */
+  /** Returns the key of the message whose secret decrypts the content. */
   readonly target: (content: proto.IMessage) => proto.IMessageKey | null | undefined;
-  /** Throws, or answers with null, in the wrong context. */
+  /** Decrypts the content. Throws or returns null if the context is wrong. */
   readonly open: (content: proto.IMessage, about: proto.IMessage, context: SecretContext) => Reading | null;
 }
 
@@ -65,7 +65,7 @@ const openChange: Kind['open'] = ({ secretEncryptedMessage: change }, _event, co
   const plain = purpose ? openEdit({ encPayload: change.encPayload, encIv: change.encIv }, purpose, context) : null;
   if (plain === null) return null;
   const message = proto.Message.decode(plain);
-  // Clients seal either the whole edit or only the new content.
+  // Some clients encrypt the whole edit, and others encrypt only the new content.
   return { edit: { messageId: context.messageId, message: message.protocolMessage?.editedMessage ?? message } };
 };
 
@@ -83,7 +83,7 @@ const kinds: readonly Kind[] = [
 
 const kindOf = (content: proto.IMessage): Kind | undefined => kinds.find(({ target }) => target(content));
 
-/** Id of the message whose secret decrypts this message; '' for a message without a second layer. */
+/** Returns the id of the message whose secret decrypts this message; '' for a message without a second layer. */
 export const secretHolder = (source: WAMessage): string => {
   const content = unwrapped(source.message) ?? {};
   return kindOf(content)?.target(content)?.id ?? '';
@@ -91,7 +91,7 @@ export const secretHolder = (source: WAMessage): string => {
 
 const both = (...jids: readonly string[]): string[] => [...new Set(jids.filter((jid) => jid !== ''))];
 
-/** The key contains one of a person's two addresses, depending on the sender's client. So all are tried. */
+/** Returns all possible contexts. The encryption key is derived from one of a person's two addresses, depending on the client, so that all are tried. */
 const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, directory: Directory): SecretContext[] => {
   const { key } = source;
   const writer = key.fromMe ? directory.me : addressesOf(directory, key.participant || key.remoteJid, key.participantAlt, key.remoteJidAlt);
@@ -101,7 +101,7 @@ const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, dire
   );
 };
 
-/** Null if the message cannot be decrypted. */
+/** Decrypts a message. Null if it cannot be decrypted. */
 export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
   const content = unwrapped(source.message) ?? {};
   const kind = kindOf(content);
@@ -114,16 +114,16 @@ export const readAnswer = (source: WAMessage, stored: Message, directory: Direct
       const reading = kind.open(content, about, context);
       if (reading !== null) return reading;
     } catch {
-      // The pair of addresses is wrong. The next pair is tried.
+      // This pair of addresses is wrong, so that the next pair is tried.
       continue;
     }
   }
   return null;
 };
 
-// Edits are messages of their own. An action that names an edit means the message that the edit changes.
+// An edit is a separate message with its own id. An action that names an edit applies to the edited message.
 
-/** Platform id of the message that a stored one edits; '' when it is no edit. */
+/** Returns the platform id of the message that a stored message edits; '' if the stored message is not an edit. */
 const targetOf = ({ edited, raw }: Message): string =>
   edited === '' || raw === null ? '' : (unwrapped(proto.Message.decode(raw))?.protocolMessage?.key?.id ?? '');
 

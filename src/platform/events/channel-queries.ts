@@ -1,11 +1,12 @@
-/** Channels in the words of the platform: the queries about them, and the JSON of the answers. */
+/** The platform's queries about channels, and the parsing of their JSON answers. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import { type ChannelPatch, type ChannelPicture, type ChannelRole, channelRoles, type ChannelText } from '#actors/model.ts';
 import { personServer } from '../wire/jid.ts';
 import { askMex, type Json, objectOf } from '../wire/outcomes.ts';
 
-// The queries about channels: id and field of the answer of each, as today's web client sends them. Source: vinikjkkj/wa-spec, packages/mex
-// (ids and captured answers, August 2026). The library's own ids are older, and its methods throw after some of these succeeded.
+// The queries about channels with their ids and the root field of their answers, as today's web client sends them. Source:
+// vinikjkkj/wa-spec, packages/mex (ids and captured answers, August 2026). The library's own ids are older, and some of its methods throw
+// after a success.
 
 export const queries = {
   create: { id: '25149874324715067', root: 'xwa2_newsletter_create' },
@@ -27,14 +28,14 @@ export const queries = {
 
 export type QueryName = keyof typeof queries;
 
-/** Rejects with the library's error when the platform refuses. */
+/** Sends a query. Rejects with the library's error if the platform refuses. */
 export const ask = (sock: Pick<WASocket, 'query' | 'generateMessageTag'>, name: QueryName, variables: Json): Promise<unknown> =>
   askMex(sock, queries[name], variables);
 
-/** The platform's name for the key of a channel, in capitals. */
+/** The kinds of keys that name a channel. The platform expects these values in capitals. */
 const keys = { id: 'jid', invite: 'invite' } as const;
 
-/** Queries one channel with all its metadata. `view_role`: the role with which the reader asks. The answer has the reader's own role. */
+/** Returns the variables of the query for one channel with all its metadata. The answer has the account's real role, whatever `view_role` is. */
 export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
   input: { key, type: keys[by].toUpperCase(), view_role: 'SUBSCRIBER' },
   fetch_viewer_metadata: true,
@@ -45,13 +46,13 @@ export const metadataOf = (by: 'id' | 'invite', key: string): Json => ({
   fetch_wamo_sub: false,
 });
 
-/** Notices of terms that the apps accept for the account before its first step of a kind. Source: the web client; tulir/whatsmeow accepts them in the same way. */
+/** Ids of terms that the apps accept before the account's first action of a kind. Sources: the web client and tulir/whatsmeow. */
 const notices = { create: '20601217', follow: '20601216', admin: '20610101' } as const;
 
 /** Terms that this connection has already accepted. */
 const accepted = new WeakMap<object, Set<string>>();
 
-/** Says once a connection that the terms are accepted. A platform that does not know the notice refuses it, and goes on without. */
+/** Accepts the terms once for each connection. A platform that does not know them refuses the request, which does no harm. */
 export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Promise<void> => {
   const id = notices[of];
   const done = accepted.get(sock) ?? new Set();
@@ -65,17 +66,18 @@ export const acceptTerms = async (sock: WASocket, of: keyof typeof notices): Pro
   accepted.set(sock, done.add(id));
 };
 
-// Channels in the JSON of the platform. Numbers are texts. Times are in Unix seconds, but times of channel texts are in microseconds.
+// The parsing of channels. In the platform's JSON, numbers are texts. Times are in Unix seconds, except the times of texts, which are in
+// microseconds.
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Null if the value is not a number. */
+/** Returns a number; null if the value is not a number. */
 const countOf = (value: unknown): number | null => {
   const count = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof count === 'number' && Number.isFinite(count) ? count : null;
 };
 
-/** Words of the platform as the gateway has them. */
+/** Converts a constant of the platform to lower case, as the gateway uses it. */
 const wordOf = (value: unknown): string => textOf(value).toLowerCase();
 
 const namedText = (value: unknown): ChannelText => {
@@ -84,22 +86,22 @@ const namedText = (value: unknown): ChannelText => {
   return { text: textOf(text), id: textOf(id), at: micros ? Math.floor(micros / 1000) : null };
 };
 
-/** A picture without a file is none. */
+/** Reads a picture. Null if it has no file. */
 const pictureOf = (value: unknown): ChannelPicture | null => {
   const { id, direct_path: path } = objectOf(value);
   return textOf(path) === '' ? null : { id: textOf(id), path: textOf(path) };
 };
 
-/** Null for a role that is new, or that the platform does not say. */
+/** Reads a role. Null for an unknown or a missing role. */
 export const roleOf = (value: unknown): ChannelRole | null => channelRoles.find((role) => role === wordOf(value)) ?? null;
 
-/** Returns whether a setting of the account mutes notices of new posts; null for other settings. */
+/** Returns true if a setting of the account mutes notices of new posts, and false if it unmutes them. Null for other settings. */
 export const mutedBy = (setting: unknown): boolean | null => {
   const { type, value } = objectOf(setting);
   return type === 'MUTE_ADMIN_ACTIVITY' ? value === 'ON' : null;
 };
 
-/** Older answers say it in one word. */
+/** Reads from the settings if the channel is muted. Older answers have the single field `mute`. */
 const mutedIn = ({ settings, mute }: Json): boolean | null => {
   const told = (Array.isArray(settings) ? settings : []).map(mutedBy).find((muted) => muted !== null);
   return told ?? (textOf(mute) === '' ? null : mute === 'ON');
@@ -107,7 +109,7 @@ const mutedIn = ({ settings, mute }: Json): boolean | null => {
 
 type Facts = Omit<ChannelPatch, 'id'>;
 
-/** Each line reads one part of the metadata. An absent part did not change. */
+/** Readers for the parts of the metadata. A part that is absent has not changed. */
 const readers: Readonly<Record<string, (value: unknown) => Facts>> = {
   name: (value) => ({ name: namedText(value) }),
   description: (value) => ({ description: namedText(value) }),
@@ -130,7 +132,7 @@ const factsIn = (thread: Json): Facts =>
     {},
   );
 
-/** Reads a channel from an answer or a notification. Returns null if none is named. */
+/** Reads a channel from an answer or a notification. Null if there is no channel. */
 export const channelIn = (value: unknown): ChannelPatch | null => {
   const { id, state, thread_metadata: thread, viewer_metadata: viewer } = objectOf(value);
   if (!textOf(id).endsWith('@newsletter')) return null;

@@ -1,4 +1,4 @@
-/** The groups of each community of the account, in memory, so that their chats need no query to the platform or the storage. */
+/** Keeps in memory which groups belong to which community, so that messages need no query to the platform or the storage. */
 import { parentCommunity, type Entry, type GroupChange, type GroupFacts, type ParentCommunity, type PictureKind } from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
 
@@ -19,7 +19,7 @@ export class Communities {
   readonly #memberships: Map<string, Membership>;
   /** Subgroups by the id of the community. */
   readonly #pictures: Map<string, Pictures>;
-  /** Views by the id of the community, until the community changes. Every message in a subgroup asks for one. */
+  /** Cached views by the id of the community, until a community changes. Every message in a subgroup needs such a view. */
   readonly #made = new Map<string, ParentCommunity>();
 
   constructor({ memberships, pictures }: Pick<KnownGroups, 'memberships' | 'pictures'>, nameOf: (groupId: string) => string) {
@@ -28,7 +28,7 @@ export class Communities {
     this.#pictures = new Map(pictures.map(({ id, ...addresses }) => [id, addresses]));
   }
 
-  /** Null for a group that belongs to none. */
+  /** Returns the community of a group. Null for a group without a community. */
   of(groupId: string): ParentCommunity | null {
     const id = this.#memberships.get(groupId)?.parent;
     if (id === undefined) return null;
@@ -37,12 +37,12 @@ export class Communities {
     return made;
   }
 
-  /** Takes all stored groups, after their names are known. Returns entries for the chats of subgroups. */
+  /** Applies changes of groups. Call this after their names are updated. Returns entries for the chats of the concerned subgroups. */
   apply(entries: readonly Entry[]): readonly Entry[] {
     return this.#patches(entries.flatMap((entry) => this.#concerned(entry)));
   }
 
-  /** A picture was looked up. */
+  /** Stores a picture of a community. Returns entries for the chats of its subgroups. */
   pictured(id: string, kind: PictureKind, url: string): readonly Entry[] {
     const known = this.#pictures.get(id) ?? noPictures;
     const groups = this.#groupsOf(id);
@@ -70,7 +70,7 @@ export class Communities {
     }));
   }
 
-  /** Subgroups whose community is another one, or looks otherwise. */
+  /** Returns the subgroups that have another community now, or whose community looks different. */
   #concerned(entry: Entry): readonly string[] {
     if (entry.kind === 'group') return this.#whole(entry.group.id, entry.group);
     if (entry.kind === 'groupGone') return this.#gone(entry.groupId);
@@ -99,13 +99,13 @@ export class Communities {
     return parent === undefined ? renamed : [...renamed, ...this.#move(id, parent, isDefaultSubgroup)];
   }
 
-  /** `parent`: '' for none. */
+  /** Moves a group to a community, and returns the subgroups whose view changes. `parent`: '' for no community. */
   #move(id: string, parent: string, isDefault: boolean): readonly string[] {
     const known = this.#memberships.get(id);
     if ((known?.parent ?? '') === parent && (known?.isDefault ?? false) === isDefault) return [];
     if (parent === '') this.#memberships.delete(id);
     else this.#memberships.set(id, { parent, isDefault });
-    // Its siblings name the group of announcements.
+    // The views of all subgroups contain the announcement group, so that they change with it.
     return isDefault || known?.isDefault ? [id, ...this.#groupsOf(parent)] : [id];
   }
 

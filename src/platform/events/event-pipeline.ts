@@ -1,4 +1,4 @@
-/** The way of events from the library to entries. Events keep their order, and needed look-ups come first. */
+/** Converts events of the library into entries. Events keep their order. The look-ups that an event needs come before its conversion. */
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Group, Message } from '#actors/model.ts';
 import { StorageFailure, type Log } from '#actors/ports.ts';
@@ -19,30 +19,30 @@ interface EventPipelineOptions {
   readonly auth: AuthState;
   readonly directory: Directory;
   readonly log: Log;
-  /** If false, messages that the owner deletes on the phone stay stored. */
+  /** True if messages that the owner deletes on the phone are deleted from the storage too. */
   readonly followsDeletions: boolean;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
-  /** A group with its members; null when neither the storage nor the platform tells. Never rejects. */
+  /** Returns a group with its members; null if neither the storage nor the platform has it. Never rejects. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair: MemberNumbersOptions['pair'];
   /** Resolves when all entries given to `record` before are stored. */
   recorded(): Promise<unknown>;
-  /** Resolves in a later turn of the event loop, when it is the turn of this session. */
+  /** Resolves in a later turn of the event loop, when this session gets its share of the loop. */
   turn(): Promise<void>;
   /**
-   * Resolves when no earlier part of the history is being fetched. Such a part has the addresses of people in later events. Usually
+   * Resolves when no earlier part of the history is being fetched. Such a part has address pairs that later events need. Usually
    * resolves at once.
    */
   fetched(): Promise<void>;
-  /** Returns null if the names of groups are known, which is usual. Otherwise returns a promise of the read, which rejects with `StorageFailure`. */
+  /** Returns null if the names of groups are in memory, which is usual. Otherwise returns a promise of the read, which rejects with `StorageFailure`. */
   unread(): Promise<void> | null;
-  /** Reports that `record` threw, and that the pipeline is closed. */
+  /** Reports an unexpected error, such as one that `record` threw. The pipeline is then closed. */
   surprise(error: unknown): void;
 }
 
-/** Events of the state that the phone shares with its devices. At the first synchronisation all of them come in one turn of the event loop. */
+/** Events of the shared state. At the first synchronisation, the library emits all of them in one turn of the event loop. */
 const shared: ReadonlySet<BaileysEvent['name']> = new Set([
   'labels.edit',
   'labels.association',
@@ -51,7 +51,7 @@ const shared: ReadonlySet<BaileysEvent['name']> = new Set([
   'app-state.action',
 ]);
 
-/** The events of the first synchronisation, as one. */
+/** All events of the first synchronisation, which are handled as one event. */
 interface FirstState {
   readonly name: 'first-state';
   readonly data: readonly BaileysEvent[];
@@ -59,24 +59,24 @@ interface FirstState {
 
 type QueuedEvent = BaileysEvent | FirstState;
 
-/** The library reports each message as a change of its chat too. */
+/** True if an event is an echo: the library also reports each message as a change of its chat. */
 const isEcho = (event: BaileysEvent): boolean => event.name === 'chats.update' && event.data.some(({ messages }) => messages !== undefined);
 
 export interface EventPipeline {
   push(event: BaileysEvent): void;
   /** Resolves with true when all events pushed so far are recorded, and with false if one was not. Never rejects. */
   drain(): Promise<boolean>;
-  /** The connection ended: events that still wait for the storage are dropped. */
+  /** Closes the pipeline at the end of the connection. Events that still wait are dropped. */
   close(): void;
 }
 
 const noReadings: ReadonlyMap<string, Reading> = new Map();
-/** The number of waiting events from which presence is dropped. Acknowledgements limit all other kinds of waiting events. */
+/** The number of waiting events from which presence events are dropped. All other kinds are limited by held acknowledgements. */
 const presenceLimit = 1_000;
-/** Contacts whose last name is remembered. */
+/** Limit of the contacts whose last name is cached. */
 const namesKept = 500;
 
-/** Addresses that come without their other form (number or LID). */
+/** Returns the addresses in a message without their other form (number or LID). */
 const unpaired = ({ key }: WAMessage): string[] => {
   const jids = key.participant ? (key.participantAlt ? [] : [key.participant]) : [];
   return key.remoteJidAlt || !key.remoteJid ? jids : [key.remoteJid, ...jids];
@@ -125,7 +125,7 @@ const jidsOf = (event: QueuedEvent): string[] => {
   }
 };
 
-/** Polls and events that were converted last. Votes and answers come right behind them in a backlog, when they are not stored yet. */
+/** Limit of cached polls and events. In a backlog, votes and answers directly follow their poll or event, which is not stored yet. */
 const holdersKept = 100;
 
 const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
@@ -142,14 +142,14 @@ const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
     async find(id: string): Promise<Message | null> {
       const known = recent.get(id) ?? (await quoted(id));
       if (known !== null) return known;
-      // Any message can be edited, also one that is on its way into storage.
+      // An edit may name any message, also one whose storing has not finished.
       await recorded();
       return quoted(id);
     },
   };
 };
 
-/** If a group cannot be read, its members have no rights. */
+/** Reads the rights of the senders of messages. If a group cannot be read, its members have no rights. */
 const permissionsOf = async (
   { group, directory }: EventPipelineOptions,
   messages: readonly WAMessage[],
@@ -180,14 +180,15 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
 
   const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null => {
     if (error instanceof StorageFailure) return null;
-    // The event continues with the known facts. An answer that cannot be decrypted is better than none.
+    // The event continues with the known facts. An encrypted answer is better than a lost one.
     log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
     return noReadings;
   };
 
   /**
-   * Looks up the names of groups and the addresses of an event, and reads its answers. Returns null if no look-up is needed, which is usual. Waits
-   * while storage is away, and so do all later events, because events keep their order. Resolves with null if the wait was given up. Never rejects.
+   * Looks up the group names and the addresses that an event needs, and decrypts its answers. Returns null if no look-up is needed, which is usual.
+   * Waits while the storage is unavailable, and so do all later events, because events keep their order. Resolves with null if the pipeline was closed
+   * meanwhile. Never rejects.
    */
   const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
     try {
@@ -215,7 +216,7 @@ const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) =>
   return { lookUp, giveUp: () => storageRetry.giveUp() };
 };
 
-/** Contacts repeat their name with every message. Only a new name becomes an entry. */
+/** Returns a filter for names. Every message repeats the name of its sender, and only a new name becomes an entry. */
 const createNames = () => {
   const last = createLruMap<string>(namesKept);
   return (entry: Entry): boolean => {
@@ -236,7 +237,7 @@ const createConversion = ({ directory, log, instance, turn, followsDeletions }: 
     return event.name === 'contacts.update' || event.name === 'contacts.upsert' ? entries.filter(isNewName) : entries;
   };
 
-  /** Never throws. An event that cannot be converted is logged and left out, so that other messages and the connection continue. */
+  /** Converts an event. Never throws: an event that cannot be converted is logged and left out, so that the connection continues. */
   const convert = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
     try {
       const all = entriesOf(event, readings);
@@ -252,7 +253,7 @@ const createConversion = ({ directory, log, instance, turn, followsDeletions }: 
     }
   };
 
-  /** The past in slices, since thousands of messages come at once. `goesOn`: asked after each. Never rejects. */
+  /** Converts a part of the history in slices, because it may have thousands of messages. Stops if `goesOn` returns false. Never rejects. */
   const convertPast = async (event: Extract<BaileysEvent, { name: 'messaging-history.set' }>, goesOn: () => boolean): Promise<Entry[]> => {
     try {
       const work = historySlices(event.data, directory);
@@ -281,7 +282,7 @@ class OrderedPipeline implements EventPipeline {
   #running: Promise<void> = Promise.resolve();
   #busy = false;
   #closed = false;
-  /** An event was pushed whose entries were not recorded. */
+  /** True if the entries of a pushed event were not recorded. */
   #lost = false;
 
   constructor(options: EventPipelineOptions) {
@@ -293,7 +294,7 @@ class OrderedPipeline implements EventPipeline {
   }
 
   push(event: BaileysEvent): void {
-    // The library counts a synchronisation when it has ended. Changes that arrive during the first one are recorded after it.
+    // The library increments its counter at the end of a synchronisation. Changes during the first one are recorded after its end.
     const isFirst = !this.#options.auth.state.creds.accountSyncCounter || this.#first.length > 0;
     if (!isFirst || !shared.has(event.name) || isEcho(event)) return this.#add(event);
     if (this.#first.push(event) === 1) void this.#options.fetched().then(() => this.#addFirst());
@@ -334,7 +335,7 @@ class OrderedPipeline implements EventPipeline {
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
       const looking = this.#lookUp.lookUp(event);
       const readings = looking === null ? noReadings : await looking;
-      // The connection ended meanwhile.
+      // The pipeline was closed meanwhile.
       if (readings === null || this.#closed) break;
       const { convert, convertPast } = this.#conversion;
       const goesOn = (): boolean => !this.#closed;

@@ -26,14 +26,14 @@ import { fromMemberReceipts, fromMessageUpdates, fromPresence } from './from-rec
 
 export type { BaileysEvent } from './library-values.ts';
 
-/** Ignored events with the reason. An event that is neither here nor in the switch does not compile. */
+/** Ignored events with the reasons. An event that is missing both in this table and in the switch is a compile error. */
 const reasons = {
   'connection.update': 'the session itself listens to it',
   'creds.update': 'the session itself listens to it',
   'lid-mapping.update': 'the library stores it, which is an event of its own',
   'messages.reaction': 'the same reaction arrives as a message',
   'messages.media-update': 'answers to own requests',
-  'chats.delete': 'read from the record itself, which says up to which message',
+  'chats.delete': 'read from the record itself, which names the last deleted message',
   'chats.lock': 'nothing in the interface shows it',
   'messaging-history.status': 'progress of the library',
   'groups.upsert': 'read from the notification itself',
@@ -57,7 +57,7 @@ const fromRead = (source: WAMessage, directory: Directory, reading: Reading = {}
   return fromMessage(source, directory, vote, content === undefined ? {} : { content }, permitted);
 };
 
-/** `readings`: the decrypted second layers of messages, by message id. They are read before, because a conversion is synchronous. */
+/** Converts an event. `readings`: decrypted messages by id. They are decrypted before, because the conversion is synchronous. */
 export const fromBaileys = (event: BaileysEvent, directory: Directory, readings: ReadonlyMap<string, Reading>): Entry[] => {
   switch (event.name) {
     case 'messages.upsert':
@@ -106,7 +106,7 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
   }
 };
 
-/** Events that do not enter the library's buffer. The buffer merges and delays events, and its readers do not use these. */
+/** Events that bypass the library's buffer, which merges and delays events. No reader inside the library needs these events from the buffer. */
 export const keptFromBuffer: ReadonlySet<keyof BaileysEventMap> = new Set([
   'messages.upsert',
   'messages.update',

@@ -1,11 +1,11 @@
-/** Calls: those that ring now, and those that the phone remembers. */
+/** Converts calls: ringing calls, and past calls from the phone's log. */
 import { proto, type WACallEvent, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, Entry } from '#actors/model.ts';
 import { chatOf, type Directory, isGroup, personOf } from '../wire/jid.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** Steps of a call that people notice. The other steps set up the connection between devices, or are unknown to the library. */
+/** Steps of a call that are reported. The other steps set up the connection between devices, or are unknown to the library. */
 const reported: ReadonlySet<WACallEvent['status']> = new Set(['offer', 'accept', 'reject', 'timeout', 'terminate']);
 
 export const fromCall = (call: WACallEvent, directory: Directory): Entry[] => {
@@ -27,7 +27,7 @@ export const fromCall = (call: WACallEvent, directory: Directory): Entry[] => {
 
 const { StubType } = proto.WebMessageInfo;
 
-/** Missed calls appear as notices among the messages of a chat. The flag is true for video calls. */
+/** Notices of missed calls among the messages of a chat. The flag is true for video calls. */
 const missed: ReadonlyMap<number, boolean> = new Map([
   [StubType.CALL_MISSED_VOICE, false],
   [StubType.CALL_MISSED_VIDEO, true],
@@ -35,7 +35,7 @@ const missed: ReadonlyMap<number, boolean> = new Map([
   [StubType.CALL_MISSED_GROUP_VIDEO, true],
 ]);
 
-/** A call of the past, null for a message that is none. */
+/** Reads a past call from a message. Null if the message is not a call. */
 export const pastCall = (source: WAMessage, directory: Directory): Call | null => {
   const log = unwrapped(source.message)?.callLogMesssage;
   const video = log ? log.isVideo === true : missed.get(source.messageStubType ?? -1);
@@ -57,20 +57,20 @@ export const pastCall = (source: WAMessage, directory: Directory): Call | null =
   };
 };
 
-// Calls that ring on this connection, until they are taken, refused or given up.
+// Calls that ring on this connection, until they are accepted, rejected or ended.
 
 interface RingingCall {
   readonly id: string;
-  /** Every id under which the platform named the caller, or the group of the call. */
+  /** All ids by which the platform named the caller or the group of the call. */
   readonly people: readonly string[];
   /** The offer. */
   readonly event: WACallEvent;
 }
 
-/** The number of remembered calls, far more than ring at once. The oldest call is forgotten first. */
+/** Limit of calls in memory, which is far more than ring at the same time. The oldest call is dropped first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
-/** Milliseconds after which a call counts as ended when the platform reported no end: phones ring for a minute. */
+/** Milliseconds after which a call without a reported end counts as ended. Phones ring for a minute. */
 const longest = 120_000;
 
 export class RingingCalls {
@@ -89,7 +89,7 @@ export class RingingCalls {
     }
   }
 
-  /** The newest one that fits; null when none does. */
+  /** Returns the newest call for which `fits` is true; null if there is none. */
   find(fits: (call: RingingCall) => boolean): RingingCall | null {
     return [...this.#calls.values()].findLast((call) => this.#now() - call.event.date.getTime() < longest && fits(call)) ?? null;
   }

@@ -1,4 +1,4 @@
-/** Translates channels into entries: whole channels, changes of channels, and the platform's notifications about them. */
+/** Converts channels, changes of channels, and the platform's notifications about them into entries. */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { type Channel, channelOf, type ChannelPatch, type ChannelPicture, type ChatPatch, type Entry } from '#actors/model.ts';
 import type { DefinitionStore } from '#actors/ports.ts';
@@ -11,10 +11,10 @@ const pictureHost = 'https://pps.whatsapp.net';
 
 const urlOf = (picture: ChannelPicture | null): string => (picture === null ? '' : pictureHost + picture.path);
 
-/** Muted without an end, as in other chats. */
+/** The mute time of a chat that is muted without an end. */
 const forever = -1;
 
-/** The part of a channel that its chat keeps. */
+/** Returns the fields of a channel that its chat stores. */
 const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPatch => ({
   chatId: id,
   ...(name ? { name: name.text } : {}),
@@ -23,19 +23,19 @@ const chatPatch = ({ id, name, picture, preview, muted }: ChannelPatch): ChatPat
   ...(muted === undefined || muted === null ? {} : { muteEndTime: muted ? forever : 0 }),
 });
 
-/** Translates a followed channel from an answer of the platform. `tell`: true for a new channel, whose chat gets an event. */
+/** Converts a followed channel. `tell`: true for a new channel, whose chat gets an event. */
 export const followedEntries = (channel: ChannelPatch, tell: boolean): readonly Entry[] => [
   { kind: 'channel', channel, create: true },
   { kind: 'chat', chat: chatPatch(channel), create: true, ...(tell ? { tell: 'chats' } : {}) },
 ];
 
-/** The account follows the channel no more, or it is no more. Its posts stay. */
+/** Returns the entries for a channel that was deleted, or that the account no longer follows. Its posts stay. */
 export const goneChannelEntries = (channelId: string): readonly Entry[] => [
   { kind: 'definitionGone', definition: { of: 'channel', value: channelOf({ id: channelId }) } },
   { kind: 'chatRemoved', chatId: channelId },
 ];
 
-/** Its chat has an event when it changed. */
+/** Returns the entries for a changed channel. If fields of its chat change, the chat gets an event. */
 export const changedEntries = (channel: ChannelPatch): readonly Entry[] => {
   const chat = chatPatch(channel);
   const changed: Entry = { kind: 'channel', channel, create: false };
@@ -46,7 +46,7 @@ const ended = new Set(['deleted', 'non_existing']);
 
 type Reader = (news: ReturnType<typeof objectOf>, channel: ChannelPatch, directory: Directory) => readonly Entry[];
 
-/** Reads a change of a role. Only a change of the account itself concerns its own list. */
+/** Reads a change of a role. The roles of other people are not stored. */
 const ranked: Reader = (news, { id }, directory) => {
   const role = roleOf(news['user_new_role']);
   return role !== null && isMe(directory, String(objectOf(news['user'])['id'] ?? ''))
@@ -56,7 +56,7 @@ const ranked: Reader = (news, { id }, directory) => {
 
 const changed: Reader = (_news, channel) => changedEntries(channel);
 
-/** Readers by the field of the notification. Other fields concern nothing that is stored. */
+/** Readers by the field of the notification. Other fields do not change stored data. */
 const readers: Readonly<Record<string, Reader>> = {
   xwa2_notify_newsletter_on_join: (_news, channel) => followedEntries({ role: 'subscriber', muted: false, ...channel }, true),
   xwa2_notify_newsletter_on_leave: (_news, { id }) => goneChannelEntries(id),
@@ -75,7 +75,7 @@ const readers: Readonly<Record<string, Reader>> = {
   xwa2_notify_newsletter_admin_demote: ranked,
 };
 
-/** A notification of type `mex` about a channel. */
+/** Converts a notification of type `mex` about a channel. */
 export const fromChannelNotification = (node: BinaryNode, directory: Directory): Entry[] =>
   Object.entries(mexNews(node)).flatMap(([field, value]) => {
     const reader = Object.hasOwn(readers, field) ? readers[field] : undefined;
@@ -83,19 +83,20 @@ export const fromChannelNotification = (node: BinaryNode, directory: Directory):
     return reader && channel ? reader(objectOf(value), channel, directory) : [];
   });
 
-// The channels that the account follows, listed by the platform: at the first login, when the list is old, and when a client asks before.
+// The list of channels that the account follows. It is queried at the first login, at a login when it is old, and when a client asks for
+// channels before.
 
-/** The account's channels as they are stored. */
+/** The stored channels of the account. */
 export interface StoredChannels {
-  /** Milliseconds after which they are listed again at a login. */
+  /** Age of the list from which a login queries it again. In milliseconds. */
   readonly maxAgeMs: number;
-  /** Returns the time at which the platform listed them last, in Unix milliseconds; null for never. */
+  /** Returns the time of the last list, in Unix milliseconds; null if there was none. */
   listedAt(): Promise<number | null>;
-  /** Their ids. */
+  /** Returns the ids of the stored channels. */
   known(): Promise<readonly string[]>;
 }
 
-/** The store of channel lists, for all instances. */
+/** The store of channels of all instances. */
 export type ChannelStore = Pick<DefinitionStore, 'all'> & Pick<StoredChannels, 'maxAgeMs'>;
 
 export const storedChannels = ({ all, maxAgeMs }: ChannelStore, instance: string): StoredChannels => ({
@@ -113,11 +114,11 @@ interface ChannelListParts extends StoredChannels {
 
 interface Listed {
   readonly channels: readonly Channel[];
-  /** Takes the changes that must be stored. */
+  /** The entries that must be recorded. */
   readonly entries: readonly Entry[];
 }
 
-/** Forgets the list, so that the next login queries it. The next login may be of another account. */
+/** The entry that deletes the time of the list, so that the next login queries the list. That login may be of another account. */
 export const unlisted: Entry = { kind: 'definitionGone', definition: { of: 'channelListing', value: { id: 'all', at: 0 } } };
 
 export class ChannelList {
@@ -127,12 +128,12 @@ export class ChannelList {
     this.#parts = parts;
   }
 
-  /** Starts with the live session. Queries the list in the background if it was never queried, or is too old. */
+  /** Starts with the live session. Queries the list in the background if there is none, or if it is too old. */
   opened(): void {
     this.#refreshOld().catch((error: unknown) => this.#parts.stumbled('channels', error));
   }
 
-  /** Queries all channels from the platform, in one request. Channels in `known` that the answer lacks are gone. Null if the answer has no list. */
+  /** Queries all channels in one request. Channels in `known` that the answer lacks are removed. Null if the answer has no list. */
   async list(known: readonly string[]): Promise<Listed | null> {
     const answer = await ask(this.#parts.sock(), 'subscribed', { fetch_wamo_sub: false, fetch_status_metadata: false });
     if (!Array.isArray(answer)) return null;

@@ -1,23 +1,23 @@
 /**
- * Chats and their state that the phone shares: names, marks and counters, labels, deleted and starred messages, and records that the library has no
- * event for.
+ * Converts chats and their shared state: names, marks, counters, labels, deleted and starred messages, and records for which the library has no
+ * event.
  */
 import type { BaileysEventMap, Chat, ChatUpdate, Contact, proto } from '@whiskeysockets/baileys';
 import { type ChatPatch, type Entry, identityChangedAt, type Label } from '#actors/model.ts';
 import { chatOf, type Directory, isGroup, isMe } from '../wire/jid.ts';
 import { numberOf, type SharedAction } from './library-values.ts';
 
-// Chats and the people in them: names, marks and counters, as the phone shares them with its devices.
+// Chats and the people in them: names, marks and counters.
 
-/** The second address of the contact. The address book gives number and LID, and one of them is the id. */
+/** Returns the second address of a contact. The address book has the number and the LID, and one of them is the id. */
 const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);
 
-/** `name` comes from the address book. `notify` is the name that the contact chose. */
+/** Returns the names of a contact. `name` is the name in the address book, `notify` the name that the contact chose. */
 export const contactPatch = (contact: Partial<Contact>, directory: Directory): ChatPatch | null => {
   const { id, pn, lid } = chatOf(directory, contact.id, otherName(contact));
   if (id === '' || isGroup(id) || isMe(directory, id)) return null;
   const pushName = contact.notify || contact.verifiedName;
-  // Field by field: every message brings one.
+  // Each field is set by a statement, which is faster than one literal. This code runs for every message.
   const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId: id };
   if (pn !== '' && lid !== '') patch.chatLid = lid;
   if (contact.name) patch.contactName = patch.name = contact.name;
@@ -25,11 +25,11 @@ export const contactPatch = (contact: Partial<Contact>, directory: Directory): C
   return patch.chatLid || patch.name || patch.pushName ? patch : null;
 };
 
-/** Translates a chat with its counters and marks, from history or synchronisation. Absent fields stay unchanged. */
 const day = 86_400;
-/** Seconds after which messages may disappear, as the apps offer them; 0: never. Either side of a chat can send any other number. */
+/** The disappearing timers that the apps offer, in seconds; 0 for never. Other values are ignored, because either side of a chat can send any number. */
 const timers: ReadonlySet<number | null | undefined> = new Set([0, day, 7 * day, 90 * day]);
 
+/** Converts a chat with its counters and marks, from the history or the shared state. Absent fields stay unchanged. */
 export const conversationPatch = (chat: Partial<Chat>, directory: Directory): ChatPatch | null => {
   const { id, lid } = chatOf(directory, chat.id, chat.pnJid ?? chat.lidJid);
   if (id === '') return null;
@@ -41,13 +41,16 @@ export const conversationPatch = (chat: Partial<Chat>, directory: Directory): Ch
     ...(name ? { name, ...(isGroup(id) ? {} : { contactName: name }) } : {}),
     ...(chat.archived === undefined || chat.archived === null ? {} : { archived: chat.archived }),
     ...(chat.pinned === undefined ? {} : { pinned: numberOf(chat.pinned) > 0 }),
-    // Seconds in history, milliseconds in synchronisation.
+    // The history has seconds, and the shared state has milliseconds.
     ...(muted === undefined ? {} : { muteEndTime: muted > 0 && muted < 1e11 ? muted * 1000 : muted }),
     ...(timers.has(chat.ephemeralExpiration) ? { ephemeralExpiration: Number(chat.ephemeralExpiration) } : {}),
   };
 };
 
-/** The library reads the timer out of messages, null for none. Any member of a group can send such a message: there the platform's notification counts. */
+/**
+ * Corrects the disappearing timer that the library reads from messages; null means none. Any member of a group can send such a message, so that in groups
+ * only the platform's notification counts.
+ */
 const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate): ChatPatch => {
   const { ephemeralExpiration: _none, ...rest } = chat;
   if (isGroup(chat.chatId)) return rest;
@@ -55,7 +58,7 @@ const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate
 };
 
 export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
-  // An update with messages is the library's echo of a message that is recorded itself. The echo may bring a chat back from the archive.
+  // An update with messages is the library's echo of a message, which is recorded separately. An echo may unarchive its chat.
   const echo = update.messages !== undefined;
   if (echo && typeof update.archived !== 'boolean') return [];
   const chat = conversationPatch(update, directory);
@@ -71,13 +74,13 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
   return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
-/** Reads the names that contacts give themselves. */
+/** Converts the names of a contact. */
 export const fromContact = (contact: Partial<Contact>, directory: Directory): Entry[] => {
   const chat = contactPatch(contact, directory);
   return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];
 };
 
-/** Reads the address book. A contact that was removed from it comes without a name. */
+/** Converts a contact of the address book. A contact without a name was removed from the address book. */
 export const fromAddressBook = (contact: Contact, directory: Directory): Entry[] => {
   if (contact.name) return fromContact(contact, directory);
   const { id } = chatOf(directory, contact.id, otherName(contact));
@@ -92,7 +95,7 @@ export const fromBlocklist = ({ blocklist, type }: BaileysEventMap['blocklist.up
     tell: 'chats',
   }));
 
-/** Only people with a chat get an entry. */
+/** Converts a change of a person's identity key. The entry applies only if the person has a chat. */
 export const fromChangedIdentity = ({ jid, at }: { readonly jid: string; readonly at: number }, directory: Directory): Entry[] => {
   const { id } = chatOf(directory, jid);
   if (id === '' || isMe(directory, id)) return [];
@@ -114,7 +117,7 @@ export const fromLabelEdit = (edit: BaileysEventMap['labels.edit']): Entry => ({
   news: { type: 'labels', label: labelOf(edit) },
 });
 
-/** Labels of single messages are left out: nothing in the interface shows them. */
+/** Converts the labelling of a chat. Labels of single messages are left out, because the API does not show them. */
 export const fromAssociation = ({ association, type }: BaileysEventMap['labels.association'], directory: Directory): Entry[] => {
   if ('messageId' in association) return [];
   const { id: chatId } = chatOf(directory, association.chatId);
@@ -126,7 +129,7 @@ export const fromAssociation = ({ association, type }: BaileysEventMap['labels.a
 /** The account itself, as the author of a change. */
 const byMe = ({ me, now }: Directory) => ({ sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() });
 
-/** Messages that the owner deleted for the account alone. */
+/** Converts the deletion of messages by the owner, for the account only. */
 export const fromOwnDeletions = (deletion: BaileysEventMap['messages.delete'], directory: Directory): Entry[] => {
   if (!('keys' in deletion)) return [];
   return deletion.keys.flatMap(({ id, remoteJid }) => {
@@ -135,7 +138,7 @@ export const fromOwnDeletions = (deletion: BaileysEventMap['messages.delete'], d
   });
 };
 
-/** Stars among changes of messages. */
+/** Converts the stars among changes of messages. */
 export const fromStars = (updates: BaileysEventMap['messages.update'], directory: Directory): Entry[] =>
   updates.flatMap(({ key: { id, remoteJid }, update: { starred } }) => {
     if (typeof starred !== 'boolean' || !id) return [];
@@ -144,7 +147,7 @@ export const fromStars = (updates: BaileysEventMap['messages.update'], directory
 
 type Range = proto.SyncActionValue.ISyncActionMessageRange | null | undefined;
 
-/** Returns the end of a range. Without a range the time of the action counts. */
+/** Returns the end of a range. Without a range, the time of the action is the end. */
 const endOf = (range: Range, { timestamp }: proto.ISyncActionValue) => {
   const messages = range?.messages ?? [];
   const seconds = Math.max(numberOf(range?.lastMessageTimestamp), ...messages.map((one) => numberOf(one.timestamp)));
@@ -162,10 +165,10 @@ const erased = (gone: boolean, { index: [, jid, starred], value }: SharedAction,
 const fromCleared = (action: SharedAction, directory: Directory): Entry[] => erased(false, action, directory);
 const fromDeleted = (action: SharedAction, directory: Directory): Entry[] => erased(true, action, directory);
 
-/** True if an entry takes something of a conversation away that the owner deleted on the phone. */
+/** True if an entry removes messages that the owner deleted on the phone. */
 export const isOwnDeletion = (entry: Entry): boolean => entry.kind === 'chatErased' || (entry.kind === 'deleted' && entry.forMe === true);
 
-// Records of the shared state for which the library has no event. A record without a row here has no place in the interface.
+// Records of the shared state for which the library has no event. Records that are missing in this table are ignored.
 
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 
@@ -194,7 +197,7 @@ export const fromSharedAction = (action: SharedAction, directory: Directory): En
   return Object.hasOwn(readers, name) ? (readers[name]?.(action, directory) ?? []) : [];
 };
 
-/** The ids of people in a record, whose other address has to be known before it is read. */
+/** Returns the ids of people in a record. Their other addresses must be loaded before the record is converted. */
 export const jidsOfSharedAction = ({ index, value }: SharedAction): readonly string[] => [
   index[1] ?? '',
   value.noteEditAction?.chatJid ?? '',

@@ -1,4 +1,4 @@
-/** Groups in the stanzas and notifications of the platform: whole groups, their members, and changes. */
+/** Reads groups, their members and their changes from the platform's stanzas and notifications. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString } from '@whiskeysockets/baileys';
 import type {
   ChatPatch,
@@ -15,11 +15,11 @@ import type {
 import type { MemberOutcome } from '#actors/ports.ts';
 import { bare, type Directory, isMe, personOf } from '../wire/jid.ts';
 
-// Reads groups out of the platform's stanzas: a whole group, its members, and outcomes for people. The library drops half of these fields.
+// Groups and members in the platform's stanzas, and its answers about single people. The library drops half of these fields.
 
 const groupJid = (id: string | undefined): string => (id === undefined || id === '' ? '' : id.includes('@') ? id : `${id}@g.us`);
 
-/** Unix milliseconds; `otherwise` where the platform does not say. */
+/** Returns a time in Unix milliseconds; `otherwise` if the platform does not give it. */
 const timeOf = (seconds: string | undefined, otherwise: number): number => Number(seconds) * 1000 || otherwise;
 
 const nobody: Person = { id: '', pn: '', lid: '' };
@@ -45,7 +45,7 @@ const outcomeOf = (node: BinaryNode, directory: Directory): MemberOutcome => {
   };
 };
 
-/** The platform's answer for each person whom a request named. */
+/** Returns the platform's answer for each person in a request. */
 export const outcomesIn = (node: BinaryNode | undefined, directory: Directory): readonly MemberOutcome[] =>
   node === undefined ? [] : getBinaryNodeChildren(node, 'participant').map((one) => outcomeOf(one, directory));
 
@@ -55,7 +55,7 @@ const topicOf = (node: BinaryNode, directory: Directory): NonNullable<GroupFacts
   return { text, id, by: personOf(directory, participant, pn), at: timeOf(t, directory.now()) };
 };
 
-/** True unless the element has the state `off`, as some communities have. */
+/** True if joining needs approval. Some communities have the element with the state `off`. */
 const approvalIn = (node: BinaryNode | undefined): boolean =>
   node !== undefined && getBinaryNodeChild(node, 'group_join')?.attrs['state'] !== 'off';
 
@@ -93,7 +93,7 @@ const factsOf = (node: BinaryNode, directory: Directory): GroupFacts => {
   };
 };
 
-/** Reads a whole group from its element. An answer also lists people whom the platform refused. They are not members. */
+/** Reads a whole group from its element. People whom the platform refused are listed too, and are left out. */
 export const groupOfNode = (node: BinaryNode, directory: Directory): Group => ({
   ...factsOf(node, directory),
   id: groupJid(node.attrs['id']),
@@ -108,13 +108,12 @@ const contentOf = (content: BinaryNode['content']): RawChange['content'] => {
   return typeof content === 'string' ? content : Buffer.from(content).toString('utf8');
 };
 
-/** The element with its content, unchanged. */
+/** Copies an element with its content. */
 const rawOf = ({ tag, attrs, content }: BinaryNode): RawChange => ({ tag, attrs: { ...attrs }, content: contentOf(content) });
 
-// Changes of groups, read from the platform's notifications: the changed fields of the chat, and the events. The library reads only the
-// first.
+// Changes of groups in the platform's notifications. A notification may have several changes, and the library reads only the first.
 
-/** A change, its author and its time. */
+/** The group of a change, its author and its time. */
 interface Happened {
   readonly groupId: string;
   readonly by: Person;
@@ -124,14 +123,14 @@ interface Happened {
 
 const isOwn = (directory: Directory, { pn, lid }: Person): boolean => isMe(directory, pn) || isMe(directory, lid);
 
-/** The part of a group's settings that its chat keeps. */
+/** Returns the settings of a group that its chat stores. */
 const patchOf = (settings: GroupSettings): Partial<ChatPatch> => ({
   ...(settings.subject === undefined ? {} : { name: settings.subject.text }),
   ...(settings.announce === undefined ? {} : { groupAnnounce: settings.announce }),
   ...(settings.ephemeral === undefined ? {} : { ephemeralExpiration: settings.ephemeral }),
 });
 
-/** The part of a whole group that its chat keeps. */
+/** Returns the fields of a group that its chat stores. */
 const groupPatch = (group: Group, directory: Directory): ChatPatch => {
   const own = group.members.find((member) => isOwn(directory, member));
   return {
@@ -144,19 +143,19 @@ const groupPatch = (group: Group, directory: Directory): ChatPatch => {
   };
 };
 
-/** The account is in a group no more. */
+/** Returns the entries for a group that the account has left. */
 export const goneEntries = (groupId: string): readonly Entry[] => [
   { kind: 'chat', chat: { chatId: groupId, groupMember: false, groupAdmin: false }, create: false },
   { kind: 'groupGone', groupId },
 ];
 
-/** Translates a group from an answer of the platform. */
+/** Returns the entries for a group from an answer of the platform. */
 export const wholeEntries = (group: Group, directory: Directory): readonly Entry[] => [
   { kind: 'group', group },
   { kind: 'chat', chat: groupPatch(group, directory), create: false },
 ];
 
-/** The account made this group, so that its chat is created at once. */
+/** Returns the entries for a group that the account has created. Its chat is created at once. */
 export const createdEntries = (group: Group, directory: Directory): readonly Entry[] => [
   { kind: 'group', group },
   { kind: 'chat', chat: groupPatch(group, directory), create: true },
@@ -182,7 +181,7 @@ const setting =
   (node, happened, directory) =>
     settingsChanged(happened, read(node, happened, directory));
 
-/** Returns the effect of a change of members on the account itself. */
+/** Returns the entries for a change of the account's own membership. */
 const ownEntries = (groupId: string, action: MemberAction): readonly Entry[] => {
   if (action === 'leave') return goneEntries(groupId);
   const own: Partial<ChatPatch> = action === 'join' ? { groupMember: true } : { groupAdmin: action === 'promote' };
@@ -208,7 +207,7 @@ const entered: Reader = (node, happened, directory) => {
   return [{ kind: 'chat', chat: groupPatch(group, directory), create: true }, event];
 };
 
-/** The element has the new address. The notification comes from the old address. */
+/** Reads a change of a member's address. The element has the new address, and the notification has the old one as its author. */
 const renamed: Reader = (node, happened, directory) =>
   peopleIn(node, directory)
     .slice(0, 1)
@@ -232,7 +231,7 @@ const topic: Reader = setting((node, { by, at }) => {
   return { topic: { text, by, at: timeOf(t, at), ...(id === undefined ? {} : { id }) } };
 });
 
-/** Readers by the tag of the element. An unknown tag becomes an event as it came. */
+/** Readers by the tag of the element. An unknown element becomes an event with its raw content. */
 const readers: Readonly<Record<string, Reader>> = {
   create: entered,
   add: members('join'),
@@ -272,7 +271,7 @@ const other: Reader = (node, happened) => [groupNews(happened, { kind: 'other', 
 
 const childrenOf = ({ content }: BinaryNode): readonly BinaryNode[] => (Array.isArray(content) ? content : []);
 
-/** Translates a notification of type `w:gp2`. Each of its elements is a change. */
+/** Converts a notification of type `w:gp2`. Each of its elements is a change. */
 export const fromGroupNotification = (node: BinaryNode, directory: Directory): Entry[] => {
   const { from, participant, participant_pn: pn, participant_lid: lid, notify = '', t } = node.attrs;
   const happened: Happened = {
@@ -284,7 +283,7 @@ export const fromGroupNotification = (node: BinaryNode, directory: Directory): E
   return childrenOf(node).flatMap((child) => (Object.hasOwn(readers, child.tag) ? readers[child.tag]! : other)(child, happened, directory));
 };
 
-/** Addresses in a notification whose other form it may not say. */
+/** Returns the addresses in a notification that may be without their other form. */
 export const groupAddresses = (node: BinaryNode): readonly string[] => [
   node.attrs['participant'] ?? '',
   ...childrenOf(node).flatMap((child) => getBinaryNodeChildren(child, 'participant').map(({ attrs }) => attrs['jid'] ?? '')),

@@ -1,4 +1,4 @@
-/** The history that a phone hands over: chats, messages, calls and labels. Each batch is stored as a whole and becomes one event. */
+/** Converts the history from a phone: chats, messages, calls and labels. Each batch is stored as a whole and becomes one event. */
 import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { type BaileysEvent, numberOf } from './library-values.ts';
@@ -8,10 +8,10 @@ import { contactPatch, conversationPatch, fromSharedAction, labelOf } from './fr
 import { type Converted, convertMessage } from './from-messages.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** The bounds of one batch: items, and bytes with room for the fields that the interface adds. */
+/** The limits of one batch: items, and bytes. */
 const mostItems = 200;
 const mostBytes = 230 * 1024;
-/** Bytes of the interface's own fields, in addition to those of the item. */
+/** Bytes that the view of an item adds to the size of the item. */
 const viewBytes: Readonly<Record<Past['of'], number>> = {
   messages: 250,
   status: 250,
@@ -21,13 +21,13 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
   calls: 100,
 };
 
-/** Runs work in slices. A pause after each slice lets the event loop turn. */
+/** Work in slices. The caller yields to the event loop after each slice. */
 type Sliced<T> = Generator<void, T>;
 
-/** Items of one slice of work: messages to convert, or twice as many items to measure. A slice takes a few milliseconds. */
+/** Items of one slice: messages to convert, or twice as many items to measure. A slice takes a few milliseconds. */
 const sliceOf = 100;
 
-/** Returns the size of a message in the event. Its protobuf form and its chat are not part of the event. */
+/** Returns the size of an item in the event, in bytes. The encoded form and the chat of a message are not part of the event. */
 const bytesOf = (item: object): number => {
   const counted = 'message' in item ? (item.message as object) : item;
   return Buffer.byteLength(JSON.stringify('raw' in counted ? { ...counted, raw: null } : counted));
@@ -55,7 +55,7 @@ function* entriesIn<P extends Past>(of: P['of'], items: readonly P['items'][numb
   return batches.map((batch, index) => ({ kind: 'history', past: { of, items: batch } as Past, number: index + 1, total: batches.length }));
 }
 
-/** The same in one turn. */
+/** Runs sliced work without pauses. */
 const atOnce = <T>(work: Sliced<T>): T => {
   for (;;) {
     const step = work.next();
@@ -69,7 +69,7 @@ interface PastMessages {
   readonly messages: Converted[];
   readonly status: Message[];
   readonly calls: Call[];
-  /** Messages by chat. */
+  /** The newest message of each chat. */
   readonly newest: ReadonlyMap<string, Converted>;
 }
 
@@ -91,7 +91,7 @@ function* sorted(sources: readonly WAMessage[], directory: Directory): Sliced<Pa
   return past;
 }
 
-/** Names go into the chats that come with them. Those of others are kept where there is a chat already, and there is no event. */
+/** Adds the names of contacts to the chats of this part. A name of any other contact becomes a separate entry without an event. */
 const withNames = (
   chats: ReadonlyMap<string, ChatPatch>,
   contacts: readonly Contact[],
@@ -111,7 +111,7 @@ const withNames = (
 
 const { COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY: noMore } = proto.Conversation.EndOfHistoryTransferType;
 
-/** Marks the end of a group of entries that are handed over at once. */
+/** Returns an entry that marks the end of this part, with the progress of the transfer. */
 const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventMap['messaging-history.set'], messages: number): Entry[] => {
   const requestId = peerDataRequestSessionId ?? '';
   if (requestId === '' && typeof progress !== 'number') return [];
@@ -120,7 +120,7 @@ const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventM
   return [{ kind: 'history', past: { of: 'messages', items: [] }, number: 1, total: 1, transfer }];
 };
 
-/** Returns chats first, each with its newest message, then the messages. Only the messages of a requested history are used. */
+/** Converts a part of the history: first chats with their newest messages, then the messages. The chats of a requested history are ignored. */
 export function* historySlices(history: BaileysEventMap['messaging-history.set'], directory: Directory): Sliced<Entry[]> {
   const past = yield* sorted(history.messages, directory);
   const patches = new Map<string, ChatPatch>();
@@ -150,7 +150,7 @@ export function* historySlices(history: BaileysEventMap['messaging-history.set']
 export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] =>
   atOnce(historySlices(history, directory));
 
-/** Reads the phone's settings when a device first sees them: labels and marks of chats, and names of people. */
+/** Converts the first synchronisation of the shared state: labels and marks of chats, and names of people. */
 export const fromFirstState = (events: readonly BaileysEvent[], directory: Directory): Entry[] => {
   const labels: Label[] = [];
   const labelled: ChatLabel[] = [];
@@ -162,7 +162,7 @@ export const fromFirstState = (events: readonly BaileysEvent[], directory: Direc
     if (event.name === 'labels.association') {
       const { association, type } = event.data;
       const { id: chatId } = chatOf(directory, association.chatId);
-      // Labels of single messages have no place in the interface.
+      // Labels of single messages are left out, because the API does not show them.
       if (!('messageId' in association)) labelled.push({ chatId, labelId: association.labelId, labeled: type === 'add' });
     }
     if (event.name === 'chats.update') {

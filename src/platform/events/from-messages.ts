@@ -1,4 +1,4 @@
-/** Messages of the platform as the gateway keeps them, and what arriving messages change or revoke. */
+/** Converts messages of the platform into the gateway's form, and arriving edits, deletions and pins into changes. */
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
 import {
   type ChatPatch,
@@ -13,9 +13,9 @@ import { addressesOf, bare, chatOf, type Directory, isGroup, isMe } from '../wir
 import { contentJson, numberOf } from './library-values.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
 
-// Converts one message of the platform into the gateway's form. Arriving messages, history and sent messages use the same conversion.
+// The conversion of one message. Arriving messages, the history and sent messages use the same conversion.
 
-/** Statuses by the number of `WebMessageInfo.Status`. */
+/** Statuses, indexed by the number of `WebMessageInfo.Status`. */
 const statuses: readonly MessageStatus[] = ['Failed', 'Queued', 'Sent', 'Delivered', 'Read', 'Played'];
 export const statusOf = (status: number | null | undefined): MessageStatus => statuses[status ?? -1] ?? '';
 
@@ -25,25 +25,25 @@ const sourceOf = (messageId: string): string => {
   return sources.has(device) ? device : '';
 };
 
-/** The context of a message beside its content. */
+/** Facts about a message that are not in its content. */
 interface Marks {
   readonly wasSentByApi?: boolean;
   readonly status?: MessageStatus;
-  /** Id of the message that this one edits. */
+  /** The id of the message that this message edits. */
   readonly edited?: string;
-  /** The content of a vote or an answer, if it could be read. */
+  /** The content of a vote or an answer, if it could be decrypted. */
   readonly vote?: string;
-  /** Instead of the content of the message. */
+  /** Replaces the content of the message. */
   readonly content?: unknown;
 }
 
 export interface Converted {
   readonly message: Message;
-  /** The changes of its chat. */
+  /** The patch of its chat. */
   readonly chat: ChatPatch;
-  /** The same chat when this is its newest message. */
+  /** The patch of its chat if this message is the newest of the chat. */
   readonly chatAsLast: ChatPatch;
-  /** True for a message of its own. Reactions, votes and edits belong to another message. */
+  /** False for reactions, votes and edits, which belong to another message. */
   readonly standsAlone: boolean;
 }
 
@@ -85,10 +85,10 @@ const lastMessage = (message: Message): Partial<ChatPatch> => ({
 const chatPatch = (message: Message, source: WAMessage, directory: Directory): ChatPatch => {
   const { chatId, isGroup: group } = message;
   const name = directory.groupName(chatId);
-  // Each field is set by a statement. One literal with conditions is several times slower, and this code runs for every message.
+  // Each field is set by a statement, because a literal with conditions is several times slower. This code runs for every message.
   const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId, isGroup: group };
   if (message.chatLid !== '') patch.chatLid = message.chatLid;
-  // Takes only the name that the contact chose. The name from the address book arrives with the contacts, and must not be overwritten.
+  // Only the name that the contact chose is set. The name from the address book comes with the contacts, and must not be overwritten.
   if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
   if (group) patch.groupMember = true;
   if (group && name !== '') patch.name = name;
@@ -100,7 +100,7 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
 const senderName = (source: WAMessage, directory: Directory): string =>
   source.key.fromMe ? directory.me.name : source.pushName || source.verifiedBizName || '';
 
-/** Returns null if the message has no content of a person (keys, protocol, placeholders). */
+/** Converts a message. Null if it has no content that a person wrote (keys, protocol messages, placeholders). */
 export const convertMessage = (source: WAMessage, directory: Directory, marks: Marks = {}): Converted | null => {
   const content = unwrapped(source.message);
   const kind = content === undefined ? null : kindOf(content);
@@ -146,7 +146,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
   return { message, chat: patch, chatAsLast: standsAlone ? { ...patch, ...lastMessage(message) } : patch, standsAlone };
 };
 
-// Messages that arrive: contents that people write, and changes and deletions of earlier messages.
+// Arriving messages: new contents, and changes and deletions of earlier messages.
 
 const { Type } = proto.Message.ProtocolMessage;
 
@@ -168,7 +168,7 @@ const deletion = (source: WAMessage, messageId: string, directory: Directory, pe
   };
 };
 
-/** Edits and deletions arrive as protocol messages. Devices use the other protocol messages among themselves. */
+/** Converts an edit or a deletion, which are protocol messages. All other protocol messages are for the devices of an account. */
 const fromProtocolMessage = (
   source: WAMessage,
   protocol: proto.Message.IProtocolMessage,
@@ -181,13 +181,13 @@ const fromProtocolMessage = (
   const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { ...marks, edited: target });
   if (converted === null) return [];
   const { chat } = converted;
-  // The message is kept as it was sent, not only its new text, because it may have to be sent again.
+  // The whole encoded edit is stored, not only its new text, because it may have to be sent again.
   const message = { ...converted.message, raw: proto.Message.encode(source.message ?? {}).finish() };
   return [{ kind: 'message', message, chat, unread: false, revises: { messageId: target, text: message.text } }];
 };
 
 const { Type: PinType } = proto.Message.PinInChatMessage;
-/** Duration of a pin without a stated duration. In seconds. */
+/** The duration of a pin that states none. In seconds. */
 const usualPin = 7 * 86_400;
 
 /** Returns the change of the message that a pin names. */
@@ -198,10 +198,10 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
 };
 
 /**
- * Converts one arrived message. Returns nothing for a placeholder of a message that could not be decrypted yet, because the message follows under the same
- * id. Also omitted are messages without content, and notices about groups and calls, which have events of their own.
+ * Converts an arrived message. Returns no entries for the placeholder of an undecrypted message, because the message follows under the same id. Messages
+ * without content, and notices about groups and calls, are left out too. They have separate events.
  *
- * `vote`: options that a poll's vote names. `marks`: of own messages. `permitted`: see `Reading`.
+ * `vote`: the chosen options of a vote. `marks`: facts about an own message. `permitted`: see `Reading`.
  */
 export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}, permitted = false): Entry[] => {
   const protocol = unwrapped(source.message)?.protocolMessage;

@@ -1,11 +1,11 @@
-/** Posts of channels that arrive, and what becomes of them: other contents, deletions, views and reactions. */
+/** Converts arriving channel posts, with their edits, deletions, views and reactions. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Entry, type ListedPost, newPost, type PostCounts } from '#actors/model.ts';
 import { bare, type Directory } from '../wire/jid.ts';
 import { fromMessage } from './from-messages.ts';
 import { contentJson } from './library-values.ts';
 
-// Posts of channels as the platform writes them: alike in stanzas of their own, in lists, and in live updates.
+// The platform's form of posts, which is the same in single stanzas, in lists and in live updates.
 
 const whole = (text: string | undefined): number => {
   const number = Number(text ?? '');
@@ -14,10 +14,10 @@ const whole = (text: string | undefined): number => {
 
 const serverIdOf = ({ attrs }: BinaryNode): number => whole(attrs['server_id']);
 
-/** Unix milliseconds of the last edit; 0 for none. */
+/** Returns the time of the last edit, in Unix milliseconds; 0 without an edit. */
 const editedAt = (node: BinaryNode): number => whole(getBinaryNodeChild(node, 'meta')?.attrs['msg_edit_t']);
 
-/** Null where there is none, as in a post that was taken back, and where it cannot be read. */
+/** Decodes the content of a post. Null if it is missing, as in a deleted post, or if it cannot be decoded. */
 export const postContent = (node: BinaryNode): proto.IMessage | null => {
   const content = getBinaryNodeChild(node, 'plaintext')?.content;
   if (!(content instanceof Uint8Array) || content.length === 0) return null;
@@ -28,7 +28,7 @@ export const postContent = (node: BinaryNode): proto.IMessage | null => {
   }
 };
 
-/** A post may have two counts. Apps show the count of kind `views`. */
+/** Returns the number of views. A post may have two counts, of which apps show the one of type `views`. */
 const viewsIn = (node: BinaryNode): number | null => {
   const counts = getBinaryNodeChildren(node, 'views_count');
   const count = counts.find(({ attrs }) => attrs['type'] === 'views') ?? counts[0];
@@ -39,7 +39,7 @@ const reactionsIn = (node: BinaryNode): PostCounts['reactions'] => {
   const list = getBinaryNodeChild(node, 'reactions');
   if (list === undefined) return null;
   const reactions = getBinaryNodeChildren(list, 'reaction').filter(({ attrs }) => attrs['code']);
-  // A map first: the platform names the keys.
+  // The platform chooses the keys, so that they first go into a map.
   return Object.fromEntries(new Map(reactions.map(({ attrs }) => [attrs['code'] ?? '', whole(attrs['count'])])));
 };
 
@@ -48,7 +48,7 @@ const countsOf = (node: BinaryNode): PostCounts => ({ serverId: serverIdOf(node)
 const messagesIn = (list: BinaryNode | undefined): BinaryNode[] =>
   getBinaryNodeChildren(list, 'message').filter((node) => serverIdOf(node) > 0);
 
-/** Posts in a live update. */
+/** Returns the posts in a live update. */
 const updatedPosts = (notification: BinaryNode): BinaryNode[] =>
   messagesIn(getBinaryNodeChild(getBinaryNodeChild(notification, 'live_updates'), 'messages'));
 
@@ -66,12 +66,12 @@ export const listedPosts = (parent: BinaryNode | undefined): readonly (ListedPos
     })
     .toSorted((a, b) => b.serverId - a.serverId);
 
-/** Values of the attribute `edit`. */
+/** The values of the attribute `edit`. */
 const edits = { edited: '3', deleted: '8' } as const;
 
 /**
- * Makes a message of the library, so that a post is converted like every other message. Its author is the channel, because the platform does not name the
- * admin who wrote it.
+ * Wraps a post as a message of the library, so that it is converted like all messages. Its author is the channel, because the platform does not name the
+ * admin who wrote the post.
  */
 const messageOf = ({ attrs }: BinaryNode, channel: string, message: WAMessage['message']): WAMessage => ({
   key: { remoteJid: channel, id: attrs['id'] ?? '', fromMe: attrs['is_sender'] === 'true' },
@@ -88,7 +88,7 @@ const deletion = ({ attrs }: BinaryNode, channel: string, directory: Directory):
   at: directory.now(),
 });
 
-/** Translates one post. Reactions and votes of the account itself have no content and make no entry. */
+/** Converts one post. The account's own reactions and votes have no content, and cause no entry. */
 const fromPost = (node: BinaryNode, channel: string, directory: Directory): Entry[] => {
   const { id, edit } = node.attrs;
   if (!id) return [];
@@ -103,7 +103,7 @@ const fromPost = (node: BinaryNode, channel: string, directory: Directory): Entr
   });
 };
 
-/** A live update: posts with their counts, and with their contents where those are new. */
+/** Converts a live update. It has the counts of posts, and the contents of new posts. */
 const fromLiveUpdate = (node: BinaryNode, channel: string, directory: Directory): Entry[] => {
   const posts = updatedPosts(node);
   const counts = countsIn(posts);
@@ -111,7 +111,7 @@ const fromLiveUpdate = (node: BinaryNode, channel: string, directory: Directory)
   return counts.length === 0 ? told : [...told, { kind: 'postCounts', chatId: channel, counts }];
 };
 
-/** A stanza of a channel: a post, or a notification. */
+/** Converts a stanza of a channel: a post, or a live update. */
 export const fromChannel = (node: BinaryNode, directory: Directory): Entry[] => {
   const channel = bare(node.attrs['from']);
   return node.tag === 'message' ? fromPost(node, channel, directory) : fromLiveUpdate(node, channel, directory);

@@ -1,4 +1,4 @@
-/** Receipts (delivered, read, played) of contacts and members, and reads of the account on another device. */
+/** Converts receipts (delivered, read, played) of other people, reads on the account's other devices, and presence. */
 import {
   type BaileysEventMap,
   type MessageUserReceiptUpdate,
@@ -22,7 +22,7 @@ interface Confirmation {
 }
 
 /**
- * The confirmations of one receipt make one entry, because a receipt may name hundreds of messages. A confirmation of another receipt
+ * Groups the confirmations of one receipt into one entry, because a receipt may name hundreds of messages. A confirmation of another receipt
  * starts a new entry.
  */
 const grouped = (confirmations: readonly Confirmation[], directory: Directory): Entry[] => {
@@ -56,8 +56,8 @@ const grouped = (confirmations: readonly Confirmation[], directory: Directory): 
 };
 
 /**
- * Receipts in direct chats. Left out: changes of content and deletions (they arrive as messages of their own), refused sends (the sender
- * waits for the answer), stars (`fromStars`), and what own devices confirm about own messages.
+ * Converts receipts in direct chats. Other updates are left out: edits and deletions arrive as separate messages, the sender waits for the
+ * answer to a refused send, `fromStars` converts stars, and receipts of own devices for own messages mean nothing.
  */
 export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
@@ -79,7 +79,7 @@ export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], director
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
 };
 
-/** Receipts in groups, one per member, and of status posts, one per reader. */
+/** Converts receipts in groups, one for each member, and receipts of status posts, one for each reader. */
 export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
   const read = new Set<string>();
@@ -101,8 +101,8 @@ export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[],
 // Presence of people: online, typing, recording.
 
 /**
- * The library reports `available` for a person who came online and for a person who stopped typing. Only the first report has a field for
- * the time when the person was last seen.
+ * Returns the state of a presence. The library reports `available` both for a person who came online and for a person who stopped typing. Only
+ * the former has the field `lastSeen`.
  */
 const stateOf = (presence: PresenceData): { readonly state: string; readonly recording: boolean } => {
   const { lastKnownPresence: known } = presence;

@@ -1,6 +1,6 @@
 /**
- * The groups of one connection: names of all groups in memory, members of the groups in use. Other groups are read from storage, and
- * unknown groups are queried from the platform once. All entries about groups pass this cache, so that known groups are never queried.
+ * The cache of groups of one connection. It has the names of all groups, and the members of recently used groups. Other groups are read from the
+ * storage. An unknown group is queried from the platform once. All entries about groups pass this cache, so that known groups are never queried.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
 import {
@@ -19,11 +19,11 @@ import { Communities } from './communities.ts';
 import type { GroupKeys } from '../keys/group-keys.ts';
 import { goneEntries, groupOfNode, wholeEntries } from './from-groups.ts';
 
-/** The account's groups as they are stored. */
+/** The stored groups of the account. */
 export interface StoredGroups {
-  /** The stored names of groups, and other fields that each message needs. */
+  /** Reads the names of groups, and other fields that each message needs. */
   known(): Promise<KnownGroups>;
-  /** Milliseconds after which a list of all groups is asked for again at a login. */
+  /** Age of the list of all groups from which a login queries it again. In milliseconds. */
   readonly maxAgeMs: number;
   stored(groupId: string): Promise<Group | null>;
 }
@@ -31,35 +31,35 @@ export interface StoredGroups {
 interface GroupCacheParts extends StoredGroups {
   sock(): Pick<WASocket, 'query'>;
   directory(): Directory;
-  /** Hands entries to the recorder, and then to `apply`. */
+  /** Hands entries to the recorder, and then to `GroupCache.apply`. */
   record(entries: readonly Entry[]): void;
   /** Resolves when all entries given to `record` before are stored. */
   recorded(): Promise<unknown>;
-  /** Reports that a request in the background failed. */
+  /** Reports that a background request failed. */
   stumbled(where: string, error: unknown): void;
   readonly keys: Pick<GroupKeys, 'apply' | 'listed'>;
 }
 
-/** The number of groups whose members are in memory. A group with 1,000 members takes 200 KB. */
+/** Limit of the groups whose members are in memory. A group with 1,000 members takes 200 KB. */
 const membersKept = 250;
-/** Delay after a login, because many sessions return at once and the first event needs the names. In milliseconds. */
+/** Delay of the read of names after a login, because many sessions may log in at once. An event that needs the names reads them before. In milliseconds. */
 const readNamesMs = 250;
-/** Groups that are read out of a list in one turn of the event loop. */
+/** Groups of a list that are converted in one turn of the event loop. */
 const mostInTurn = 25;
 
 interface Kept {
   readonly group: Group;
-  /** The group in the library's form. It is made when it is first needed. */
+  /** The group in the library's form. It is built when it is first needed. */
   metadata?: GroupMetadata;
 }
 
-/** A list of groups that was queried, with the changes of groups since the query, in order. */
+/** Changes of groups during a query or a read, by group and in order. */
 type Meanwhile = Map<string, Entry[]>;
 
 const rankOf = ({ isAdmin, isSuperAdmin }: Group['members'][number]): 'admin' | 'superadmin' | null =>
   isSuperAdmin ? 'superadmin' : isAdmin ? 'admin' : null;
 
-/** The part of a group that the library reads to encrypt for it. */
+/** Returns the part of a group that the library needs to encrypt a message for it. */
 const metadataOf = (group: Group): GroupMetadata => ({
   id: group.id,
   subject: group.subject?.text ?? '',
@@ -71,13 +71,13 @@ const metadataOf = (group: Group): GroupMetadata => ({
 
 const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group : null);
 
-/** The group that an entry is about; '' for every other entry. */
+/** Returns the group that an entry concerns; '' for an entry that concerns no group. */
 const aboutGroup = (entry: Entry): string => {
   if (entry.kind === 'group') return entry.group.id;
   return entry.kind === 'groupGone' ? entry.groupId : (changeIn(entry)?.groupId ?? '');
 };
 
-/** Returns the group after entries about it. Applying an entry twice changes nothing. */
+/** Applies entries to a group. Idempotent: an entry that is applied twice changes nothing. */
 const replayed = (group: Group | null, entries: readonly Entry[]): Group | null =>
   entries.reduce<Group | null>((known, entry) => {
     if (entry.kind === 'groupGone') return null;
@@ -91,16 +91,16 @@ const replayed = (group: Group | null, entries: readonly Entry[]): Group | null 
 export class GroupCache {
   readonly #parts: GroupCacheParts;
   readonly #names = new Map<string, string>();
-  /** Null until the names are read. The login does not wait for this read, but events of groups do. */
+  /** Null until the names are read. Events of groups wait for this read. */
   #communities: Communities | null = null;
   #readingNames: Promise<void> | null = null;
   /** Entries that were recorded before the names were read. */
   readonly #early: Entry[] = [];
   readonly #kept = createLruMap<Kept>(membersKept);
   readonly #loading = new Map<string, Promise<Group | null>>();
-  /** Changes of groups that are not in memory, and may not be stored yet. */
+  /** Changes of groups without cached members. They may not be stored yet. */
   readonly #unstored: Meanwhile = new Map();
-  /** Changes of groups that are being read from storage, and may be missing in the answer. */
+  /** Changes of groups that are being read from the storage. The result of the read may lack them. */
   readonly #reading: Meanwhile = new Map();
   #refreshing: Promise<void> | null = null;
   #meanwhile: Meanwhile | null = null;
@@ -117,28 +117,28 @@ export class GroupCache {
     }));
   }
 
-  /** '' when the group is unknown. */
+  /** Returns the name of a group; '' for an unknown group. */
   name(jid: string): string {
     return this.#names.get(jid) ?? '';
   }
 
-  /** The account is a member of this group, as far as is known. */
+  /** True if the account is known to be a member of the group. */
   has(jid: string): boolean {
     return this.#names.has(jid);
   }
 
-  /** The community that a group belongs to, as far as it is known; null for none. */
+  /** Returns the known community of a group; null for none. */
   community(jid: string): ParentCommunity | null {
     return this.#communities?.of(jid) ?? null;
   }
 
-  /** Takes the picture of a group. Returns the entries that follow for the groups of its community. */
+  /** Stores the picture of a community. Returns entries for the chats of its subgroups. */
   pictured(jid: string, kind: PictureKind, url: string): readonly Entry[] {
     return this.#communities?.pictured(jid, kind, url) ?? [];
   }
 
   /**
-   * Starts with the live session. Reads the names if no event needed them before, and queries groups that were never listed or whose list
+   * Starts with the live session. Reads the names unless an event needed them before. Then queries the list of groups if there is none, or if it
    * is too old.
    */
   opened(): void {
@@ -146,7 +146,7 @@ export class GroupCache {
     setTimeout(read, readNamesMs).unref();
   }
 
-  /** The group from memory, storage or the platform; null when the platform does not tell. */
+  /** Returns a group from memory, the storage or the platform. Null if the platform does not return it. */
   get(jid: string): Promise<Group | null> {
     const kept = this.#kept.get(jid);
     if (kept !== undefined) return Promise.resolve(kept.group);
@@ -162,7 +162,7 @@ export class GroupCache {
     return load;
   }
 
-  /** The group as the library reads it. */
+  /** Returns a group in the library's form. */
   async metadata(jid: string): Promise<GroupMetadata | undefined> {
     const group = await this.get(jid);
     if (group === null) return undefined;
@@ -170,7 +170,7 @@ export class GroupCache {
     return (kept.metadata ??= metadataOf(kept.group));
   }
 
-  /** Asks the platform for one group, and records its answer. Rejects with the library's errors. */
+  /** Queries one group from the platform, and records it if the account is a member. Rejects with the library's errors. */
   async fetch(jid: string): Promise<Group> {
     const answer = await this.#ask(jid, { tag: 'query', attrs: { request: 'interactive' } });
     const node = getBinaryNodeChild(answer, 'group');
@@ -181,7 +181,7 @@ export class GroupCache {
     return group;
   }
 
-  /** Asks the platform for all groups, in one request, and records them. Calls that come meanwhile share it. Rejects with the library's errors. */
+  /** Queries all groups from the platform in one request, and records them. Concurrent calls share the request. Rejects with the library's errors. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -190,7 +190,7 @@ export class GroupCache {
     return this.#refreshing;
   }
 
-  /** Called with everything that was given to the recorder. */
+  /** Applies entries. The caller must pass all entries that it gives to the recorder. */
   apply(entries: readonly Entry[]): void {
     if (this.#communities === null) {
       for (const entry of entries) this.#early.push(entry);
@@ -227,7 +227,7 @@ export class GroupCache {
     else if (change?.kind === 'members' && change.action === 'join' && !this.#names.has(id)) this.#missed(id, change.people);
   }
 
-  /** The account joined a group of which only the change was reported: the whole group is asked for. */
+  /** Queries a group that the account has joined, if only the change of members was reported. */
   #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
     const { pn, lid } = this.#parts.directory().me;
     if (includesPerson(people, { id: '', pn, lid })) void this.get(id);
@@ -256,9 +256,9 @@ export class GroupCache {
   async #load(jid: string): Promise<Group | null> {
     const names = this.unread();
     if (names !== null) await names;
-    // The list that is on its way has it, most likely: one request for each group would be a burst that the platform answers with 429.
+    // An open query of the list probably returns this group. A request for each group would be a burst, which the platform refuses with 429.
     if (this.#refreshing !== null && !this.#names.has(jid)) await this.#refreshing.catch(() => undefined);
-    // A change that is stored while the read is under way may be missing in its answer.
+    // The result of the read may lack changes that are being stored.
     const since = [...(this.#unstored.get(jid) ?? [])];
     this.#reading.set(jid, since);
     const reading = this.#names.has(jid) ? this.#parts.stored(jid) : Promise.resolve(null);

@@ -1,4 +1,4 @@
-/** The members of a group: their rights over messages of others, and the numbers of those who are named by LID alone. */
+/** Checks the rights of group members over messages of others, and finds the numbers of members that are named only by LID. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type Group, includesPerson } from '#actors/model.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
@@ -6,19 +6,18 @@ import { bare, type Directory, isGroup, isLid, personOf } from '../wire/jid.ts';
 import type { BaileysEvent } from './library-values.ts';
 import { unwrapped } from './message-kinds.ts';
 
-// Rights of the members of a group over messages of others. The platform passes on every request, and leaves the decision to the
-// apps.
+// The rights of group members over messages of others. The platform forwards every request, and the apps must check the rights.
 
 const { Type } = proto.Message.ProtocolMessage;
 
-/** True if a member deletes or pins a message in a group: then the stored members decide whether it counts. */
+/** True if a member deletes or pins a message in a group. The rights of the member must then be checked. */
 export const needsRight = ({ key, message }: WAMessage): boolean => {
   if (key.fromMe || !isGroup(key.remoteJid ?? '')) return false;
   const { protocolMessage, pinInChatMessage } = unwrapped(message) ?? {};
   return protocolMessage?.type === Type.REVOKE || Boolean(pinInChatMessage);
 };
 
-/** Admins delete messages of others. Every member pins, or the admins alone where they alone change the group. */
+/** True if the sender has the right. Admins may delete messages of others. Members may pin, unless only admins may change the group. */
 export const hasRight = ({ key, message }: WAMessage, group: Group | null, directory: Directory): boolean => {
   const sender = personOf(directory, key.participant, key.participantAlt);
   const member = group?.members.find((one) => includesPerson([one], sender));
@@ -27,9 +26,9 @@ export const hasRight = ({ key, message }: WAMessage, group: Group | null, direc
   return member.isAdmin || member.isSuperAdmin || (isPin && group.locked !== true);
 };
 
-// Numbers of members who are named by LID alone. In a group that is addressed by LID, receipts and typing carry no number (messages do).
-// The list of members has both addresses. Pairs are taken from there one by one, since those of all members of all groups would be many
-// writes.
+// The numbers of members that are named only by LID. In a group with LID addressing, receipts and typing have no numbers, but messages do.
+// The list of members has both addresses. A pair is stored when it is first needed, because the pairs of all members of all groups would
+// be many writes.
 
 export interface AddressPair {
   readonly pn: string;
@@ -38,7 +37,7 @@ export interface AddressPair {
 
 export interface MemberNumbersOptions {
   readonly directory: Pick<Directory, 'pn'>;
-  /** Null when neither the storage nor the platform tells. Never rejects. */
+  /** Returns a group; null if neither the storage nor the platform has it. Never rejects. */
   group(jid: string): Promise<Group | null>;
   /** Stores pairs of addresses, so that the directory knows them. */
   pair(pairs: AddressPair[]): Promise<unknown>;
@@ -49,10 +48,10 @@ interface Named {
   readonly lid: string;
 }
 
-/** Members without a number whose group was read. They are not looked for again in this connection. */
+/** Limit of the members whose number was not found in their group. They are not looked up again on this connection. */
 const triedKept = 1_000;
 
-/** People whom an event names by LID alone, each with the group in which it happened. */
+/** Returns the people that an event names only by LID, each with the group of the event. */
 const namedIn = (event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] => {
   const { name, data } = event as BaileysEvent;
   const named = (group: string | null | undefined, jids: readonly (string | null | undefined)[]): readonly Named[] =>
@@ -65,7 +64,7 @@ export const createMemberNumbers = ({ directory, group, pair }: MemberNumbersOpt
   const tried = createLruMap<true>(triedKept);
   const nameOf = (one: Named): string => `${one.group} ${one.lid}`;
 
-  /** The people of an event whose numbers may be found in the list of members. Call it after the stored pairs were read. */
+  /** Returns the people of an event whose numbers may be in the list of members. Call this after the stored pairs are loaded. */
   const missing = (event: Pick<BaileysEvent, 'name' | 'data'>): readonly Named[] =>
     namedIn(event).filter((one) => directory.pn(one.lid) === '' && tried.get(nameOf(one)) === undefined);
 
