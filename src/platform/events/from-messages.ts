@@ -58,7 +58,7 @@ interface Parties {
 const partiesOf = (source: WAMessage, directory: Directory): Parties => {
   const { key } = source;
   const group = isGroup(key.remoteJid ?? '');
-  // The other address of the account's own messages may be an address of the account.
+  // In the account's own messages, the second address may be that of the account instead of the chat.
   const alt = key.fromMe && isMe(directory, key.remoteJidAlt) && !isMe(directory, key.remoteJid) ? null : key.remoteJidAlt;
   const chat = chatOf(directory, key.remoteJid, alt);
   if (key.fromMe) {

@@ -1,17 +1,17 @@
-/** Values of the library: its events as one type, a protobuf message as JSON, and records of the shared state that it does not read. */
+/** Values of the library: its events as one type, protobuf messages as JSON, seen pairs of addresses, and records that the library ignores. */
 import type { BaileysEventMap, BinaryNode, proto } from '@whiskeysockets/baileys';
 import type { Entry, PersonPair } from '#actors/model.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { bare, type Directory, isLid, isMe, isPerson } from '../wire/jid.ts';
 
-// The pairs of number and LID that a session sees, as entries: a chat that began under the LID belongs to the number.
+// The pairs of number and LID that a session sees. They become entries, because a chat that began under the LID belongs to the number.
 
-/** Pairs that are remembered. */
+/** Limit of pairs in memory. */
 const kept = 10_000;
-/** Time after which a pair is reported again: a message that was composed before the pair was known may have made a chat meanwhile. In milliseconds. */
+/** Milliseconds after which a pair is reported again. A message from before the pair was known may have created a chat under the LID meanwhile. */
 const againMs = 3_600_000;
 
-/** A pair as the library names it: two addresses, with or without a device. */
+/** A pair in the library's form: two addresses, with or without a device. */
 interface AddressPair {
   readonly lid: string;
   readonly pn: string;
@@ -29,7 +29,7 @@ export const fromAddressPairs = (pairs: readonly AddressPair[], directory: Direc
   return people.length === 0 ? [] : [{ kind: 'samePerson', people }];
 };
 
-/** Reports each pair once an hour. */
+/** Makes a filter that reports each pair at most once an hour. */
 export const createSeenPeople = (now: () => number) => {
   const seen = createLruMap<number>(kept);
   const isNew = ({ chatId, chatLid }: PersonPair): boolean => {
@@ -42,7 +42,7 @@ export const createSeenPeople = (now: () => number) => {
   const foundIn = (entry: Entry): readonly PersonPair[] =>
     chatsIn(entry).flatMap(({ chatId, chatLid = '' }) => (isPerson(chatId) && isLid(chatLid) ? [{ chatId, chatLid }] : []));
   return {
-    /** Leaves out pairs that were reported, and puts an entry before the entries that show a new pair. */
+    /** Removes reported pairs from the entries. If the entries contain new pairs, puts an entry with these pairs first. */
     applied(entries: readonly Entry[]): readonly Entry[] {
       const rest = entries.flatMap((entry): readonly Entry[] => {
         if (entry.kind !== 'samePerson') return [entry];
@@ -55,8 +55,8 @@ export const createSeenPeople = (now: () => number) => {
   };
 };
 
-// Records of the shared state for which the library has no event, and how they are found: it mentions them in its log alone. Its event of a
-// deleted chat does not say up to which message.
+// Records of the shared state for which the library has no event. It only writes them to its log. Its event of a deleted chat does not name
+// the last deleted message, so that this record is read from the log too.
 
 export interface SharedAction {
   /** The name of the action, followed by the ids of its subject. */
@@ -64,13 +64,13 @@ export interface SharedAction {
   readonly value: proto.ISyncActionValue;
 }
 
-/** Selects the records that are taken from a line of the log. */
+/** The log lines with records, and the actions that are taken from them. */
 const taken: Readonly<Record<string, (name: string) => boolean>> = {
   'unprocessable update': () => true,
   'processing sync action': (name) => name === 'deleteChat',
 };
 
-/** The record that a line of the library's log is about; undefined for all other lines. */
+/** Returns the record in a line of the library's log; undefined for a line without a wanted record. */
 export const unreadActionOf = (fields: unknown, message: string | undefined): SharedAction | undefined => {
   const isTaken = message !== undefined && Object.hasOwn(taken, message) ? taken[message] : undefined;
   if (isTaken === undefined || typeof fields !== 'object' || fields === null || !('syncAction' in fields)) return undefined;
@@ -82,9 +82,8 @@ export const unreadActionOf = (fields: unknown, message: string | undefined): Sh
 // The events of the library, as one type.
 
 /**
- * One event with its name, as a union for a switch. The last members are not events of the library. Three of them are new keys of a contact, pairs of
- * number and LID, and a record of the shared state without an event. The others are channel posts, and notifications of groups and channels that the
- * library reads in part.
+ * An event with its name, as a union type for a switch. The last members are events of the gateway: new identity keys of a contact, pairs of number and
+ * LID, records of the shared state, stanzas of channels, and notifications of groups and channels.
  */
 export type BaileysEvent =
   | { [T in keyof BaileysEventMap]: { readonly name: T; readonly data: BaileysEventMap[T] } }[keyof BaileysEventMap]
@@ -93,7 +92,7 @@ export type BaileysEvent =
   | { readonly name: 'app-state.action'; readonly data: SharedAction }
   | { readonly name: 'group.notification' | 'channel.notification' | 'channel.stanza'; readonly data: BinaryNode };
 
-// A protobuf message as JSON, with the field names of the protocol.
+// The JSON form of a protobuf message, with the field names of the protocol.
 
 interface LongNumber {
   toNumber(): number;
@@ -101,7 +100,7 @@ interface LongNumber {
 
 const isLong = (value: object): value is LongNumber => 'toNumber' in value && typeof value.toNumber === 'function';
 
-/** A count or a time of the protocol: a number, a 64-bit integer, or nothing (0). */
+/** Converts a count or a time of the protocol, which may be a number, a 64-bit integer or missing (0). */
 export const numberOf = (value: unknown): number => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : 0;
   if (typeof value === 'object' && value !== null && isLong(value)) return value.toNumber();
@@ -109,7 +108,10 @@ export const numberOf = (value: unknown): number => {
   return Number.isFinite(number) ? number : 0;
 };
 
-/** Bytes are base64, 64-bit integers numbers, absent fields and empty lists left out. Messages of the protocol nest at most some 20 deep; below 40 it is cut. */
+/**
+ * Converts a value to JSON. Bytes become base64, and 64-bit integers become numbers. Absent fields and empty lists are left out. Messages of the protocol
+ * have at most some 20 levels; deeper levels than 40 are cut off.
+ */
 export const contentJson = (value: unknown, depth = 0): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
@@ -119,7 +121,7 @@ export const contentJson = (value: unknown, depth = 0): unknown => {
   const json: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
     if (field === null || field === undefined || (Array.isArray(field) && field.length === 0)) continue;
-    // The library writes one without a value into the keys of direct chats.
+    // The library adds an empty `participant` to the keys of direct chats.
     if (name === 'participant' && field === '') continue;
     json[name] = contentJson(field, depth + 1);
   }

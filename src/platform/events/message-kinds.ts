@@ -1,15 +1,15 @@
-/** The kinds of message content: their names in the interface, their texts, answers and options, and the parts that people tap. */
+/** The kinds of message content: their names in the API, their texts, answers and options, and their tappable parts. */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 import { numberOf } from './library-values.ts';
 
-// The tappable parts of a message, and the answer of a tap: native flows, and the older buttons, lists and templates.
+// The tappable parts of a message and the answer to a tap. There are native flows, and the older buttons, lists and templates.
 
-/** `id`: the id that an answer names; null if the tap opens a page or an app on the phone. */
+/** A tappable part. `id`: the id in the answer; null if the tap opens a page or an app on the phone. */
 export interface Tappable {
   readonly id: string | null;
   readonly text: string;
   readonly description: string;
-  /** A row of a list. */
+  /** True for a row of a list. */
   readonly row: boolean;
 }
 
@@ -17,7 +17,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Parameters are JSON that another client wrote. The platform allows 262,144 characters. */
+/** Parses parameters. They are JSON that another client wrote. The platform allows at most 262,144 characters. */
 const paramsOf = (text: string | null | undefined): Json => {
   if (!text || text.length > 262_144) return {};
   try {
@@ -69,31 +69,31 @@ const listTappables = ({ sections }: proto.Message.IListMessage): readonly Tappa
     })),
   );
 
-/** Returns the tappable parts in the order of the message; none for other messages. */
+/** Returns the tappable parts in the order of the message; an empty list for a message without such parts. */
 export const tappablesOf = ({ interactiveMessage, buttonsMessage, listMessage }: proto.IMessage): readonly Tappable[] => {
   if (interactiveMessage) return interactiveTappables(interactiveMessage);
   if (listMessage) return listTappables(listMessage);
   return (buttonsMessage?.buttons ?? []).map(({ buttonId, buttonText }) => button(buttonId ?? '', buttonText?.displayText));
 };
 
-/** Returns the labels in the form of the interface's options. Buttons without a label are left out. */
+/** Returns the labels in the form of `convertOptions`. Buttons without a label are left out. */
 const labelsOf = (message: proto.IMessage): string =>
   tappablesOf(message)
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .join('|');
 
-/** The name of a native flow does not identify the tapped part. Its id is among the parameters. */
+/** Returns the id of the tapped part. It is among the parameters, because the name of a native flow does not identify the part. */
 const answeredId = ({ nativeFlowResponseMessage }: proto.Message.IInteractiveResponseMessage): string => {
   const params = paramsOf(nativeFlowResponseMessage?.paramsJson);
   return textAt(params, 'id') || (nativeFlowResponseMessage?.name ?? '');
 };
 
-// Products and orders as people would write them down.
+// The texts of products and orders.
 
 type Amount = Parameters<typeof numberOf>[0];
 
-/** Such as `19.90 BRL`, out of thousandths; '' for no amount. The third digit is shown only where it says something. */
+/** Formats an amount in thousandths, such as `19.90 BRL`; '' for no amount. The third decimal is shown only if it is not 0. */
 const priceText = (thousandths: Amount, currency: string | null | undefined): string => {
   const amount = numberOf(thousandths);
   if (amount <= 0) return '';
@@ -103,11 +103,11 @@ const priceText = (thousandths: Amount, currency: string | null | undefined): st
 
 const lines = (...texts: readonly (string | null | undefined)[]): string => texts.filter(Boolean).join('\n');
 
-/** The customer's question, the product's name and its price. */
+/** Returns the customer's question, the product's name and its price. */
 const productText = ({ body, product }: proto.Message.IProductMessage): string =>
   lines(body, product?.title, priceText(product?.salePriceAmount1000 || product?.priceAmount1000, product?.currencyCode));
 
-/** The customer's text, the order's title, the number of items and the total price. */
+/** Returns the customer's text, the order's title, the number of items and the total price. */
 const orderText = ({ message, orderTitle, itemCount, totalAmount1000, totalCurrencyCode }: proto.Message.IOrderMessage): string => {
   const count = itemCount ? `${itemCount} ${itemCount === 1 ? 'item' : 'items'}` : '';
   const total = priceText(totalAmount1000, totalCurrencyCode);
@@ -116,9 +116,9 @@ const orderText = ({ message, orderTitle, itemCount, totalAmount1000, totalCurre
 
 type Content = proto.IMessage;
 
-/** The facts that content tells about a message. Absent texts are ''. */
+/** The facts about a message that its content contains. An absent text means ''. */
 export interface Facts {
-  /** `text`, `media`, `poll`, `reaction`, … */
+  /** The type, such as `text`, `media`, `poll` or `reaction`. */
   readonly type: string;
   readonly mediaType: string;
   readonly text?: string | null | undefined;
@@ -126,13 +126,13 @@ export interface Facts {
   readonly convertOptions?: string;
   readonly buttonOrListId?: string | null | undefined;
   readonly reaction?: string | null | undefined;
-  /** Instead of the id in the context: what polls answer. */
+  /** The id of the message to which this content belongs. It replaces the id in the context. */
   readonly quoted?: string | null | undefined;
-  /** Part of another message's story: it neither counts as unread nor stands as a chat's last message. */
+  /** True for content that belongs to another message. It neither counts as unread nor becomes the last message of its chat. */
   readonly attached?: boolean;
-  /** The content's key is repeated inside `content`. */
+  /** True if `content` is an object with the content's key. */
   readonly nested?: boolean;
-  /** Instead of the name of the content's key. */
+  /** The name of the kind, if it differs from the name of the content's key. */
   readonly messageType?: string;
 }
 
@@ -148,10 +148,10 @@ const poll = (content: proto.Message.IPollCreationMessage): Facts => ({
   nested: true,
 });
 
-/** Contents that change another message. The interface has no name for them. */
+/** Facts of contents that change another message. The API has no name for them. */
 const unnamed: Facts = { type: 'unknown', mediaType: '', attached: true, nested: true, messageType: 'UnknownMessageType' };
 
-/** Name and telephone lines, as people would write them down. */
+/** Returns the name and the telephone numbers of a contact card. */
 const cardText = (name: string | null | undefined, vcard: string | null | undefined): string => {
   const phones = (vcard ?? '')
     .split(/\r?\n/)
@@ -160,7 +160,7 @@ const cardText = (name: string | null | undefined, vcard: string | null | undefi
   return [name ?? '', ...phones].filter((line) => line !== '').join('\n');
 };
 
-/** Names the kind by the content of the message, in the words of the interface. */
+/** Returns the facts of an interactive message. The kind is named by its content, as in the API. */
 const interactive = (interactiveMessage: proto.Message.IInteractiveMessage): Facts => ({
   type: 'text',
   mediaType: '',
@@ -170,7 +170,7 @@ const interactive = (interactiveMessage: proto.Message.IInteractiveMessage): Fac
   ...(interactiveMessage.carouselMessage ? { messageType: 'CarouselMessage' } : {}),
 });
 
-/** Keys are fields of the protocol's `Message`. */
+/** Readers by the fields of the protocol's `Message`. */
 const readers: { readonly [K in keyof Content]?: Reader<K> } = {
   conversation: (text) => ({ type: 'text', mediaType: '', text }),
   extendedTextMessage: ({ text }) => ({ type: 'text', mediaType: '', text }),
@@ -227,15 +227,15 @@ const readers: { readonly [K in keyof Content]?: Reader<K> } = {
 };
 
 export interface Kind {
-  /** Field of the protocol's `Message` that holds the content. */
+  /** The field of the protocol's `Message` with the content. */
   readonly key: keyof Content;
-  /** Such as `ImageMessage`. */
+  /** The name of the kind, such as `ImageMessage`. */
   readonly messageType: string;
   readonly facts: Facts;
   readonly value: unknown;
 }
 
-/** Fields that are not contents, although their names end like those of contents. */
+/** Fields that are not contents, although they have similar names. */
 const besides = new Set([
   'senderKeyDistributionMessage',
   'messageContextInfo',
@@ -243,10 +243,10 @@ const besides = new Set([
   'fastRatchetKeySenderKeyDistributionMessage',
 ]);
 
-/** Content inside its wrappers (view once, disappearing, with caption, edited). */
+/** Returns the content inside its wrappers (view once, disappearing, with caption, edited). */
 export const unwrapped = (message: Content | null | undefined): Content | undefined => normalizeMessageContent(message ?? undefined);
 
-/** Null if the message has no content of a person. Kinds outside of the table keep their name, with type `unknown`. */
+/** Returns the kind of a message. Null if it has no content that a person wrote. A kind that is missing in `readers` has the type `unknown`. */
 export const kindOf = (message: Content): Kind | null => {
   for (const [name, value] of Object.entries(message)) {
     if (value === null || value === undefined || besides.has(name)) continue;

@@ -1,14 +1,13 @@
-/** Tells the durable inbox which messages the library's events have carried, and whether the files that they name have arrived. */
+/** Reports to the durable inbox which messages the library's events contain, and which history files have arrived. */
 import { type BaileysEventMap, getHistoryMsg, PROCESSABLE_HISTORY_TYPES, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/library-values.ts';
 import type { Directory } from '../wire/jid.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { DurableInbox } from './durable-inbox.ts';
 
-// The parts of a phone's history that the gateway takes. The library asks before it fetches one, and the durable
-// inbox before it waits for one.
+// The selection of history parts. The library asks before it fetches a part, and the durable inbox asks before it waits for one.
 
-/** Returns true for recent history. A full history is years of messages. */
+/** Returns true for recent history. A full history has years of messages. */
 export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
   syncType !== proto.HistorySync.HistorySyncType.FULL && PROCESSABLE_HISTORY_TYPES.some((known) => known === syncType);
 
@@ -16,7 +15,7 @@ const { StubType } = proto.WebMessageInfo;
 
 type History = Pick<proto.Message.IHistorySyncNotification, 'syncType' | 'chunkOrder' | 'peerDataRequestSessionId'>;
 
-/** Names a part of a history, which is reported twice: by the message that points to it, and by its content. */
+/** Returns a name for a part of the history. The part is reported twice: by the message that announces it, and by its content. */
 const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | BaileysEventMap['messaging-history.set']): string =>
   JSON.stringify([syncType ?? null, chunkOrder ?? null, peerDataRequestSessionId ?? null]);
 
@@ -24,7 +23,7 @@ type Inbox = Pick<DurableInbox, 'reported' | 'fetching' | 'fetched' | 'handling'
 
 interface ArrivalParts {
   readonly directory: Directory;
-  /** The checks of history files. `expect` must be called before the library fetches the file. */
+  /** The checks of history files. Call `expect` before the library fetches the file. */
   readonly files: { expect(part: proto.Message.IHistorySyncNotification): void };
 }
 
@@ -36,14 +35,14 @@ export const reportArrivals = (inbox: Inbox, event: BaileysEvent, { directory, f
     if (messageStubType === StubType.CIPHERTEXT) continue;
     const fromOwnPhone = isFromOwnPhone(inbox.handling(key.id ?? ''), directory);
     if (message && isPhoneOnly(message) && !fromOwnPhone) {
-      // The library works on the same message after this event.
+      // The message is emptied, because the library processes the same object after this event.
       arrived.message = {};
       inbox.forged('phoneOnly');
       inbox.reported(key.id ?? '');
       continue;
     }
     const history = message && getHistoryMsg(message);
-    // A file that is awaited keeps its message in the log for weeks. Only the own phone may cause this.
+    // A missing file keeps its message in the log for up to weeks. Only the account's own phone may cause this.
     if (history && historyWanted(history) && fromOwnPhone) {
       files.expect(history);
       inbox.fetching(key.id ?? '', nameOf(history));

@@ -1,8 +1,8 @@
 /**
- * Stands between the socket and the library's handlers of messages, receipts, notifications and calls. The platform forgets a stanza only after it is
- * stored. A message is in the durable log before the library gets it (`inbound-log.ts`). The other kinds are not logged; their acknowledgements are
- * held until what they led to is stored (`held-acks.ts`). Stanzas keep their order: each message is handled to its end before the next stanza is
- * passed on.
+ * The durable inbox sits between the socket and the library's handlers of messages, receipts, notifications and calls. It ensures that a stanza is
+ * stored before its acknowledgement. A message is in the durable log before the library gets it (`inbound-log.ts`). Other stanzas are not logged. Their
+ * acknowledgements are held until the resulting entries are stored (`held-acks.ts`). Stanzas keep their order: the next stanza is passed on only after
+ * a message is handled completely.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
@@ -19,51 +19,51 @@ export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 
 export interface InboxLimits {
-  /** Most bytes of stanzas that wait for the storage. Beyond it the connection ends, and the platform keeps unacknowledged stanzas. */
+  /** Limit for stanzas that wait for the storage, in bytes. Beyond this limit the connection ends. The platform keeps unacknowledged stanzas. */
   readonly bytes: number;
-  /** Milliseconds. A message that takes longer (a history is downloaded) holds up the next ones no longer. */
+  /** Milliseconds for which later stanzas wait for a message. A message with a part of the history may take longer, because a file is downloaded. */
   readonly handling: number;
-  /** Milliseconds before each further try of a message whose file could not be fetched. Then it is left to the next connection. */
+  /** Pauses before each retry of a message whose file could not be fetched. After them the message waits for the next connection. In milliseconds. */
   readonly again: readonly number[];
-  /** The largest number of messages that wait for a file. A history has some dozens of files. Further messages do not wait. */
+  /** Limit of messages that wait for a retry of their file. A history has some dozens of files. Beyond this limit a message is not retried. */
   readonly files: number;
 }
 
 interface InboxOptions {
   readonly inbound: InboundLog;
-  /** The library's own. */
+  /** The library's handlers. */
   readonly handlers: Handlers;
-  /** Tells the platform that a message was received. */
+  /** Sends the receipt of a message to the platform. */
   confirm(node: BinaryNode): Promise<void>;
-  /** Tells the platform that a stanza of another kind was received. */
+  /** Sends the acknowledgement of another stanza to the platform. */
   acknowledge(node: BinaryNode): Promise<void>;
-  /** Resolves when a stanza of this session may be handled. Sessions take turns. */
+  /** Resolves when this session may handle a stanza. Sessions share the event loop. */
   turn(): Promise<void>;
   readonly connected: () => boolean;
   /** Resolves with true when all entries of the handlers so far are recorded, and with false if they never will be. Never rejects. */
   stored(): Promise<boolean>;
-  /** The same for keys. */
+  /** Resolves with true when all changed keys are stored, and with false if they never will be. Never rejects. */
   keysStored(): Promise<boolean>;
-  /** The connection has to end. */
+  /** Reports that the connection must end. */
   failed(close: Close): void;
   /** Reports a forged stanza, which was dropped and acknowledged. */
   forged(what: Forgery): void;
-  /** The inbox itself threw, which is a crash of the session. */
+  /** Reports an error of the inbox itself, which is a crash of the session. */
   crashed(error: unknown): void;
-  /** A handler of the library rejected. */
+  /** Reports that a handler of the library rejected. */
   handlerFailed(where: string, error: unknown): void;
   readonly limits?: InboxLimits;
 }
 
 interface Item {
   readonly node: BinaryNode;
-  /** `repeated`: handled and stored before, ignored, or forged, so that it needs nothing but an acknowledgement. */
+  /** `repeated`: the stanza was stored before, is ignored, or is forged. It is only acknowledged. */
   readonly kind: StanzaKind | 'repeated';
   /** For a message: resolves when the message is in the log. Null if the connection ended before. */
   readonly logged: Promise<Logged | null> | null;
 }
 
-/** The progress of a message: no event carried it, an event carried it, or an event carried it and its file, with this name, is missing. */
+/** The progress of a message. False: no event contained it. True: an event contained it. `missing`: its history file, with this name, is missing. */
 type Reported = false | true | { readonly missing: string };
 
 interface WaitsForLog {
@@ -78,9 +78,9 @@ export const usualLimits: InboxLimits = {
   again: [1_000, 10_000, 60_000, 600_000, 3_600_000],
   files: 500,
 };
-/** Milliseconds for which others wait for a file that the library fetches. */
+/** Limit for `whenFetched`, in milliseconds. */
 const longestFetch = 1_000;
-/** Time after which the media hosts have deleted the file of a message, so that it is not awaited. In milliseconds. */
+/** Age from which the media hosts have deleted the file of a message, so that it is not fetched again. In milliseconds. */
 const filesKept = 30 * 86_400_000;
 
 /** Replaces the library's listeners on its socket by `take`. Throws if the listeners are not the expected ones. */
@@ -97,19 +97,19 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
   return Object.fromEntries(handlers) as Handlers;
 };
 
-/** The library queues messages that are marked as old, and does not report when it has handled one. The inbox keeps the order instead. */
+/** Removes the mark of old messages. The library would queue them, and would not report their end. The inbox keeps their order itself. */
 const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };
 };
 
-/** A request to send a message again makes no entry, and is acknowledged when the message is sent. The second kind belongs to a pairing by code. */
+/** False for requests to send a message again, and for steps of a pairing by code. They cause no entries, so that the library acknowledges them. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
-/** The library ignores status posts: `shouldIgnoreJid` of `socket-config.ts`. */
+/** True for status posts, which the library ignores (`shouldIgnoreJid` in `socket-config.ts`). */
 const isIgnored = ({ attrs }: BinaryNode): boolean => attrs['from'] === statusJid;
 
-/** Measured bytes of memory for a waiting stanza and its entries, and for each node of the stanza. */
+/** Bytes of memory for a waiting stanza with its entries, and for each node of the stanza (measured). */
 const [perStanza, perNode] = [1_200, 240];
 const sizeOf = ({ content }: BinaryNode): number =>
   Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
@@ -120,12 +120,12 @@ export class DurableInbox {
   readonly #limits: InboxLimits;
   readonly #stored: () => Promise<boolean>;
   readonly #acks: HeldAcks;
-  /** In the order of arrival. */
+  /** Stanzas in the order of arrival. */
   #queue = new Set<Item>();
   #unlogged: WaitsForLog[] = [];
-  /** Bytes of messages that are not logged, and of other stanzas that are not acknowledged. */
+  /** Bytes of messages that are not logged yet, and of other stanzas that are not acknowledged yet. */
   #waitingBytes = 0;
-  /** True when the limit was exceeded. Later stanzas stay with the platform. */
+  /** True after the limit was exceeded. Later stanzas are ignored, and the platform keeps them. */
   #full = false;
   #logging = false;
   #opened = false;
@@ -133,10 +133,10 @@ export class DurableInbox {
   #busy = false;
   #idleWaiters: (() => void)[] = [];
   #fetchWaiters: (() => void)[] = [];
-  /** The progress of each message that the library is handling, by id. */
+  /** The progress of each message that the library handles, by id. */
   readonly #reported = new Map<string, Reported>();
   readonly #handling = new Map<string, BinaryNode>();
-  /** Messages whose file could not be fetched, and the timer of the next try. */
+  /** Messages whose file could not be fetched, with the timer of the next try. */
   readonly #again = new Map<Logged, { readonly tries: number; readonly timer: NodeJS.Timeout }>();
 
   constructor(options: InboxOptions) {
@@ -146,7 +146,7 @@ export class DurableInbox {
     this.#stored = () => stored();
     this.#acks = new HeldAcks({
       stored: async (nodes) => (await stored()) && (!nodes.some(({ tag }) => tag === 'notification') || (await keysStored())),
-      // Receipts are too many to be remembered. The journal drops known ones of direct chats.
+      // There are too many receipts to store their names. The journal drops repeated receipts of direct chats.
       finished: (nodes) => inbound.rememberFinished(nodes.filter(({ tag }) => tag !== 'receipt')),
       released: (nodes) => nodes.forEach((node) => this.#release(weightOf(node))),
       acknowledge,
@@ -163,9 +163,9 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** Starts with the login. Stanzas that an earlier connection did not finish come first. */
+  /** Starts to handle stanzas at the login. Unfinished messages of an earlier connection come first. */
   open(): void {
-    // The platform sends stored stanzas before the login has ended, so that some of them may be in the log already.
+    // The platform sends pending stanzas before the end of the login, so that some unfinished messages may be new arrivals of this connection.
     const arrived = new Set([...this.#queue].map(({ node }) => node));
     const earlier = this.#options.inbound.takeUnfinished().filter(({ node }) => !arrived.has(node));
     const again = earlier.map((logged): Item => ({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) }));
@@ -174,7 +174,7 @@ export class DurableInbox {
     this.#run();
   }
 
-  /** Notes that an event of the library carried this message, so that it will be stored. */
+  /** Notes that an event of the library contained this message, so that it will be stored. */
   reported(messageId: string): void {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
   }
@@ -183,13 +183,13 @@ export class DurableInbox {
     this.#options.forged(what);
   }
 
-  /** The stanza of a message that the library is handling. */
+  /** Returns the stanza of a message that the library handles at the moment. */
   handling(messageId: string): BinaryNode | undefined {
     return this.#handling.get(messageId);
   }
 
   /**
-   * Notes that an event carried this message, and that the library fetches its content as a file. The message is complete when `fetched` is
+   * Notes that an event contained this message, and that the library fetches its content as a file. The message is complete when `fetched` is
    * called with the same name.
    */
   fetching(messageId: string, file: string): void {
@@ -201,7 +201,7 @@ export class DurableInbox {
     this.#tellFetched();
   }
 
-  /** Resolves when the library fetches no file: at once, mostly. A slow fetch is waited for no longer than `longestFetch`. Never rejects. */
+  /** Resolves when the library fetches no file, which is usually at once. Waits for at most `longestFetch`. Never rejects. */
   async whenFetched(): Promise<void> {
     if (!this.#isFetching) return;
     const fetched = new Promise<void>((resolve) => this.#fetchWaiters.push(resolve));
@@ -209,8 +209,8 @@ export class DurableInbox {
   }
 
   /**
-   * Idempotent. Drops stanzas that the library does not have yet. Resolves when the other stanzas are handled, and stored if their
-   * acknowledgement is held.
+   * Closes the inbox. Idempotent. Drops the stanzas that the library does not have yet. Resolves when all other stanzas are handled, and their entries
+   * are stored if an acknowledgement is held.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -250,7 +250,7 @@ export class DurableInbox {
       return null;
     }
     if (message === 'finished') return { kind: 'repeated', node, logged: null };
-    // Null means that the log has this message. Its first copy will be acknowledged.
+    // Null means that the log has this message already. Its first copy will be acknowledged.
     return message === null ? null : { kind: 'message', node, logged: this.#log(message) };
   }
 
@@ -278,7 +278,7 @@ export class DurableInbox {
     });
   }
 
-  /** Messages that arrive while a group is written are the next group. */
+  /** Writes waiting messages to the log in groups. Messages that arrive during a write form the next group. */
   async #logAll(): Promise<void> {
     this.#logging = true;
     while (this.#unlogged.length > 0 && !this.#closed) {
@@ -293,7 +293,7 @@ export class DurableInbox {
     this.#logging = false;
   }
 
-  /** The log cannot be written. */
+  /** Ends the connection after the log could not be written. */
   #lose(error: unknown): void {
     if (this.#closed) return;
     this.#options.handlerFailed('log', error);
@@ -313,7 +313,7 @@ export class DurableInbox {
     try {
       for (const item of this.#queue) {
         const logged = item.logged === null ? null : await item.logged;
-        // A handler may wait for nothing but promises, and a backlog of those would block the event loop.
+        // The inbox yields to the event loop. A handler may wait for promises alone, so that a backlog would block the loop.
         await this.#options.turn();
         if (this.#closed) break;
         if (logged === null) this.#passOn(item);
@@ -335,7 +335,7 @@ export class DurableInbox {
     void this.#call(kind, node).then(() => node.tag === 'message' || this.#release(weightOf(node)));
   }
 
-  /** Never rejects. */
+  /** Calls the library's handler, or acknowledges a repeated stanza. Never rejects. */
   async #call(kind: Item['kind'], node: BinaryNode): Promise<void> {
     const { handlers, confirm, acknowledge } = this.#options;
     try {
@@ -359,13 +359,16 @@ export class DurableInbox {
       this.#tellFetched();
       if (typeof reported === 'object' && this.#tryAgain(logged)) return;
       this.#again.delete(logged);
-      // The connection ended before an event. The library could not acknowledge the message, so that it stays in the log.
+      // If the connection ended before an event, the library could not acknowledge the message. It then stays in the log.
       if (reported || connected()) inbound.finish(logged, reported === true, this.#stored);
     });
     await within(systemTime, this.#limits.handling, handled);
   }
 
-  /** The library tries once and reports no failure, and a phone sends its history only once. Returns false if the file is too old to exist. */
+  /**
+   * Schedules another try for a message whose file is missing. The library tries only once and reports no failure, and a phone sends its history only
+   * once. Returns false to give the message up: its file is too old, or too many messages wait.
+   */
   #tryAgain(logged: Logged): boolean {
     const sent = Number(logged.node.attrs['t'] ?? 0) * 1000;
     const tries = this.#again.get(logged)?.tries ?? 0;

@@ -2,14 +2,14 @@
 import { type BinaryNode, jidDecode, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { type Directory, isChannel, isMe } from '../wire/jid.ts';
 
-/** Posts of a channel are public, so they are not encrypted. In any other chat an attacker in between has made up a text without encryption. */
+/** True for an unencrypted text outside of a channel, which only an attacker can send. Channel posts are public, and so are not encrypted. */
 export const isUnsealed = ({ attrs, content }: BinaryNode): boolean =>
   Array.isArray(content) && content.some(({ tag }) => tag === 'plaintext') && !isChannel(attrs['from'] ?? '');
 
 const { Type } = proto.Message.ProtocolMessage;
 type ProtocolType = proto.Message.ProtocolMessage.Type;
 
-/** Messages between the devices of one account. WhatsApp Web accepts them only from the phone, but the library from any device of the account. */
+/** Messages that only the phone may send to the account's other devices. WhatsApp Web checks the sender, but the library accepts any device. */
 const phoneOnly: ReadonlySet<ProtocolType | null | undefined> = new Set([
   Type.HISTORY_SYNC_NOTIFICATION,
   Type.APP_STATE_SYNC_KEY_SHARE,
@@ -19,7 +19,7 @@ const phoneOnly: ReadonlySet<ProtocolType | null | undefined> = new Set([
   Type.APP_STATE_FATAL_EXCEPTION_NOTIFICATION,
 ]);
 
-/** The contents of these messages. The library reads the first two for every type of message. */
+/** The contents of these messages. The library reads the first two whatever the type of the message is. */
 const phoneOnlyContents = [
   'historySyncNotification',
   'appStateSyncKeyShare',
@@ -34,11 +34,11 @@ const isPhoneOnlyProtocol = (protocol: proto.Message.IProtocolMessage | null | u
   protocol !== undefined &&
   (phoneOnly.has(protocol.type) || phoneOnlyContents.some((content) => (protocol[content] ?? null) !== null));
 
-/** True if the message is one that only the phone sends. The library looks at the message in its wrappers and beside them, and so does this check. */
+/** True for a message that only the phone may send. Like the library, this check looks at the message itself and at the content of its wrappers. */
 export const isPhoneOnly = (message: proto.IMessage): boolean =>
   isPhoneOnlyProtocol(message.protocolMessage) || isPhoneOnlyProtocol(normalizeMessageContent(message)?.protocolMessage);
 
-/** True if the phone of the account sent the stanza in its chat with itself. */
+/** True if the account's phone sent the stanza to the account itself. */
 export const isFromOwnPhone = (stanza: BinaryNode | undefined, directory: Directory): boolean => {
   const { from, recipient, participant } = stanza?.attrs ?? {};
   const talksToItself = participant === undefined && isMe(directory, from) && (recipient === undefined || isMe(directory, recipient));

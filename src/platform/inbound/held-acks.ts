@@ -1,19 +1,19 @@
 /**
- * Acknowledgements of receipts, notifications and calls: held until the entries that they led to are committed, then sent.
+ * Holds the acknowledgements of receipts, notifications and calls until the resulting entries are committed.
  *
  * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end
- * of their handlers; a kill before the commit would lose them. Logging them too would cost a write each, and a busy instance gets several
- * receipts a message.
+ * of their handlers, so that a kill before the commit would lose them. Logging them too would cost a write for each, and a busy instance
+ * gets several receipts for each message.
  */
 import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
 
-/** Thrown at the library when it makes an acknowledgement that is held. It logs this as the reason why none was sent. */
+/** The error that the library gets when it builds a held acknowledgement. The library logs this error as the reason for which none was sent. */
 export const ackHeld = new Error('the acknowledgement is held until everything is stored');
 ackHeld.stack = '';
 
 /**
- * The stanza as the library gets it. The library reads its tag once, to make the acknowledgement at the end of the handler; `handled` is called
- * then, and the library's own acknowledgement fails.
+ * Returns a copy of the stanza for the library. The library reads the tag once, at the end of the handler, to build the acknowledgement. This read calls
+ * `handled`, and makes the library's own acknowledgement fail.
  */
 export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void): BinaryNode => {
   let once = handled;
@@ -31,17 +31,17 @@ export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void)
 interface HeldAcksOptions {
   /** Resolves with true when all entries of these stanzas are stored, and with false if they never will be. Never rejects. */
   stored(nodes: readonly BinaryNode[]): Promise<boolean>;
-  /** Takes stanzas whose repetitions need only an acknowledgement from now on. */
+  /** Gets stanzas whose entries are stored. A repetition of such a stanza needs only an acknowledgement. */
   finished(nodes: readonly BinaryNode[]): void;
   /** Called when the acknowledgements of these stanzas were sent, or could not be sent. */
   released(nodes: readonly BinaryNode[]): void;
-  /** Tells the platform that a stanza was received. Rejects when the connection has ended: then the stanza is repeated. */
+  /** Sends the acknowledgement of a stanza. Rejects if the connection has ended. The platform then repeats the stanza. */
   acknowledge(node: BinaryNode): Promise<void>;
   /** Reports an error, after which no stanza is acknowledged. */
   failed(error: unknown): void;
 }
 
-/** Acknowledgements in one turn of the event loop. */
+/** Limit of acknowledgements in one turn of the event loop. */
 const mostInTurn = 64;
 
 export class HeldAcks {
@@ -54,19 +54,19 @@ export class HeldAcks {
     this.#options = options;
   }
 
-  /** The library is done with this stanza. */
+  /** Adds a stanza whose handler has ended. */
   add(node: BinaryNode): void {
     this.#waiting.push(node);
     this.#working ??= this.#work();
   }
 
-  /** Stops acknowledging, so that the platform repeats the rest. Resolves when the consequences of all stanzas are stored. */
+  /** Stops acknowledging, so that the platform repeats the remaining stanzas. Resolves when the entries of all stanzas are stored. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;
   }
 
-  /** Stanzas that are handled while others are being stored are the next group. Never rejects. */
+  /** Acknowledges stanzas in groups. Stanzas that are added while a group is stored form the next group. Never rejects. */
   async #work(): Promise<void> {
     try {
       while (this.#waiting.length > 0) {
@@ -92,9 +92,9 @@ export class HeldAcks {
   }
 }
 
-// Confirms a repeated message to the platform as the library does after reading one, without giving it to the library again.
+// The receipt of a repeated message. It is the same as the library's receipt, and is sent without handing the message to the library again.
 
-/** Sends the receipt after which the platform forgets the message. Rejects if the connection has ended. The platform then repeats the message. */
+/** Sends the receipt after which the platform deletes the message. Rejects if the connection has ended. The platform then repeats the message. */
 export const confirmReceived = async (sock: WASocket, me: Contact | undefined, node: BinaryNode): Promise<void> => {
   const { fullMessage, author } = decodeMessageNode(node, me?.id ?? '', me?.lid ?? '');
   const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;

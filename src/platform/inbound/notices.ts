@@ -1,6 +1,6 @@
 /**
- * Notices of the platform that the gateway reads in place of the library: about groups and channels, about changed devices, and about few
- * one-time keys.
+ * Notifications of the platform that the gateway handles instead of the library: changes of groups and channels, changed devices, and a low
+ * number of one-time keys.
  */
 import {
   areJidsSameUser,
@@ -19,8 +19,8 @@ import type { SpentKeys } from '../keys/spent-keys.ts';
 import { isLid, lidJid, personJid, userOf } from '../wire/jid.ts';
 import type { Handlers } from './durable-inbox.ts';
 
-// Notifications about groups and channels, and requests to list groups again, taken from the library: it reads only the first of several
-// changes of a group, and loses parts of a list. It reads older forms of notifications of channels.
+// Notifications of groups and channels, and requests to list the groups again. The library reads only the first of several changes of a group, loses
+// parts of a list, and reads only older forms of channel notifications.
 
 const aboutChannels = /^NotificationNewsletter/;
 
@@ -31,7 +31,7 @@ const eventOf = (node: BinaryNode): 'group.notification' | 'channel.notification
   return isChannel ? 'channel.notification' : null;
 };
 
-/** Passes every other notification on to the library. */
+/** Returns handlers that take these notifications, and pass all others on to the library. */
 export const withOwnNotifications = (
   handlers: Handlers,
   sock: Pick<WASocket, 'sendMessageAck'>,
@@ -65,23 +65,23 @@ export const takeOverGroupLists = (
   });
 };
 
-// Handles devices of contacts with other keys than before: a new phone, or another person with the number. The library keeps the sessions
-// of the contact's other devices and the old states of the phone's session. It still counts the devices among those that have the own keys
-// of groups. This module deletes all of this first, so that nothing is encrypted for keys that no device has.
+// Changed identity keys of contacts: a contact has a new phone, or another person has the number now. The library keeps the sessions of the
+// contact's other devices and the old states of the phone's session. It also still assumes that the devices have the account's sender keys
+// of groups. This part first deletes these sessions and assumptions, so that no message is encrypted for keys that no device has.
 
 type Sock = Pick<WASocket, 'assertSessions' | 'authState' | 'signalRepository'>;
 
 const isOwn = (jid: string, { creds: { me } }: WASocket['authState']): boolean =>
   areJidsSameUser(jid, me?.id) || areJidsSameUser(jid, me?.lid);
 
-/** The contact whose phone has new keys; null for every other notification. Devices of the own account are the library's matter. */
+/** Returns the contact whose phone has new keys; null for any other notification. The library handles devices of the own account. */
 const changedBy = (node: BinaryNode, authState: WASocket['authState']): string | null => {
   const { from = '', type } = node.attrs;
   if (type !== 'encrypt' || from === S_WHATSAPP_NET || getBinaryNodeChild(node, 'identity') === undefined) return null;
   return (jidDecode(from)?.device ?? 0) !== 0 || isOwn(from, authState) ? null : jidNormalizedUser(from);
 };
 
-/** A person by number and by LID, as far as both are known. */
+/** Returns the known addresses of a person: the number, the LID, or both. */
 const formsOf = async (jid: string, { signalRepository: { lidMapping } }: Sock): Promise<readonly string[]> => {
   const other = await (isLid(jid) ? lidMapping.getPNForLID(jid) : lidMapping.getLIDForPN(jid));
   return [jid, ...(other ? [jidNormalizedUser(other)] : [])];
@@ -89,7 +89,7 @@ const formsOf = async (jid: string, { signalRepository: { lidMapping } }: Sock):
 
 const addressed = (form: string, device: string): string => (device === '0' ? form : form.replace('@', `:${device}@`));
 
-/** Deletes the sessions with all devices of a person, and their identity keys. Devices in `except` keep theirs. */
+/** Deletes the sessions with all devices of a person, and their identity keys, except for the device `except`. */
 const forget = async (forms: readonly string[], { authState: { keys }, signalRepository }: Sock, except: string | null): Promise<void> => {
   const lists = await keys.get('device-list', forms.map(userOf));
   const devices = [...new Set(['0', ...Object.values(lists).flat()])].filter((device) => device !== except);
@@ -99,7 +99,7 @@ const forget = async (forms: readonly string[], { authState: { keys }, signalRep
   await keys.set({ 'identity-key': Object.fromEntries(addresses.map((address) => [address, null])) });
 };
 
-/** The devices that a person unlinked, as `user:device`, by number and by LID. */
+/** Returns the devices that a person unlinked, as `user:device`, by number and by LID. */
 const removedBy = async (node: BinaryNode, sock: Sock): Promise<readonly string[]> => {
   const removal = node.attrs['type'] === 'devices' ? getBinaryNodeChild(node, 'remove') : undefined;
   const jids = removal === undefined ? [] : getBinaryNodeChildren(removal, 'device').flatMap(({ attrs }) => attrs['jid'] ?? []);
@@ -110,7 +110,7 @@ const removedBy = async (node: BinaryNode, sock: Sock): Promise<readonly string[
   return (await Promise.all(named)).flat();
 };
 
-/** The address of a Signal session, such as `123_1.4` (a LID) or `5511.0`, as a person and a device. 128 stands for numbers that a provider hosts. */
+/** Splits the address of a Signal session, such as `123_1.4` (a LID) or `5511.0`, into a person and a device. Domain 128 is for hosted numbers. */
 const partsOf = (address: string): { readonly jid: string; readonly device: string } => {
   const [name = '', device = '0'] = address.split('.');
   const [user = '', domain] = name.split('_');
@@ -121,26 +121,32 @@ export interface IdentitiesParts {
   sock(): Sock;
   readonly keys: Pick<GroupKeys, 'renewDevices'>;
   tell(event: BaileysEvent): void;
-  /** Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   now(): number;
 }
 
-/** People whose identity key a message has replaced. The notice about it may arrive later. */
+/** Limit of people in memory whose identity key a message has replaced. The notice of the change may arrive later. */
 const remembered = 500;
 
-/** A notice often comes together with the first message of the new phone. Whichever is handled first, the change is told once and the new session stays. */
+/**
+ * Handles changed identity keys. A notice often arrives together with the first message of the new phone. Whichever is handled first, the change is
+ * reported once, and the new session stays.
+ */
 export class Identities {
   readonly #parts: IdentitiesParts;
   /** Times at which a message replaced the identity key of a phone, by user. */
   readonly #replaced = createLruMap<number>(remembered);
-  /** Users about whom a notice is being handled. */
+  /** Users whose notice is being handled. */
   readonly #noticed = new Set<string>();
 
   constructor(parts: IdentitiesParts) {
     this.#parts = parts;
   }
 
-  /** The library acknowledges the notices. It renews the trusted-contact token of a contact that has a session, so that a new one is made before. */
+  /**
+   * Returns handlers that handle notices first, and then pass them to the library, which acknowledges them. The library renews the trusted-contact token
+   * only of a contact with a session, so that the new session is made before.
+   */
   withNotices(handlers: Handlers): Handlers {
     return {
       ...handlers,
@@ -156,7 +162,7 @@ export class Identities {
   }
 
   /**
-   * Handles a session with an unknown identity key, whose notice was missed or will arrive later. Does the same as for the notice, but
+   * Handles a message with an unknown identity key, whose notice was missed or will arrive later. Does the same as for the notice, but
    * keeps the session of the message.
    */
   async replaced(address: string): Promise<void> {
@@ -192,17 +198,17 @@ export class Identities {
       for (const user of users) this.#noticed.delete(user);
     }
     this.#parts.tell({ name: 'identity.changed', data: { jid, at } });
-    // There may be many notices after an absence. The next message creates the session.
+    // After an absence there may be many notices, so that no sessions are made for them. The next message makes the session.
     if (!attrs['offline'] && !isReplacedSince(arrived)) await sock.assertSessions([jid], true).catch(() => undefined);
   }
 }
 
-// The platform's notices that few one-time keys are left, taken from the library: it adds 5 keys to fewer than 5, and of 300 new contacts
-// in a burst 165 got none. Contacts without a one-time key begin their session with the signed pre-key alone.
+// The platform's notices that few one-time keys are left. The library uploads only 5 keys if fewer than 5 are left. In a burst of 300 new
+// contacts, 165 then got no key (measured). Contacts without a one-time key begin their session with the signed pre-key alone.
 
-/** Keys that the platform has after a notice. */
+/** The number of keys to which a notice refills. */
 const wanted = 400;
-/** Keys in one upload. The library makes them on the event loop, 0.15 ms each. */
+/** Keys in one upload. The library makes them on the event loop, in 0.15 ms each. */
 const atOnce = 50;
 
 type PreKeySock = Pick<WASocket, 'authState' | 'query' | 'sendMessageAck' | 'uploadPreKeys'>;
@@ -211,8 +217,8 @@ const isNotice = (node: BinaryNode): boolean =>
   node.attrs['type'] === 'encrypt' && node.attrs['from'] === S_WHATSAPP_NET && getBinaryNodeChild(node, 'count') !== undefined;
 
 /**
- * Queries the number of remaining keys. A notice may be outdated: it is repeated after a lost acknowledgement, and more arrive while keys
- * are uploaded.
+ * Queries the number of remaining keys. The number in a notice may be outdated, because the platform repeats a notice whose acknowledgement was lost,
+ * and sends more notices during an upload.
  */
 const countOf = async (sock: PreKeySock): Promise<number> => {
   const answer = await sock.query({
@@ -223,10 +229,10 @@ const countOf = async (sock: PreKeySock): Promise<number> => {
   return Number(getBinaryNodeChild(answer, 'count')?.attrs['value']) || 0;
 };
 
-/** A notice is acknowledged after the upload, so that the platform repeats it when that failed. */
+/** Returns handlers that refill the keys. A notice is acknowledged after the upload, so that the platform repeats it if the upload failed. */
 export const withPreKeyNotices = (handlers: Handlers, sock: PreKeySock, spent: Pick<SpentKeys, 'counted' | 'uploaded'>): Handlers => {
   let running: Promise<void> | null = null;
-  /** Begins when the running one is over: keys may be given out while others are on their way. */
+  /** The refill after the running one. It is needed, because the platform may give out keys during an upload. */
   let next: Promise<void> | null = null;
 
   const upload = async (count: number): Promise<void> => {
@@ -234,7 +240,7 @@ export const withPreKeyNotices = (handlers: Handlers, sock: PreKeySock, spent: P
     const before = creds.firstUnuploadedPreKeyId;
     await sock.uploadPreKeys(count);
     const after = creds.firstUnuploadedPreKeyId;
-    // An upload of the library that was under way is waited for in place of this one. A try that failed left other ids behind.
+    // If the library was uploading, its upload was awaited instead, and fewer ids are new. A failed attempt before may have used more ids.
     if (after - before >= count) await spent.uploaded(after - count, after - 1);
   };
 

@@ -1,4 +1,4 @@
-/** The gateway's own readers of arriving stanzas, in front of the library. */
+/** Handlers that read arriving stanzas before the library, or instead of it. */
 import {
   areJidsSameUser,
   type BinaryNode,
@@ -15,20 +15,20 @@ import { bare, isChannel, isLid, isPerson, statusJid, userOf } from '../wire/jid
 import { type Identities, withOwnNotifications, withPreKeyNotices } from './notices.ts';
 import type { Handlers } from './durable-inbox.ts';
 
-// Stanzas of channels, taken from the library: it does not read the number of a post, and not whether the post is new, changed or deleted. It knows
-// forms of notifications that the platform does not send.
+// Stanzas of channels. The library reads neither the number of a post, nor if the post is new, changed or deleted. It expects forms of
+// notifications that the platform does not send.
 
 interface Readers {
   readonly tell: (event: BaileysEvent) => void;
-  /** Takes the id of a message that the library does not get, when its content is known. */
+  /** Gets the id of a message that the library does not get, after its content is read. */
   readonly read: (messageId: string) => void;
 }
 
 const isOfChannel = ({ attrs }: BinaryNode): boolean => isChannel(attrs['from'] ?? '');
 
-/** Handles the stanzas of channels, and passes all others on. */
+/** Returns handlers that take the stanzas of channels, and pass all others on. */
 const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, { tell, read }: Readers): Handlers => {
-  // The tag of a notification is read once, to make its acknowledgement.
+  // The tag of a held notification may be read only once, for the acknowledgement. So the caller gives the tag.
   const take = (tag: string, node: BinaryNode): Promise<void> => {
     const { attrs, content } = node;
     tell({ name: 'channel.stanza', data: { tag, attrs, ...(content === undefined ? {} : { content }) } });
@@ -47,21 +47,21 @@ const withChannelPosts = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageA
   };
 };
 
-// Status posts, which come as `<status>` nodes and not encrypted: from channels since 2026-07-20 (tulir/whatsmeow a2381054). The library
-// does not know the node. It is acknowledged, so that the platform does not repeat it at each login, and dropped: no call of the interface
-// shows it.
+// Status posts of channels, which are unencrypted `<status>` nodes since 2026-07-20 (tulir/whatsmeow a2381054). The library does not know
+// these nodes. They are acknowledged, so that the platform does not repeat them at each login. They are dropped, because the API does not show
+// them.
 
-/** A failed acknowledgement needs no retry. The connection has ended, and the platform repeats the node. */
+/** Acknowledges these nodes. A failed acknowledgement needs no retry: the connection has ended, and the platform repeats the node. */
 const acknowledgeStatuses = ({ ws, sendMessageAck }: Pick<WASocket, 'ws' | 'sendMessageAck'>): void => {
   ws.on('CB:status', (node: BinaryNode) => void sendMessageAck(node).catch(() => undefined));
 };
 
-// Notices that a contact linked or unlinked a device. The library changes the list of devices that it remembers for the number alone, and
-// this program writes to LIDs. Both lists go here, so that the next message asks for the devices.
+// Notices that a contact linked or unlinked a device. The library changes only its cached list of devices for the number, but the gateway
+// sends to LIDs. So both cached lists are deleted, and the next message queries the devices.
 
 type DeviceSock = Pick<WASocket, 'signalRepository' | 'userDevicesCache'>;
 
-/** The addresses of removed devices by LID. The library deletes the sessions of the addresses by number. */
+/** Returns the LID addresses of removed devices. The library deletes only the sessions under the number. */
 const removedLids = (node: BinaryNode): string[] =>
   getAllBinaryNodeChildren(node)
     .filter(({ tag }) => tag === 'remove')
@@ -88,7 +88,7 @@ const withDeviceNotices = (handlers: Handlers, sock: DeviceSock): Handlers => ({
 
 type TokenSock = Pick<WASocket, 'authState' | 'signalRepository'>;
 
-/** The token in a message of a chat with one person; null when there is none. */
+/** Returns the token in a message of a chat with one person; null if there is none. */
 const tokenIn = (node: BinaryNode): ContactToken | null => {
   const given = getBinaryNodeChild(node, 'tctoken');
   const { content } = given ?? {};
@@ -96,7 +96,7 @@ const tokenIn = (node: BinaryNode): ContactToken | null => {
   return { token: Buffer.from(content as Uint8Array), at: Number(given.attrs['t'] ?? node.attrs['t']) || 0 };
 };
 
-/** The LID of the contact that wrote a message; '' for groups, for own messages, and when it is not known. */
+/** Returns the LID of the contact that wrote a message. '' for groups, for own messages, and for an unknown LID. */
 const writerOf = async ({ attrs }: BinaryNode, { authState, signalRepository }: TokenSock): Promise<string> => {
   const { me } = authState.creds;
   const from = bare(attrs['from']);
@@ -106,7 +106,7 @@ const writerOf = async ({ attrs }: BinaryNode, { authState, signalRepository }: 
   return bare(attrs['sender_lid'] ?? (await signalRepository.lidMapping.getLIDForPN(from)));
 };
 
-/** The token is stored before the message is handed on, so that the first answer has it. A failure to store it holds nothing up. */
+/** Returns handlers that store a token before the message is passed on, so that the first answer has it. If this fails, the message is still passed on. */
 const withMessageTokens = (handlers: Handlers, sock: TokenSock): Handlers => {
   const keep = async (node: BinaryNode, token: ContactToken): Promise<void> => {
     const lid = await writerOf(node, sock);
@@ -124,13 +124,13 @@ const withMessageTokens = (handlers: Handlers, sock: TokenSock): Handlers => {
   };
 };
 
-// Notifications that collections of the shared state changed. The library fetches only the first collection of each, and acknowledges all
-// of them.
+// Notifications that collections of the shared state changed. The library fetches only the first collection of a notification, but
+// acknowledges the whole notification.
 
 /** Fetches collections of the shared state. */
 type Refresh = (names: readonly WAPatchName[]) => Promise<void>;
 
-/** Refreshes that are asked for while one runs become one more: after an absence the platform sends a notification for each change. */
+/** Merges all refreshes that are requested during a refresh into one. After an absence, the platform sends a notification for each change. */
 const gathered = (refresh: Refresh): Refresh => {
   let running: Promise<void> | null = null;
   let next: { readonly names: Set<WAPatchName>; readonly done: Promise<void> } | null = null;
@@ -155,7 +155,7 @@ const gathered = (refresh: Refresh): Refresh => {
   };
 };
 
-/** Returns handlers that bring every named collection up to date. If that fails, nothing is acknowledged, so that the platform repeats the notification. */
+/** Returns handlers that refresh every named collection. If this fails, the notification is not acknowledged, so that the platform repeats it. */
 const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessageAck'>, refresh: Refresh): Handlers => {
   const refreshed = gathered(refresh);
   return {
@@ -169,8 +169,8 @@ const withSharedNotices = (handlers: Handlers, sock: Pick<WASocket, 'sendMessage
   };
 };
 
-// Receipts for the account's own status posts. The library is configured to ignore stories, and then also ignores these receipts. They are
-// read here, before the library acknowledges them.
+// Receipts for the account's own status posts. The library is configured to ignore status posts, and so it ignores their receipts too. They
+// are read before the library acknowledges them.
 
 type Receipts = Extract<BaileysEvent, { readonly name: 'message-receipt.update' }>;
 
@@ -181,7 +181,7 @@ interface Seen {
   readonly t: string | undefined;
 }
 
-/** Confirmations are grouped by post. A single confirmation names its reader. */
+/** Reads the confirmations of a receipt. Several confirmations are grouped by post. A single one names its reader in the attributes. */
 const seenIn = (node: BinaryNode): readonly Seen[] => {
   const { id, participant, type, t } = node.attrs;
   const gathered = getBinaryNodeChildren(node, 'participants').flatMap((list) =>
@@ -205,14 +205,14 @@ const receiptOf = ({ messageId, jid, type, t }: Seen): Receipts['data'] => {
   return [{ key: { remoteJid: statusJid, id: messageId, fromMe: true }, receipt: { userJid: bare(jid), ...time } }];
 };
 
-/** Null if the receipt is not about a post. */
+/** Converts the receipt of a status post. Null for another receipt. */
 const statusReceipts = (node: BinaryNode): Receipts | null => {
   if (node.attrs['from'] !== statusJid) return null;
   const data = seenIn(node).flatMap(receiptOf);
   return data.length === 0 ? null : { name: 'message-receipt.update', data };
 };
 
-/** Reports these receipts before the library handles them. */
+/** Returns handlers that report these receipts before the library handles them. */
 const withStatusReceipts = (handlers: Handlers, tell: (event: BaileysEvent) => void): Handlers => ({
   ...handlers,
   receipt(node) {

@@ -1,7 +1,7 @@
 /**
- * Credentials and Signal keys of one session: the library reads and changes them in memory, and a write-behind stores them in the vault.
+ * The credentials and the Signal keys of one session. The library reads and changes them in memory, and a write-behind stores them in the vault.
  *
- * All changes go through `set`; `durable` resolves when everything set before is stored. The guarantees against loss rest on these two.
+ * All changes go through `set`, and `durable` resolves when all earlier changes are stored. The guarantees against loss depend on these two.
  */
 import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDataTypeMap } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -21,43 +21,43 @@ import { withTokenPages } from './contact-tokens.ts';
 
 export interface AuthState {
   readonly state: AuthenticationState;
-  /** Messages that arrived and may not be stored yet. */
+  /** The log of arrived messages that may not be stored yet. */
   readonly inbound: InboundLog;
   readonly ratchets: RatchetHost;
-  /** The credentials changed (Baileys changes them in place). */
+  /** Schedules a write of the credentials, which Baileys changes in place. */
   saveCredentials(): void;
-  /** Sets values like `set`. Resolves when they are stored, and rejects if they never will be. */
+  /** Writes the credentials. Resolves when they are stored, and rejects if they never will be. */
   storeCredentials(): Promise<void>;
-  /** Returns the value of a key from memory: null if the key does not exist, undefined if only the vault knows. */
+  /** Returns the value of a key from memory. Null if the key does not exist, undefined if only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
-  /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
+  /** Loads keys into memory, with at most one query. Waits while the storage is unavailable or busy. With `now`, rejects with `StorageFailure` instead. */
   load(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
-  /** The devices that have the own key of a group, by group. Waits for storage that is away. What only the vault knows is not kept in memory. */
+  /** Reads the devices that have the own sender key, by group, without caching them. Waits while the storage is unavailable. */
   groupMaps(wanted: WantedMaps): Promise<ReadonlyMap<string, DeviceMap>>;
-  /** Ids of keys in the vault that begin with `prefix`. Waits for storage that is away. */
+  /** Returns the ids of keys in the vault that begin with `prefix`. Waits while the storage is unavailable. */
   storedIds(type: keyof SignalDataTypeMap, prefix: string): Promise<readonly string[]>;
-  /** Notes that this person (by LID where it is known) was given a privacy token with a text. `at` in Unix milliseconds. */
+  /** Notes that a person (by LID if known) got a privacy token with a message. `at`: Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
   /**
-   * Versions of the shared state are stored only when `stored` has resolved with true, which is asked after they were set: what a version brought has to
-   * be stored before, because the platform never tells it again. With false the old version stays stored.
+   * Delays the storing of versions of the shared state. After a version is set, `stored` is called, and the version is stored when it resolves with true.
+   * The changes of a version must be stored first, because the platform never repeats them. With false the old version stays stored.
    */
   holdVersions(stored: () => Promise<boolean>): void;
   readonly patches: PatchNotes;
   /** Resolves when all earlier changes are stored. Rejects if they never will be. */
   durable(): Promise<void>;
-  /** Resolves when all changes and all entries of finished messages are stored, and the run is noted as ended. */
+  /** Waits until all changes and the entries of all finished messages are stored. Then marks the run as ended. */
   settled(): Promise<void>;
   /** True if all changes are stored. */
   readonly clean: boolean;
-  /** Notes that the keys of the pairing are uploaded, so that they can leave the memory. */
+  /** Removes the one-time keys of a pairing from memory. Call this after their upload. */
   releaseFreshKeys(): void;
   /**
-   * Fails reads that wait for storage, because the connection has ended. Otherwise its messages would be handled together with those of the
-   * next connection.
+   * Rejects reads that wait for the storage. Call this at the end of a connection. Otherwise its messages would be handled together with those of
+   * the next connection.
    */
   giveUpReads(): void;
-  /** The state is not used any more: late changes by listeners of a closed connection are dropped. */
+  /** Ends the use of this state. Later changes, such as those by listeners of a closed connection, are dropped. */
   retire(): void;
 }
 
@@ -67,28 +67,28 @@ interface AuthOptions {
   readonly epoch: number;
   readonly preKeys: (count: number) => Promise<Uint8Array>;
   readonly log: Log;
-  /** The last connection did not end in order: a crash, or the first one of this process. */
+  /** True if the last connection crashed, or if this is the first connection of this process. */
   readonly suspicious?: boolean;
   readonly now?: () => number;
   onLost(error: unknown): void;
 }
 
-/** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
+/** Limit of cached keys, including absent ones. The cache may have twice as many. An idle session has a few dozen, a busy one those of the last hours. */
 const cacheLimit = 500;
 /**
- * Bytes of their stored texts, up to twice as many. A Signal session has 0.9 to 1.4 KB, so 500 of them fit. Values of lively groups are larger: the map of
- * a group of 500 has 17 KB, and a sender key with skipped messages up to 200 KB.
+ * Limit of the cached keys in bytes of their stored texts. The cache may have twice as many. A Signal session has 0.9 to 1.4 KB, so that 500 of them fit.
+ * Values of busy groups are larger: the map of a group of 500 has 17 KB, and a sender key with skipped messages has up to 200 KB.
  */
 const cacheBytes = 1024 * 1024;
 const versionType = 'app-state-sync-version';
-/** Types of which a session has few keys, and whose keys its first requests need: every start reads all of them, with one query. */
+/** Types with few keys, which a session needs first. Every start reads all of them with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
-/** Privacy tokens are given once in each week of Unix time. */
+/** Returns the week of a Unix time. A person gets a privacy token at most once in each week. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
 
 type KeyType = keyof SignalDataTypeMap;
 
-/** Keys of one session over memory, what waits to be written, and the vault, in this order. */
+/** The keys of one session. A read looks into the cache, the waiting writes and the vault, in this order. */
 class SessionKeys {
   readonly writer: KeyWriter;
   readonly inbound: InboundLog;
@@ -98,11 +98,11 @@ class SessionKeys {
   readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
-  /** Devices in each map of `memoryType` that is in memory, when it was read or written last. */
+  /** The number of devices in each cached map of `memoryType` at its last read or write. */
   readonly #devices = new WeakMap<object, number>();
-  /** Numbers of the changes that sends made and that are not stored, oldest first. At most `unstoredSends` may have left. */
+  /** Numbers of the unstored changes by sends, the oldest first. At most `unstoredSends` messages may leave before their changes are stored. */
   #sends: number[] = [];
-  /** No message leaves before the changes up to this number are stored. They are the note of the open run, and chains that skipped keys. */
+  /** No message leaves before the changes up to this number are stored: the mark of the open run, and chains that were moved forward. */
   #storedFirst = 0;
   /** See `AuthState.holdVersions`. */
   #versionStored: (() => Promise<boolean>) | null = null;
@@ -133,7 +133,7 @@ class SessionKeys {
     });
   }
 
-  /** The size of a value that was set is known when it is written. Until then the writer holds it anyway. */
+  /** Encodes a value for the vault, and tells the cache its size. Before the write, the value counts 0 in the cache, because the writer holds it anyway. */
   #encoded(type: string, id: string, value: unknown): string {
     const text = encodeKey(this.#runs.stamp(type, value));
     this.#cache.weigh(`${type} ${id}`, text.length);
@@ -141,7 +141,7 @@ class SessionKeys {
   }
 
   peek(type: KeyType, id: string): unknown {
-    // One-time keys are read once. Only those of a pairing under way stay in memory.
+    // One-time keys are not cached, because they are read only once. The keys of an unfinished pairing stay in memory.
     const remembered = type === 'pre-key' ? undefined : this.#cache.get(`${type} ${id}`);
     if (remembered !== undefined) return remembered;
     const waits = this.writer.peek(type, id);
@@ -182,8 +182,9 @@ class SessionKeys {
   }
 
   /**
-   * A frame usually leaves before its chain is stored, because the start after a kill skips `unstoredSends` keys. It waits for the storage when so many
-   * are unstored already, when the step used a fresh key (the contact answers with it), and for the changes up to `#storedFirst`.
+   * Resolves when the frame of a message may leave. Usually it leaves before its chain is stored, because the start after a kill moves chains forward by
+   * `unstoredSends` keys. It waits for the storage in three cases: so many sends are unstored, the step used a fresh key (the contact answers with it), or
+   * changes up to `#storedFirst` are unstored.
    */
   async mayLeave({ touched }: Step): Promise<void> {
     const { writer } = this;
@@ -203,14 +204,14 @@ class SessionKeys {
     return this.writer.idle && this.inbound.idle && this.#holding === 0;
   }
 
-  /** Without a connection no entry is pending that must be stored first. */
+  /** Runs `work` after the pending entries are stored, or `lost` if they never will be. Without a connection there are no pending entries. */
   #afterStored(work: () => void, lost: () => void = () => undefined): void {
     const stored = this.#versionStored;
     if (stored === null) return work();
     this.#holding += 1;
     const before = this.#held;
     const run = async (): Promise<void> => {
-      // The library reports the changes of a version in the same turn in which it sets the version.
+      // The library reports the changes of a version in the turn in which it sets the version. They are pending from the next turn on.
       await new Promise(setImmediate);
       const isStored = await stored();
       await before;
@@ -221,7 +222,7 @@ class SessionKeys {
     this.#held = run();
   }
 
-  /** Waits until all changes are stored and marked as stored. */
+  /** Waits until all changes are stored, marks the run as ended, and stores this mark. */
   async settle(): Promise<void> {
     await this.#held;
     await this.inbound.settled();
@@ -230,13 +231,13 @@ class SessionKeys {
     await this.writer.flush();
   }
 
-  /** Reads the keys with one query. The value of a key that does not exist is null. */
+  /** Reads keys from the vault with one query. The value of a missing key is null. */
   async fetch(type: KeyType, ids: readonly string[], when?: 'now'): Promise<ReadonlyMap<string, unknown>> {
     const read = () => this.#vault.keys(this.#instance, type, ids);
     const found = await (when === 'now' ? read() : this.#storageRetry.wait('keys', read));
     const values = new Map<string, unknown>();
     for (const id of ids) {
-      // The value was set while the query ran, so that the value from the query is outdated.
+      // A value that was set during the query replaces the value from the query.
       const newer = this.peek(type, id);
       values.set(id, newer === undefined ? this.#read(type, id, found.get(id)) : newer);
     }
@@ -257,7 +258,7 @@ class SessionKeys {
     return this.#storageRetry.wait('keys', () => this.#vault.idsWithPrefix(this.#instance, type, prefix));
   }
 
-  /** Keeps the stored value in memory; null if there is none. */
+  /** Decodes and caches a stored value; null if there is none. */
   #read(type: KeyType, id: string, text: string | undefined): unknown {
     const { value, skipped } = text === undefined ? { value: null, skipped: false } : this.#runs.unstamp(type, decodeKey(type, text));
     if (skipped) {
@@ -269,7 +270,7 @@ class SessionKeys {
     return value;
   }
 
-  /** True if the map is in the vault, or on its way there, as it is now. Notes that it is. */
+  /** True if the map is unchanged since its last read or write. The library only adds to a map, so that the number of devices shows a change. */
   #isWritten(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     const [before, now] = [this.#devices.get(value), Object.keys(value).length];
@@ -277,7 +278,7 @@ class SessionKeys {
     return before === now;
   }
 
-  /** Reads what every start needs. */
+  /** Loads the keys of `warmTypes`. */
   async warm(): Promise<void> {
     const plaintexts = new Map<string, Uint8Array>();
     const finished: Page[] = [];
@@ -305,10 +306,10 @@ class SessionKeys {
   }
 }
 
-/** True if the credentials name a number whose pairing was never completed. A login with them gets 401. */
+/** True if the credentials belong to a pairing that was not completed. A login with them is refused with 401. */
 export const isAbandoned = ({ me, account }: AuthenticationCreds): boolean => me !== undefined && account === undefined;
 
-/** Reads the stored credentials, or makes new ones, also in place of abandoned ones. */
+/** Reads the stored credentials. If there are none, or only abandoned ones, makes new credentials. */
 export const openAuthState = async (options: AuthOptions): Promise<AuthState> => {
   const { vault, instance, epoch } = options;
   const stored = await storedCredentials(vault, instance);
@@ -322,11 +323,11 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     state: {
       creds,
       keys: withTokenPages({
-        // Baileys types the result by the type's name. The names pass unchanged.
+        // The cast is safe. Baileys derives the type of the result from the name of the key type.
         get: async <T extends KeyType>(type: T, ids: string[]) => (await keys.get(type, ids)) as { [id: string]: SignalDataTypeMap[T] },
         async set(data) {
           keys.set(data);
-          // The keys are uploaded next. A contact may use one at any time afterwards, even if this process ends.
+          // New one-time keys are stored at once. The library uploads them next, and from then on a contact may use them, even if this process ends.
           if (Object.values(data['pre-key'] ?? {}).some((pair) => pair !== null)) await keys.writer.flush();
         },
       }),
@@ -353,7 +354,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     tokenIssued(jid, at) {
       const known = keys.peek('tctoken', jid) as SignalDataTypeMap['tctoken'] | null | undefined;
       const seconds = Math.floor(at / 1000);
-      // A key that is not in memory is not overwritten.
+      // A token that is not in memory is not changed, because its stored value would be overwritten.
       if (known === undefined || weekOf(known?.senderTimestamp ?? 0) === weekOf(seconds)) return;
       keys.set({ tctoken: { [jid]: { token: Buffer.alloc(0), ...known, senderTimestamp: seconds } } });
     },
@@ -370,7 +371,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
   };
 };
 
-/** Throws `CorruptCredentials` if the stored text is damaged. */
+/** Reads the stored credentials. Throws `CorruptCredentials` if they are damaged. */
 export const storedCredentials = async (vault: Vault, instance: string): Promise<AuthenticationCreds | null> => {
   const text = await vault.credentials(instance);
   if (text === null) return null;
@@ -378,7 +379,7 @@ export const storedCredentials = async (vault: Vault, instance: string): Promise
   try {
     creds = decodeCredentials(text);
   } catch {
-    throw new CorruptCredentials('the credentials are no JSON');
+    throw new CorruptCredentials('the credentials are not JSON');
   }
   if (creds === null) throw new CorruptCredentials('the credentials are incomplete');
   return creds;

@@ -1,7 +1,7 @@
 /**
- * Privacy tokens that contacts gave to the account (tctoken). A message to a contact without its token may be refused with 463. The library
- * attaches the token to first sends, presence subscriptions and pictures. It stores the tokens of notifications and of the history. The
- * callers of this file handle all other cases.
+ * Privacy tokens (tctoken) that contacts gave to the account. A message to a contact without its token may be refused with 463. The library
+ * attaches the token to first sends, presence subscriptions and picture queries. It stores tokens from notifications and from the history.
+ * The callers of this file handle all other cases.
  */
 import { hash } from 'node:crypto';
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
@@ -15,7 +15,7 @@ export interface ContactToken {
   readonly at: number;
 }
 
-/** The key under which the library lists the people whose tokens it removes when they expire. */
+/** The key under which the library lists the people whose expired tokens it removes. */
 const listKey = '__index';
 /** A token is valid in the week of its issue and in the three weeks after it (tulir/whatsmeow `tctoken.go`). */
 const week = 604_800;
@@ -37,7 +37,7 @@ const list = async (keys: Store, lid: string): Promise<void> => {
   if (!names.includes(lid)) await keys.set({ tctoken: { [listKey]: { token: Buffer.from(JSON.stringify([...names, lid])) } } });
 };
 
-/** Stores a token that came with a message. An older one than the stored one is dropped. */
+/** Stores a token from a message, unless the stored token is newer. */
 export const keepToken = async (keys: Store, lid: string, { token, at }: ContactToken): Promise<void> => {
   const { [lid]: known } = await keys.get('tctoken', [lid]);
   if (at <= Number(known?.timestamp ?? 0)) return;
@@ -45,13 +45,13 @@ export const keepToken = async (keys: Store, lid: string, { token, at }: Contact
   if (known === undefined) await list(keys, lid);
 };
 
-// The list of people with a privacy token. The library keeps the list under one key and writes all of it for each new token (160 KB with 5,000
-// contacts). Here it stands in pages, of which only those that changed are written.
+// The list of people with a privacy token. The library stores the list under one key, and writes the whole list for each new token (160 KB
+// with 5,000 contacts). The gateway splits the list into pages, and writes only changed pages.
 
-/** The library's key, among the tokens. */
+/** The library's key of the list, which is among the tokens. */
 const indexKey = '__index';
 export const tokenPageType = 'gateway-token-page';
-/** With 5,000 contacts a page has 5 KB. A start reads all pages with one query. */
+/** The number of pages. With 5,000 contacts a page has 5 KB. A start reads all pages with one query. */
 const pages = 32;
 
 type Page = readonly string[];
@@ -78,9 +78,9 @@ const inPages = (names: Page): readonly Page[] => {
 
 const printOf = (page: Page): string => (page.length === 0 ? '' : hash('sha256', page.join(), 'base64url'));
 
-/** Returns the store with the list in pages. A list that was stored whole is read until the next write. */
+/** Returns a store that splits the list into pages. A list that was stored as a whole is still read, and is replaced at the next write. */
 export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
-  /** The content of each page at its last read or write; null before. */
+  /** The fingerprint of each page at its last read or write; null before the first. */
   let prints: string[] | null = null;
   let hasWhole = true;
   let writes = 0;
@@ -92,7 +92,7 @@ export const withTokenPages = (store: SignalKeyStore): SignalKeyStore => {
       // The store accepts any type of key, but the library's types do not name this one.
       store.get(tokenPageType as 'tctoken', [...pageIds]) as unknown as Promise<Readonly<Record<string, Page>>>,
     ]);
-    // A read before a write says nothing about the pages after the write.
+    // If there was a write meanwhile, the result of the read is outdated.
     if (begun === writes) {
       prints = pageIds.map((id) => printOf(stored[id] ?? []));
       hasWhole = whole[indexKey] !== undefined;

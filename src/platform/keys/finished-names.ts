@@ -1,29 +1,29 @@
 /**
- * Names of the stanzas that were finished last, stored so that a repetition after a kill is recognised and only acknowledged. The platform repeats a
- * stanza whose acknowledgement it did not get. A kill can lose acknowledgements that had left: the kernel answers unread bytes with a reset. The
- * platform's kernel then drops the bytes that it has received from this process. A repeated message cannot be decrypted a second time, because its
+ * Stores the names of the last finished stanzas, so that a repetition after a kill is recognised and only acknowledged. The platform repeats a stanza
+ * whose acknowledgement it did not get. A kill can lose acknowledgements that were sent: if the killed process had unread bytes, its kernel resets the
+ * connection. The platform's kernel then drops the bytes that it has received. A repeated message cannot be decrypted a second time, because its
  * ratchet has moved on.
  */
 
 /** The key type under which the names of finished stanzas are stored. */
 export const finishedType = 'inbound-finished';
 
-/** A page as it is stored. The pages form a ring: only the newest is written, so that a message costs the write of a small row. */
+/** A stored page of names. The pages form a ring. Only the newest page is written, so that a message costs the write of a small row. */
 export interface Page {
   /** An increasing page number. Names are written to the page with the largest number. */
   readonly at: number;
-  /** The time of the start, in Unix milliseconds. */
+  /** The time of the page's creation, in Unix milliseconds. */
   readonly begun: number;
   readonly names: readonly string[];
 }
 
-/** A finished stanza writes its page, so pages are small: 200 bytes on average. */
+/** Names of a page. Each finished stanza writes its page, so that a page is small: 200 bytes on average. */
 const pageSize = 16;
-/** 4,096 names, which arrive in five seconds at most. A connection that loses acknowledgements for longer is ended. */
+/** Pages of the ring, which have 4,096 names. At the highest rate so many arrive in five seconds. A connection that loses acknowledgements longer ends. */
 const pageCount = 256;
 /**
- * Milliseconds. A page that is older is dropped when a new one begins: names were added since, so the platform was there and would have repeated what
- * it missed. While the platform is away no page begins and none is dropped.
+ * Age of a page from which the beginning of a new page drops it. In milliseconds. A new page begins only while stanzas arrive, and then the platform has
+ * already repeated the older stanzas whose acknowledgements it missed.
  */
 const pageAge = 10 * 60_000;
 
@@ -37,7 +37,7 @@ export class FinishedNames {
   readonly #opened = new Map<number, MemoryPage>();
   /** The names of all opened pages. A name is in one page only. */
   readonly #names = new Set<string>();
-  /** Stored pages. They become sets when the first stanza asks, so that a login does not wait for thousands of names. */
+  /** Stored pages. They are converted to sets at the first look-up, so that a login does not wait for thousands of names. */
   #unopened: readonly Page[] = [];
   /** Numbers of pages that were changed or dropped since the last `save`. */
   readonly #changed = new Set<number>();
@@ -47,7 +47,7 @@ export class FinishedNames {
     this.#now = now;
   }
 
-  /** Takes the stored pages of an earlier run, in any order. */
+  /** Loads the stored pages of an earlier run, in any order. */
   load(pages: Iterable<Page>): void {
     this.#unopened = [...pages].toSorted((a, b) => a.at - b.at);
     this.#at = this.#unopened.at(-1)?.at ?? this.#at;
@@ -65,7 +65,7 @@ export class FinishedNames {
     this.#changed.add(this.#at);
   }
 
-  /** Puts what changed since the last call: a changed page under its place in the ring, and null for a dropped one. */
+  /** Puts the changes since the last call: each changed page under its position in the ring, and null for each dropped page. */
   save(put: (id: string, page: Page | null) => void): void {
     for (const at of this.#changed) {
       const page = this.#opened.get(at);
@@ -82,13 +82,13 @@ export class FinishedNames {
     this.#unopened = [];
   }
 
-  /** The page that is written, or a new one when that is full. */
+  /** Returns the current page, or a new page if it is full. */
   #page(): MemoryPage {
     const page = this.#opened.get(this.#at);
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
-    // The old page is dropped before the new page is changed, so that both changes are stored in this order.
+    // The old page is dropped before the new page is changed. It may have the same position in the ring, and the order of the changes is kept.
     for (const [at, { begun }] of this.#opened) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
     this.#opened.set(this.#at, next);
     return next;

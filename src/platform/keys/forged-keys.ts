@@ -1,14 +1,14 @@
-/** Remembers for whom the platform gave forged keys. The library only says that a message has no receiver. */
+/** Remembers the people for whom the platform returned forged keys. The library only reports that a message has no receiver. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { proto, type SignalKeyStore, type WASocket } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { addressesOf, bare, type Directory } from '../wire/jid.ts';
 
-/** People that are remembered, up to twice as many. */
+/** Limit of people in memory. The cache may have twice as many. */
 const most = 500;
 
 export interface KeyJudge {
-  /** The keys of one device of a contact were used, or were not signed by the contact. */
+  /** Reports the check of a device's keys. `forged`: true if the contact did not sign them. */
   judged(deviceJid: string, forged: boolean): void;
 }
 
@@ -28,16 +28,16 @@ export class ForgedKeyNotes implements KeyJudge {
     this.#found();
   }
 
-  /** True if the last keys of the person were forged, under whichever address. */
+  /** True if the last keys of the person were forged, under either address. */
   has(directory: Directory, jid: string): boolean {
     const { pn, lid } = addressesOf(directory, jid);
     return [pn, lid].some((address) => this.#people.get(address) === true);
   }
 }
 
-// Keys of the shared state that this device lacks. The library sets such collections aside, and never asks the phone.
+// Missing keys of the shared state. The library skips collections whose key is missing, and never asks the phone for it.
 
-/** Returns the store. `missing` is called with each key of the shared state that the store lacks. */
+/** Returns the store with a watch: `missing` is called with the id of each key of the shared state that is read and missing. */
 export const watchSharedKeys = (keys: SignalKeyStore, missing: (id: string) => void): SignalKeyStore => ({
   ...keys,
   async get(type, ids) {
@@ -47,10 +47,10 @@ export const watchSharedKeys = (keys: SignalKeyStore, missing: (id: string) => v
   },
 });
 
-/** Runs work outside the library's transactions: work that begins within one would join it. */
+/** Runs work outside of the library's transactions. Work that begins inside a transaction would otherwise join it. */
 export const outsideTransactions = AsyncLocalStorage.snapshot();
 
-/** Asks the phone for keys, once on each connection. The form is that of tulir/whatsmeow (`appstate.go`, `send.go`). */
+/** Asks the phone for missing keys, once for each key and connection. The request has the form of tulir/whatsmeow (`appstate.go`, `send.go`). */
 export class KeyRequests {
   readonly #sock: Pick<WASocket, 'relayMessage' | 'authState'>;
   readonly #stumbled: (error: unknown) => void;
@@ -62,7 +62,7 @@ export class KeyRequests {
     this.#stumbled = stumbled;
   }
 
-  /** `id`: in base64, as the library names keys. Keys that are missing in the same turn are one request. */
+  /** Requests a key. `id`: the key id in base64, as in the library. Keys of the same turn of the event loop share one request. */
   ask(id: string): void {
     if (this.#asked.has(id)) return;
     this.#asked.add(id);

@@ -1,11 +1,11 @@
 /**
- * The sender keys of groups, where the library leaves them as they are: it makes an own key once, sends it to each device once, and deletes none.
+ * Renews and deletes sender keys of groups. The library makes the account's own key of a group once, sends it to each device once, and deletes no keys.
  *
- * - The own key is made anew after a member left, so that the member reads nothing that is written later. The web client does the same.
- * - A device with other keys than before is sent the own keys again.
- * - All keys of a group go when the account leaves it.
+ * - After a member has left, the own key is replaced, so that the member cannot read later messages. The web client does the same.
+ * - A device with changed identity keys gets the own keys again.
+ * - When the account leaves a group, all keys of the group are deleted.
  *
- * The library holds one lock while it encrypts and writes a message. Changes of own keys take that lock, so that none falls into a send.
+ * The library holds a lock while it encrypts and writes a message. Changes of own keys take the same lock, so that they never happen during a send.
  */
 import type { SignalDataSet, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Group } from '#actors/model.ts';
@@ -19,42 +19,42 @@ export interface GroupKeysParts {
   sock(): Pick<WASocket, 'authState' | 'signalRepository'>;
   readonly auth: Pick<AuthState, 'groupMaps' | 'storedIds'>;
   directory(): Directory;
-  /** The account is a member of this group, as far as is known. */
+  /** True if the account is known to be a member of the group. */
   isMember(groupId: string): boolean;
-  /** Reports that work in the background failed. */
+  /** Reports that background work failed. */
   stumbled(where: string, error: unknown): void;
 }
 
 const keyType = 'sender-key';
-/** Keys that one transaction deletes. A large group leaves tens of thousands. */
+/** Limit of keys that one transaction deletes. A large group has tens of thousands of keys. */
 const mostAtOnce = 500;
 
 const nothing = (ids: readonly string[]): Readonly<Record<string, null>> => Object.fromEntries(ids.map((id) => [id, null]));
 
-/** The library names a sender key by group and address: `1203@g.us::123_1::0`. */
+/** Returns the group of a sender key. The library names a sender key by group and address: `1203@g.us::123_1::0`. */
 const groupOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf('::')));
 
-/** Devices with other keys than before, and the work that comes before own keys are sent to them again. */
+/** Devices that must get the own keys again, and the work that must run before. */
 interface Renewed {
-  /** Users without a server for all of their devices, or `user:device`. */
+  /** Users without a server, which means all of their devices, or single devices as `user:device`. */
   readonly devices: Set<string>;
   readonly first: (() => Promise<void>)[];
   done: Promise<void>;
 }
 
 const deviceOf = (jid: string): string => /:(\d+)@/.exec(jid)?.[1] ?? '0';
-/** True if the list has this device, or its user. */
+/** True if the set contains this device or its user. */
 const isNamed = (devices: ReadonlySet<string>, jid: string): boolean =>
   devices.has(userOf(jid)) || devices.has(`${userOf(jid)}:${deviceOf(jid)}`);
 
 export class GroupKeys {
   readonly #parts: GroupKeysParts;
   readonly #running = new Set<Promise<void>>();
-  /** True if the storage was away until the connection ended. Notifications are then acknowledged by the next connection. */
+  /** True if a change failed because the storage was unavailable until the connection ended. The next connection then gets the notifications again. */
   #failed = false;
-  /** Groups whose own key waits for the lock, under which a new key is made. */
+  /** Groups whose own key will be replaced when the lock is free. */
   readonly #renewing = new Map<string, Promise<void>>();
-  /** Whole groups that are compared next. */
+  /** Groups whose members must be compared with the devices that have the own key. */
   #compared = new Map<string, Group>();
   #comparing = false;
   #renewed: Renewed | null = null;
@@ -63,7 +63,7 @@ export class GroupKeys {
     this.#parts = parts;
   }
 
-  /** Takes every entry about a group, in order with the messages of the group. */
+  /** Applies an entry about a group. Call this in order with the messages of the group. */
   apply(groupId: string, entry: Entry): void {
     if (entry.kind === 'group') return this.#compare(entry.group);
     if (entry.kind !== 'news' || entry.news.type !== 'groups') return;
@@ -78,8 +78,8 @@ export class GroupKeys {
   }
 
   /**
-   * The platform listed all groups of the account. Deletes keys of groups that were neither known before nor are listed. Messages of a group that only
-   * this list leaves out may still wait to be read, so its keys stay until the next list.
+   * Applies the platform's list of all groups. Deletes the keys of groups that are neither listed nor were known before. A known group that this list
+   * lacks may still have unread messages, so that its keys stay until the next list.
    */
   listed(listed: ReadonlySet<string>, known: ReadonlySet<string>): void {
     const stays = (group: string): boolean => !isGroup(group) || listed.has(group) || known.has(group);
@@ -92,9 +92,8 @@ export class GroupKeys {
   }
 
   /**
-   * These devices have other keys than before, or are gone. Runs `first` and then makes sure that own keys are sent to the devices again, before any
-   * further message is encrypted. `devices`: users without a server for all of their devices, or `user:device`. Calls that come meanwhile share the look
-   * at all groups.
+   * Handles devices with changed keys, or removed devices. Runs `first`, and then ensures that these devices get the own keys again before the next
+   * message is encrypted. `devices`: see `Renewed`. Concurrent calls share the read of all groups.
    */
   renewDevices(devices: readonly string[], first: () => Promise<void>): Promise<void> {
     const renewed = (this.#renewed ??= this.#beginRenewal());
@@ -103,7 +102,7 @@ export class GroupKeys {
     return renewed.done;
   }
 
-  /** Resolves when all changes that follow from earlier entries are set. Rejects if storage was unavailable until the connection ended. */
+  /** Resolves when all changes from earlier entries are set. Rejects if the storage was unavailable until the connection ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
     if (this.#failed) throw new Error('the keys of a group could not be changed');
@@ -122,7 +121,7 @@ export class GroupKeys {
     return renewed;
   }
 
-  /** The next message to the group makes a new key, and sends it to every device. Several members who leave at once cost one key. */
+  /** Deletes the own key, so that the next message makes a new key and sends it to every device. Several members that leave at once cost one key. */
   #renew(group: string): Promise<void> {
     const waiting = this.#renewing.get(group);
     if (waiting !== undefined) return waiting;
@@ -134,7 +133,7 @@ export class GroupKeys {
     return done;
   }
 
-  /** The names of the own keys of a group: by LID and by number, whichever the group goes by. */
+  /** Returns the names of the own keys of a group, by LID and by number. The group uses one of them. */
   #ownNames(group: string): readonly string[] {
     const { authState, signalRepository } = this.#parts.sock();
     const { id, lid } = authState.creds.me ?? {};
@@ -144,13 +143,13 @@ export class GroupKeys {
 
   async #drop(group: string): Promise<void> {
     const ids = await this.#parts.auth.storedIds(keyType, `${group}::`);
-    // The account may have joined again: then members have sent new keys under the same names.
+    // If the account has joined again meanwhile, members have sent new keys under the same names, and nothing is deleted.
     const unlessBack = (gone: readonly string[]) => () => (this.#parts.isMember(group) ? [] : gone);
     await this.#delete(keyType, unlessBack([...new Set([...ids, ...this.#ownNames(group)])]));
     await this.#delete(memoryType, unlessBack([group]));
   }
 
-  /** `find`: called before each piece. It does not find a named key again. */
+  /** Deletes keys in pieces. `find` is called before each piece, and returns the ids. An id is deleted only once. */
   async #delete(type: string, find: () => readonly string[]): Promise<void> {
     const deleted = new Set<string>();
     for (;;) {
@@ -163,7 +162,7 @@ export class GroupKeys {
     }
   }
 
-  /** A member who left while the account was offline still has the own key. Its device is in the map, but it is not a member. */
+  /** Finds members that left while the account was offline. They still have the own key: their devices are in the map, but they are not members. */
   #compare(group: Group): void {
     this.#compared.set(group.id, group);
     if (this.#comparing) return;
@@ -189,7 +188,7 @@ export class GroupKeys {
   #betweenSends(work: () => Promise<Readonly<Record<string, unknown>>>): Promise<void> {
     const { keys, creds } = this.#parts.sock().authState;
     const run = async (): Promise<void> => keys.set((await work()) as SignalDataSet);
-    // Entries may come from within a send, whose transaction would take this work in.
+    // An entry may come from inside a send. Without this call, the work would join the transaction of the send.
     return outsideTransactions(() => keys.transaction(run, creds.me?.id ?? ''));
   }
 
@@ -207,7 +206,7 @@ export class GroupKeys {
 const without = (map: DeviceMap, devices: ReadonlySet<string>): DeviceMap =>
   Object.fromEntries(Object.entries(map).filter(([jid]) => !isNamed(devices, jid)));
 
-/** Devices of the own account count as members. */
+/** Returns a function that is true for devices of people outside of the group. Devices of the own account count as members. */
 const isStranger = (group: Group | undefined, { me }: Directory): ((jid: string) => boolean) => {
   const members = group?.members.flatMap(({ id, pn, lid }) => [id, pn, lid]) ?? [];
   const users = new Set([...members, me.pn, me.lid].map(userOf));

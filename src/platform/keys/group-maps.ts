@@ -1,15 +1,15 @@
-/** The devices that have the own sender key of a group. The library keeps a map of them for each group, and sends the key to no device in it again. */
+/** Reads the devices that have the own sender key of a group. The library stores a map of them for each group, and sends the key only to other devices. */
 import { userOf } from '../wire/jid.ts';
 import type { Vault } from '../wire/vault.ts';
 import { decodeKey } from './key-codec.ts';
 
-/** The library's key type. The library sets the whole map with each send, and only adds to it. */
+/** The library's key type for these maps. The library sets the whole map with each send, and only adds devices. */
 export const memoryType = 'sender-key-memory';
 
-/** Devices by address, such as `123:4@lid`. The library adds to the maps that it received, so that no other code may change a map in place. */
+/** Devices by address, such as `123:4@lid`. The library adds to the map object that it got, so that no other code may change the object. */
 export type DeviceMap = Readonly<Record<string, boolean>>;
 
-/** The maps to read: maps of the named groups, or maps in which one of these people has a device (numbers and LIDs, without a server). */
+/** The maps to read: maps of these groups, or maps with a device of one of these people (numbers and LIDs without a server). */
 export type WantedMaps = { readonly groups: readonly string[] } | { readonly people: ReadonlySet<string> };
 
 interface MapSource {
@@ -35,9 +35,9 @@ const readNamed = async (groups: readonly string[], { vault, instance, peek }: M
   );
 };
 
-/** Reads all maps, which may be megabytes. Only maps whose text contains one of the addresses are parsed. */
+/** Reads all maps, which may have megabytes. Only maps whose text contains one of the people are parsed. */
 const readNaming = async (people: ReadonlySet<string>, source: MapSource): Promise<ReadonlyMap<string, DeviceMap>> => {
-  // A map that was set last may be in memory alone.
+  // A recently changed map may not be in the vault yet.
   await source.flush();
   const stored = await source.vault.allKeys(source.instance, [memoryType]);
   const maps = new Map<string, DeviceMap>();

@@ -1,8 +1,8 @@
 /**
- * The durable log of received messages: a message stands in it from its arrival until everything that it led to is stored.
+ * The durable log of received messages. It has a message from its arrival until all resulting entries are stored.
  *
- * The library acknowledges a message before anything of it is stored, and the platform forgets what is acknowledged. After a kill the messages that
- * are still in the log are handed to the library again.
+ * The library acknowledges a message before it is stored, and the platform deletes acknowledged messages. After a kill, the messages in the log are
+ * handed to the library again.
  */
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -25,7 +25,7 @@ interface InboundOptions {
   failed(error: unknown): void;
 }
 
-/** A message that is to be logged. */
+/** A message that is not in the log yet. */
 export interface Unlogged {
   readonly node: BinaryNode;
   readonly name: string;
@@ -39,11 +39,11 @@ export interface Logged {
   readonly name: string;
   /** The number of times that the library got the message before a crash of the session; null for a message that arrived since the last crash. */
   tries: number | null;
-  /** It was handed over since then, and that try is counted in the storage. */
+  /** True if the library got the message since the last crash, and this try is counted in the storage. */
   counted: boolean;
 }
 
-/** Resolves when everything is stored that must be stored before a message leaves the log. Resolves with false if that never happens. Never rejects. */
+/** Resolves with true when everything is stored that must be stored before a message leaves the log, and with false if it never will be. Never rejects. */
 export type Stored = () => Promise<boolean>;
 
 interface Finishing {
@@ -51,10 +51,10 @@ interface Finishing {
   readonly stored: Stored;
 }
 
-/** A message that was tried so often is set aside. */
+/** Tries after which a message is set aside. */
 const mostTries = 5;
 
-/** State that an earlier run left among the keys. */
+/** The state of an earlier run that is stored among the keys. */
 interface LeftBehind {
   /** Decrypted plaintexts, by the hash of their ciphertext. */
   readonly plaintexts: ReadonlyMap<string, Uint8Array>;
@@ -76,8 +76,8 @@ const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined
 };
 
 /**
- * The same for every repetition of a stanza. The ciphertexts are part of it: a message that is encrypted anew is another one. 96 bits, so that
- * two stanzas never share a name.
+ * Returns a name that is the same for each repetition of a stanza. It contains the hashes of the ciphertexts, because a newly encrypted message is
+ * another one. It has 96 bits, so that two stanzas never have the same name.
  */
 const nameOf = (node: BinaryNode): string => {
   const { id, from, participant, type } = node.attrs;
@@ -88,16 +88,16 @@ const nameOf = (node: BinaryNode): string => {
 export class InboundLog {
   readonly #options: InboundOptions;
   readonly #storageRetry: StorageRetry;
-  /** Messages that the library is not done with, or whose outcome was not stored, by number. */
+  /** Messages that the library has not finished, or whose entries could not be stored, by number. */
   readonly #unfinished = new Map<number, Logged>();
-  /** Names of messages that are in the log or on their way there. */
+  /** Names of messages that are in the log, or are being written to it. */
   readonly #names = new Set<string>();
   readonly #finished: FinishedNames;
-  /** Unfinished messages, by the hash of their ciphertext. */
+  /** Plaintexts of unfinished messages, by the hash of the ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
-  /** Messages that the library has handled. Their entries may not be stored yet. */
+  /** Messages that the library has finished. Their entries may not be stored yet. */
   #finishing: Finishing[] = [];
-  /** Numbers of suspicious messages that were not handed over since, and whose try is not counted yet. */
+  /** Numbers of suspicious messages whose first try since the crash is not counted yet. */
   #untried: number[] = [];
   #suspicious: boolean;
   #working = false;
@@ -109,11 +109,11 @@ export class InboundLog {
     this.#suspicious = options.suspicious;
     this.#storageRetry = createStorageRetry(options.log, options.instance);
     this.#finished = new FinishedNames(options.now);
-    // Larger than any number of an earlier run, also of messages that were set aside.
+    // The first number is larger than all numbers of earlier runs, including messages that were set aside.
     this.#lastSeq = options.now() * 1000;
   }
 
-  /** Reads what an earlier run left behind. */
+  /** Loads the unfinished messages and the state of an earlier run. */
   async load({ plaintexts, finished }: LeftBehind): Promise<void> {
     const { vault, instance, writer } = this.#options;
     this.#finished.load(finished);
@@ -122,7 +122,7 @@ export class InboundLog {
     const wanted = new Set<string>();
     let unreadable = 0;
     for (const { seq, stanza, tries } of stanzas) {
-      // A damaged row must not keep the session closed.
+      // A damaged row is skipped, so that the session can open.
       const node = await decodeStanza(stanza).catch(() => null);
       if (node === null) {
         unreadable += 1;
@@ -143,13 +143,13 @@ export class InboundLog {
     return this.#plaintexts.get(hash);
   }
 
-  /** Takes the changes of the step that decrypted the message, so that both are stored in one transaction. */
+  /** Stores a plaintext. It is written in the same transaction as the ratchet that decrypted it. */
   remember(hash: string, plain: Uint8Array): void {
     this.#plaintexts.set(hash, plain);
     this.#options.writer.put(plainType, hash, plain);
   }
 
-  /** Messages to be handed to the library at the next open, in the order of arrival. Those that were tried too often are set aside. */
+  /** Returns the messages for the library at the next login, in the order of arrival. Messages with too many tries are set aside. */
   takeUnfinished(): readonly Logged[] {
     const all = [...this.#unfinished.values()].toSorted((a, b) => a.seq - b.seq);
     const aside = all.filter(({ tries }) => tries !== null && tries >= mostTries);
@@ -158,7 +158,7 @@ export class InboundLog {
     return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
   }
 
-  /** Logs an arriving message. Returns null for a repetition of a message in the log, and `finished` for a repetition of a finished message. */
+  /** Prepares an arriving message for the log. Null for a repetition of a message in the log, `finished` for a repetition of a finished message. */
   arrive(node: BinaryNode): Unlogged | 'finished' | null {
     const name = nameOf(node);
     if (this.#names.has(name)) return null;
@@ -168,28 +168,28 @@ export class InboundLog {
     return { node, name, encoded };
   }
 
-  /** Notes that a stanza without a message was handled, and that its entries are stored. */
+  /** True if a stanza is the repetition of a finished stanza. */
   isFinished(node: BinaryNode): boolean {
     return this.#finished.has(nameOf(node));
   }
 
-  /** A repetition of these stanzas needs no more than an acknowledgement. */
+  /** Stores the names of finished stanzas. A repetition of such a stanza is only acknowledged. */
   rememberFinished(nodes: readonly BinaryNode[]): void {
     for (const node of nodes) this.#finished.add(nameOf(node));
     this.#saveFinished();
   }
 
-  /** The message will not be logged. */
+  /** Forgets a message that will not be logged. */
   giveUp({ name }: Unlogged): void {
     this.#names.delete(name);
   }
 
-  /** Ends the log with its connection. Writes that wait for storage reject. */
+  /** Ends the log with its connection. Writes that wait for the storage reject. */
   giveUpWaiting(): void {
     this.#storageRetry.giveUp();
   }
 
-  /** Resolves when the messages are in the log. Waits while storage is unavailable. Rejects if they will never be stored. */
+  /** Writes messages to the log. Waits while the storage is unavailable. Rejects if they will never be stored. */
   async append(messages: readonly Unlogged[]): Promise<readonly Logged[]> {
     const { vault, instance, epoch } = this.#options;
     const rows = messages.map(({ encoded }) => ({ seq: (this.#lastSeq += 1), stanza: encoded }));
@@ -197,7 +197,7 @@ export class InboundLog {
     return messages.map(({ node, name }, at) => this.#keep({ seq: rows[at]!.seq, node, name, tries: null, counted: false }));
   }
 
-  /** The session crashed: any unfinished message may be why. */
+  /** Handles a crash of the session. Each unfinished message may be its cause. */
   suspect(): void {
     this.#suspicious = true;
     this.#untried = [];
@@ -209,9 +209,9 @@ export class InboundLog {
   }
 
   /**
-   * Called before a message is handed to the library. Resolves when the try is counted in the storage, so that a message which crashes the process is not
-   * tried for ever. The first tries of all messages are counted at once. From the second on each is counted by itself, so that only the messages
-   * before and at the crash go on counting.
+   * Counts a try in the storage. Call this before a message is handed to the library, so that a message which crashes the process is not tried for ever.
+   * The first tries of all messages are counted with one write. From the second try on, each message is counted when its turn comes, so that only
+   * the messages up to the crash are counted.
    */
   async trying(message: Logged): Promise<void> {
     const { vault, instance, epoch, writer } = this.#options;
@@ -223,14 +223,14 @@ export class InboundLog {
     }
     if (seqs.length > 0) await this.#storageRetry.wait('stanzas', () => vault.tried(instance, epoch, seqs));
     if (message.tries + 1 < mostTries) return;
-    // The last try. Afterwards a repetition is only acknowledged and not logged, whether the try succeeds or not.
+    // Before the last try, the message is stored as finished. Whether the try succeeds or not, a repetition is then only acknowledged.
     this.rememberFinished([message.node]);
     await writer.flush();
   }
 
   /**
-   * The library is done with a message, which leaves the log when everything is stored that it led to. `read`: its content is known, so that a
-   * repetition of the same bytes needs no more than an acknowledgement.
+   * Finishes a message that the library has handled. It leaves the log when `stored` resolves with true. `read`: true if its content was read, so that a
+   * repetition is only acknowledged.
    */
   finish(message: Logged, read: boolean, stored: Stored): void {
     if (!this.#unfinished.delete(message.seq)) return;
@@ -240,7 +240,7 @@ export class InboundLog {
     if (!this.#working) void this.#finishAll();
   }
 
-  /** Every finished message has left the log, or leaves it with the next write of keys. */
+  /** True if every finished message has left the log, or leaves it with the next write of keys. */
   get idle(): boolean {
     return !this.#working;
   }
@@ -255,7 +255,7 @@ export class InboundLog {
     return message;
   }
 
-  /** Messages that are finished while others are being stored are the next batch. */
+  /** Removes finished messages from the log in batches. Messages that are finished meanwhile form the next batch. */
   async #finishAll(): Promise<void> {
     this.#working = true;
     let batch: readonly Finishing[] = [];
@@ -276,7 +276,7 @@ export class InboundLog {
   async #finishBatch(batch: readonly Finishing[]): Promise<void> {
     const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
     if (!outcomes.every(Boolean)) {
-      // The next connection, or the next run, hands them over again.
+      // The messages stay in the log. The next connection or the next run hands them to the library again.
       for (const { message } of batch) this.#keep(message);
       return;
     }

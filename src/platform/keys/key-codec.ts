@@ -1,19 +1,19 @@
-/** Keys and credentials as JSON text and back: Baileys' own format, so that stores of other programs can be carried over. */
+/** Encodes and decodes keys and credentials as JSON in the format of Baileys, so that sessions of other programs can be imported. */
 import { type AuthenticationCreds, BufferJSON, type KeyPair, proto } from '@whiskeysockets/baileys';
 import { finishedType } from './finished-names.ts';
 import { tokenPageType } from './contact-tokens.ts';
 
-/** Base64 without the detour over a replacer: 812 of these are made in one go. */
+/** Encodes bytes as BufferJSON does, without a slow replacer. A pairing encodes 812 keys at once. */
 const bytes = (value: Uint8Array): string =>
   `{"type":"Buffer","data":"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')}"}`;
 
 export const encodeKey = (value: unknown): string =>
   value instanceof Uint8Array ? bytes(value) : JSON.stringify(value, BufferJSON.replacer);
 
-/** The one type whose value is an object of the protocol, not plain data. */
+/** The only type whose value is a protobuf object instead of plain data. */
 const protocolType = 'app-state-sync-key';
 
-/** Types without bytes: pages of thousands of names, each of which a reviver would look at. */
+/** Types without bytes. They may have thousands of names, for each of which a reviver would be called. */
 const textTypes: ReadonlySet<string> = new Set([finishedType, tokenPageType, 'sender-key-memory']);
 
 export const decodeKey = (type: string, text: string): unknown => {
@@ -25,7 +25,7 @@ export const decodeKey = (type: string, text: string): unknown => {
 
 export const encodeCredentials = (creds: AuthenticationCreds): string => JSON.stringify(creds, BufferJSON.replacer);
 
-/** Null for text that is JSON but no credentials. Throws what JSON.parse throws. */
+/** Decodes credentials. Null for JSON that is not credentials. Throws the error of `JSON.parse`. */
 export const decodeCredentials = (text: string): AuthenticationCreds | null => {
   const value = JSON.parse(text, BufferJSON.reviver) as Partial<AuthenticationCreds> | null;
   return value?.noiseKey && value.signedIdentityKey && value.signedPreKey ? (value as AuthenticationCreds) : null;
