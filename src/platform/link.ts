@@ -1,4 +1,4 @@
-/** One instance's link to the platform: opens sessions one after the other, never two at once, and outlives them. */
+/** The link of an instance to the platform. It outlives its connections, and has at most one connection at a time. */
 import type { Dispatcher } from 'undici';
 import type { WAVersion } from '@whiskeysockets/baileys';
 import { done, refuse, type Message, type Result, type Send, type TimeLock } from '#actors/model.ts';
@@ -47,7 +47,7 @@ import { within } from '#actors/waiting.ts';
 import { createLruMap } from '#src/base/lru-map.ts';
 import { systemTime } from '#src/base/system-time.ts';
 
-/** `remembered`: uploads of one link that may be used again. */
+/** The parts of uploads that all links share. `remembered`: limit of the uploads of one link that may be reused. */
 export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | 'limits' | 'dispatcher'> {
   readonly remembered: number;
 }
@@ -68,14 +68,14 @@ export interface LinkParts {
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
-  /** Chats of two people whose messages disappear. */
+  /** Reads the disappearing timers of chats with one person. */
   timers(instance: string): Promise<readonly ChatTimer[]>;
   readonly groups: Pick<GroupStore, 'known' | 'get'> & { readonly maxAgeMs: number };
   readonly channels: ChannelStore;
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
-  /** Reaches public addresses alone. */
+  /** A dispatcher that reaches only public addresses. */
   readonly guarded: Dispatcher;
   readonly proxies: ProxyParts;
   now(): number;
@@ -88,7 +88,7 @@ type Account = Parameters<PlatformLink['draft']>[1];
 
 const accountOf = ({ jid, lid, name }: Account) => ({ pn: bare(jid), lid: bare(lid), name });
 
-/** The directory of a link without a connection. It knows nothing. */
+/** The directory of a link without a connection. It knows no addresses. */
 const offline: Directory = {
   me: { pn: '', lid: '', name: '' },
   pn: () => '',
@@ -102,24 +102,24 @@ const offline: Directory = {
 export class BaileysLink implements PlatformLink {
   readonly #parts: LinkParts;
   readonly #host: LinkHost;
-  /** The generation, which each `open` and `close` increments. Reports of an older generation are dropped. */
+  /** The number of the generation. Each `open` and `close` increments it. Reports of an older generation are dropped. */
   #generation = 0;
   #session: Session | null = null;
-  /** Kept between the two connections of a pairing, and until all of its changes are stored. */
+  /** The keys of the session. They stay in memory between the two connections of a pairing, and until all changes are stored. */
   #auth: AuthState | null = null;
-  /** The connection that is open or being opened. */
+  /** The options of the present connection. */
   #options: OpenOptions = {};
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
   #timeLock: TimeLock | null = null;
-  /** The version that the last connection named. */
+  /** The client version of the last connection. */
   #version: WAVersion | null = null;
-  /** Outlives connections, because the platform keeps uploaded files. */
+  /** Uploads that may be reused. They outlive connections, because the platform keeps uploaded files. */
   readonly #uploaded: UploadMemory;
-  /** The last connection of this process did not crash. */
+  /** True if the last connection of this process did not crash. */
   #orderly = false;
-  /** The connection that is open has crashed. */
+  /** True if the present connection has crashed. */
   #crashed = false;
 
   constructor(parts: LinkParts, host: LinkHost) {
@@ -161,7 +161,7 @@ export class BaileysLink implements PlatformLink {
     const session = this.#session;
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
-    // `#begin` compares generations before it makes a socket.
+    // An opening that still runs makes no socket, because `#begin` compares generations.
     this.#work = this.#work.then(async () => {
       if (session !== null) {
         await session.end(closing);
@@ -189,7 +189,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
-    // A write that is still under way would store the keys again after they were deleted.
+    // Running writes must end first. They could store keys again after the deletion.
     while (this.#auth !== null && !this.#auth.clean) {
       const ending = await within(systemTime, this.#parts.deadlines.close, this.#auth.settled());
       if (ending !== 'done' && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
@@ -236,7 +236,7 @@ export class BaileysLink implements PlatformLink {
       return undefined;
     });
     if (media === undefined) return report({ type: 'platform.closed', close: ownCloses.trust });
-    // Entries that wait for the storage would grow with every connection, and be recorded out of order.
+    // No connection opens while entries wait for the storage. Each connection would add more, and they could be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return report({ type: 'platform.closed', close: ownCloses.storage });
     const { auth, timers, version } = await this.#stored();
@@ -264,11 +264,11 @@ export class BaileysLink implements PlatformLink {
     });
   }
 
-  /** Reads the input of a connection: its keys, the chats with disappearing messages, and the version to name. */
+  /** Reads the keys, the disappearing timers and the client version for a connection. */
   async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[]; version: WAVersion }> {
     const { vault, preKeys, log, now, timers, versions } = this.#parts;
     const { id: instance, epoch } = this.#host;
-    // Storage that is slow keeps the state of an abandoned code in memory.
+    // If the storage is slow, the keys of an abandoned pairing code may still be in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
     const onLost = (error: unknown): void => this.#onLost(error);
     const parts = { vault, instance, epoch, preKeys, log, suspicious: !this.#orderly, now, onLost };
@@ -277,7 +277,7 @@ export class BaileysLink implements PlatformLink {
     return { auth, timers: timed, version };
   }
 
-  /** Credentials of another account are used only if the instance may change its account and its data was removed. */
+  /** Checks the account of the credentials. If another account is allowed, the data of the former account is removed first. */
   async #isAccepted(auth: AuthState): Promise<boolean> {
     const identity = identityOf(auth, offline);
     const answer = identity.owner === '' ? 'same' : this.#host.accountOf(identity.owner);
@@ -285,7 +285,7 @@ export class BaileysLink implements PlatformLink {
     return answer !== 'refused';
   }
 
-  /** The way of a new connection, or the close that says why there is none. */
+  /** Returns the route of a new connection, or a close with the reason for which there is none. */
   #route(media: MediaTrust): LiveRoute | Close {
     const { url, uploads, guarded, proxies } = this.#parts;
     const route = this.#host.route();
@@ -296,7 +296,7 @@ export class BaileysLink implements PlatformLink {
     return proxyRoute({ timeoutMs: proxies.timeoutMs, guard, url: route.url, secure: platformAddress(url).protocol === 'https:', media });
   }
 
-  /** The keys of this link can no longer be stored. The connection ends, because no later connection could continue its ratchets. */
+  /** Ends the connection after the keys could not be stored. No later connection could continue its ratchets. */
   #onLost(error: unknown): void {
     this.#auth = null;
     if (!(error instanceof EpochLost)) this.#surprise(error);
@@ -307,7 +307,7 @@ export class BaileysLink implements PlatformLink {
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
     this.#ended();
-    // The simulated platform may have other keys than before.
+    // The simulated platform may have new keys after a restart.
     if (close.data?.['reason'] === 'certificateRefused') this.#parts.trust.forget();
     if (this.#version !== null && close.code === 405 && close.data?.['stage'] !== 'upgrade') this.#parts.versions.refused(this.#version);
     if (close.data?.['reason'] === 'linkingStalled') this.#parts.versions.doubted();

@@ -1,8 +1,8 @@
 /**
- * Write-behind of one session's keys: changes are put without waiting and stored in order, one transaction at a time, which takes everything
- * that waits.
+ * The write-behind of one session's keys. Changes are put without waiting, and are stored in order. One transaction at a time stores all waiting
+ * changes.
  *
- * A change is durable when a `flush` that began after it has resolved. Readers look at what waits first, with `peek`.
+ * A change is durable when a `flush` that began after it has resolved. Readers must first look for waiting changes with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
 import { createStorageRetry, type StorageRetry, type Vault } from '../wire/vault.ts';
@@ -12,24 +12,24 @@ interface KeyWriterOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  /** Called when a value is written, which is once for several changes of a key. */
+  /** Encodes a value when it is written. Several waiting changes of a key are encoded once. */
   encode(type: string, id: string, value: unknown): string;
   credentials(): string;
-  /** Called once when writing has ended for good: another node owns the instance, or a retry would not help. */
+  /** Called once if the keys can never be stored: another node owns the instance, or a retry would not help. */
   onLost(error: unknown): void;
 }
 
 export interface KeyWriter {
-  /** `null` removes the key. `fresh`: the key must be stored before it is used (see `isFresh`). */
+  /** Puts a change. `null` removes the key. `fresh`: the key must be stored before it is used (see `isFresh`). */
   put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
-  /** Numbers of messages that leave the inbound log, in the transaction of the changes put before or in a later one. */
+  /** Removes messages from the inbound log, in the transaction of the changes that were put before or in a later one. */
   finish(stanzas: readonly number[]): void;
   /** Returns the waiting value of this key (null if the key is removed), or undefined if no change waits. */
   peek(type: string, id: string): unknown;
-  /** A change of this key that was put as `fresh` is not stored yet. */
+  /** True if a change of this key that was put as `fresh` is not stored yet. */
   isFresh(type: string, id: string): boolean;
-  /** Number of the last change, and of the last stored one. */
+  /** The numbers of the last change and of the last stored change. */
   readonly last: number;
   readonly stored: number;
   /** True if no write waits or runs. */
@@ -41,11 +41,11 @@ export interface KeyWriter {
 }
 
 /**
- * Milliseconds that a write waits for more changes (micro-batch). A flush ends the wait. A kill within the wait repeats messages of the inbound log, and
- * skips steps of sending chains, whose number `unstoredSends` bounds.
+ * Milliseconds for which a write waits for more changes (micro-batch). A flush ends the wait. After a kill during the wait, messages of the inbound log are
+ * repeated, and sending chains are moved forward by at most `unstoredSends` steps.
  */
 const gatherMs = 200;
-/** A write waits on until the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */
+/** After the wait, a write waits for the next multiple of this time, so that writes of several sessions share a statement. In milliseconds. */
 const sharedMs = 100;
 const waitMs = (now: number): number => gatherMs + sharedMs - ((now + gatherMs) % sharedMs);
 
@@ -63,7 +63,7 @@ class Batch {
   credentials = false;
 }
 
-/** Promises that wait for a change to be stored, by the number of the change. */
+/** Makes a list of promises that wait for the storing of a change, by its number. */
 const createWaiters = () => {
   let waiters: { readonly seq: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   return {
@@ -85,7 +85,7 @@ const createWaiters = () => {
   };
 };
 
-/** A pause that can be cut short. */
+/** Makes a pause that can be ended early. */
 const createGather = () => {
   let cut: (() => void) | null = null;
   return {
@@ -104,7 +104,7 @@ const createGather = () => {
 
 class VaultWriter implements KeyWriter {
   readonly #options: KeyWriterOptions;
-  /** Retries without a limit, also after the end of the session, because the changes of its keys must be stored. */
+  /** The retry of writes. It has no limit, and continues after the end of the session, because the changes of keys must be stored. */
   readonly #storageRetry: StorageRetry;
   readonly #waiters = createWaiters();
   readonly #gather = createGather();

@@ -1,6 +1,6 @@
 /**
- * Fresh credentials with the one-time keys that the platform asks for at the first login. They are made elsewhere (a worker), because
- * Baileys would make them on the event loop and stop it for an eighth of a second.
+ * Makes new credentials with the one-time keys that the platform requests at the first login. A worker thread makes the keys, because Baileys
+ * would block the event loop for an eighth of a second.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { type AuthenticationCreds, initAuthCreds, type KeyPair } from '@whiskeysockets/baileys';
@@ -9,13 +9,13 @@ import type { KeyChange, Vault } from '../wire/vault.ts';
 
 /** Keys that Baileys uploads if the platform has none (INITIAL_PREKEY_COUNT). */
 const initialCount = 812;
-/** Keys in one write: encrypting and sending them must not hold the event loop. */
+/** Keys in one write, so that their sealing and sending do not block the event loop. */
 const chunk = 116;
 
-/** Key pairs by id, out of one block: 64 bytes a pair, private before public, the first pair has id 1. */
+/** Key pairs by id in one block of memory. A pair has 64 bytes, the private key first. The first pair has the id 1. */
 export interface FreshPreKeys {
   get(id: string): KeyPair | undefined;
-  /** Forgets a used key. */
+  /** Deletes a used key. */
   delete(id: string): void;
 }
 
@@ -43,7 +43,7 @@ const storePreKeys = async (keys: FreshPreKeys, write: (changes: readonly KeyCha
   }
 };
 
-/** The credentials are stored after the last key, so that keys without credentials can exist after a crash but never the reverse. */
+/** Makes and stores credentials. They are stored after the last key, so that a crash may leave keys without credentials, but never the reverse. */
 export const makeCredentials = async (options: {
   readonly vault: Vault;
   readonly instance: string;

@@ -1,6 +1,6 @@
 /**
- * Notes of patches to the shared state that were sent and whose outcome is not known yet. A note is stored before its patch leaves: the platform does
- * not report this device's own patches to it. After a lost answer or a kill, the collection must be read again.
+ * Notes about patches of the shared state whose outcome is not known yet. A note is stored before its patch is sent. The platform does not report a
+ * device's own patches to it, so that after a lost answer or a kill the collection must be read again.
  */
 import type { KeyWriter } from './key-writer.ts';
 
@@ -8,17 +8,17 @@ export const patchType = 'gateway-patch';
 
 export interface PatchNotes {
   /**
-   * Resolves when the note is stored, with a function that removes the note. Call this function after the changes of the patch were given
-   * to the recorder.
+   * Stores a note. Resolves with a function that removes the note. Call this function after the changes of the patch were given to the
+   * recorder.
    */
   begin(collection: string): Promise<() => void>;
   /** Collections with a note. */
   readonly open: readonly string[];
-  /** Takes the note away after the collection was read again. */
+  /** Removes the note after the collection was read again. */
   settled(collection: string): void;
 }
 
-/** `afterStored`: runs work when all entries given to the recorder before are stored. */
+/** Stores the notes among the keys. `afterStored` runs work when all entries that were given to the recorder before are stored. */
 export class StoredPatchNotes implements PatchNotes {
   readonly #writer: () => KeyWriter;
   readonly #afterStored: (work: () => void) => void;
@@ -31,7 +31,7 @@ export class StoredPatchNotes implements PatchNotes {
     this.#afterStored = afterStored;
   }
 
-  /** A note that an earlier run left. */
+  /** Loads a note of an earlier run. */
   load(collection: string): void {
     this.#last.set(collection, 0);
   }
@@ -53,7 +53,7 @@ export class StoredPatchNotes implements PatchNotes {
     if (number !== undefined) this.#end(collection, number);
   }
 
-  /** A patch that was begun meanwhile keeps the note. */
+  /** Removes the note, unless another patch of the collection has begun meanwhile. */
   #end(collection: string, number: number): void {
     this.#afterStored(() => {
       if (this.#last.get(collection) !== number) return;

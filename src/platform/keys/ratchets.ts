@@ -1,9 +1,9 @@
 /**
- * Makes each encryption and decryption a step of its own: steps run one after the other, and the changes of a step reach the key writer
- * before its frame leaves.
+ * Makes each encryption and decryption a separate step. Steps run one after the other, and the changes of a step reach the key writer before
+ * its frame leaves.
  *
- * The library commits the ratchet of a message after the frame was written, together with everything else of the send. A message that
- * arrives meanwhile would overwrite the chain or be overwritten, and a kill would leave a stored chain that is far behind.
+ * The library commits the ratchet of a message only after the frame is written, together with all other changes of the send. The changes of a
+ * message that arrives meanwhile could be lost, or could undo those of the send. After a kill, the stored chain would be far behind.
  */
 import { hash } from 'node:crypto';
 import {
@@ -16,18 +16,18 @@ import { createLruMap } from '#src/base/lru-map.ts';
 import { ForgedKeys } from '../wire/signatures.ts';
 import type { KeyJudge } from './forged-keys.ts';
 
-// The LIDs of people for the library's Signal sessions. The library asks several times for each message, and passes three caches of its
-// own.
+// The LIDs of people for the library's Signal sessions. The library looks them up several times for each message, and goes through three
+// caches each time.
 
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
-/** A look into a large group must find all its members again: two entries each. */
+/** Limit of entries in the library's cache. It must have room for all members of a large group, with two entries each. */
 const cached = 10_000;
 
 /**
- * The library's memory of pairs. Its own cache has a timer of three days for each pair. A pair that is found after the end of the connection, when the cache
- * was already cleared, would keep its timer until then.
+ * Makes a cache of pairs for the library. Its own cache has a timer of three days for each pair. If a pair is found after the end of the connection, when
+ * the cache is already cleared, its timer would keep running.
  */
 const makeCache = () => {
   let entries = createLruMap<string>(cached);
@@ -39,8 +39,8 @@ const makeCache = () => {
 };
 
 /**
- * Caches the answers. Every new pair clears the cache. `getLIDsForPNs` names a number without a LID by the number itself. The library
- * passes it the addresses whose keys it fetches. For such a number the library fetched no keys, so it could encrypt no message.
+ * Caches the LIDs. Every new pair clears the cache. For a number without a LID, `getLIDsForPNs` returns the number itself. The library uses this
+ * function for the addresses whose keys it fetches. Without this change it fetches no keys for such a number, and cannot encrypt messages.
  */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: makeCache() });
@@ -67,14 +67,14 @@ export const rememberLids = (mapping: Mapping): void => {
   mapping.storeLIDPNMappings = (pairs) => store(pairs).finally(forget);
 };
 
-// The library moves a contact's sessions from the number to the LID when it learns that both are one person. It overwrites sessions under the LID.
-// The contact goes on in whichever it knows: a message in one that was written over can never be read. Here both stay.
+// The merge of sessions. When the library learns that a number and a LID are one person, it moves the sessions from the number to the LID, and overwrites
+// those under the LID. The contact may continue to use either session, and messages in an overwritten one cannot be decrypted. So both are kept.
 
 interface StoredSession {
   readonly indexInfo: { readonly used: number; readonly closed: number };
 }
 
-/** The library's record of an address. At most one of its sessions is open. */
+/** The library's record of the sessions with an address. At most one of them is open. */
 interface StoredRecord {
   readonly _sessions: Readonly<Record<string, StoredSession>>;
 }
@@ -83,7 +83,7 @@ const open = -1;
 
 const isRecord = (value: unknown): value is StoredRecord => typeof value === 'object' && value !== null && '_sessions' in value;
 
-/** Returns `moved` with the sessions of `there` appended for reading only. Of a session in both, the newer state is kept. */
+/** Adds the sessions of `there` to `moved` as closed sessions, which only decrypt. If a session is in both, its newer state is kept. */
 const mergeRecords = (moved: unknown, there: unknown, now: number): unknown => {
   if (!isRecord(moved) || !isRecord(there)) return moved;
   const sessions: Record<string, StoredSession> = { ...moved._sessions };
@@ -100,17 +100,17 @@ const mergeRecords = (moved: unknown, there: unknown, now: number): unknown => {
 
 /** One encryption or decryption. */
 export interface Step {
-  /** True if the step made keys with which the contact encrypts its answers. They must be stored before a frame announces them. */
+  /** True if the step makes keys with which the contact encrypts its answers. They must be stored before a frame announces them. */
   readonly fresh: boolean;
-  /** Keys that it changed. */
+  /** The changed keys. */
   readonly touched: [type: string, id: string][];
 }
 
 export interface RatchetHost {
-  /** The plaintext of a ciphertext that was decrypted before, by the hash of the ciphertext. */
+  /** Returns the plaintext of a ciphertext that was decrypted before, by the hash of the ciphertext. */
   plaintext(hash: string): Uint8Array | undefined;
   get(type: string, ids: readonly string[]): Promise<Record<string, unknown>>;
-  /** `step`: these are all changes of this step. */
+  /** Changes keys. `data` must contain all changes of `step`. */
   set(data: SignalDataSet, step?: Step): void;
   /** Resolves when the frame of this step may leave. */
   mayLeave(step: Step): Promise<void>;
@@ -120,17 +120,17 @@ export interface RatchetHost {
 export const plainType = 'inbound-plain';
 export const hashOf = (content: Uint8Array | string): string => hash('sha256', content, 'base64url');
 
-/** Types outside of all steps. Their changes are stored at once. */
+/** Types that do not belong to steps. Their changes are set at once. */
 const outsideSteps: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 
-/** The fields of a session record, as libsignal stores it, that this module reads. */
+/** The used fields of a session record in libsignal's stored form. */
 interface StoredSessions {
   readonly _sessions: Readonly<Record<string, { readonly indexInfo: { readonly remoteIdentityKey: string } }>>;
 }
 
 /**
- * The addresses whose known identity key these changes replace. The library stores an identity key with the first message that shows it, and drops the
- * session of a key that it replaces. The key of a contact that was only written to stands in the session alone.
+ * Returns the addresses whose known identity key these changes replace. The library stores an identity key at the first message with this key, and deletes
+ * the session of a replaced key. If the contact has never sent a message, its identity key is only in the session.
  */
 const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise<readonly string[]> => {
   const keys = Object.entries(data['identity-key'] ?? {});
@@ -145,12 +145,12 @@ const replacedIn = async (data: SignalDataSet, get: RatchetHost['get']): Promise
   });
 };
 
-/** The value of a step is a plaintext, which an idle session would keep with the promise of its last step. */
+/** Drops the value of a step. It is a plaintext, and the promise of the last step would keep it in the memory of an idle session. */
 const nothing = (): undefined => undefined;
 
 /**
- * Steps that run one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with
- * two locks and an asynchronous context for every read of a key. That is too slow for the path of every message.
+ * Runs steps one after the other. A step sees its own changes. The changes of a failed step are dropped. The library's transactions do the same, but need
+ * two locks and an asynchronous context for every read of a key, which is too slow for every message.
  */
 class RatchetSteps {
   readonly #host: RatchetHost;
@@ -159,7 +159,7 @@ class RatchetSteps {
   #changes: Record<string, Record<string, unknown>> | null = null;
   /** Addresses whose known identity key was replaced in this step. */
   #replaced: string[] = [];
-  /** While this is true, new sessions are merged with the existing ones. */
+  /** True while new sessions are merged with existing ones. */
   #joining = false;
   readonly keys: SignalKeyStoreWithTransaction;
 
@@ -168,7 +168,7 @@ class RatchetSteps {
     this.#identityReplaced = identityReplaced;
     const get: RatchetHost['get'] = (type, ids) => this.#get(type, ids);
     this.keys = {
-      // The library types the result by the type's name. The names pass unchanged.
+      // The cast is safe. The library derives the type of the result from the name of the key type.
       get: get as SignalKeyStoreWithTransaction['get'],
       set: async (data) => {
         if (data['identity-key']) this.#replaced.push(...(await replacedIn(data, get)));
@@ -228,7 +228,7 @@ class RatchetSteps {
 
 type Make = SocketConfig['makeSignalRepository'];
 
-/** `identityReplaced`: called with the address of a Signal session after a message was read that stands on another identity key than was known. */
+/** Returns a Signal repository for the library. `identityReplaced` gets the address of a session after a message with a changed identity key. */
 export const ratchetsOf =
   (host: RatchetHost, judge: KeyJudge, identityReplaced: (address: string) => void): Make =>
   (auth, logger, pnToLid) => {
@@ -238,7 +238,7 @@ export const ratchetsOf =
     rememberLids(inner.lidMapping);
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => steps.run({ fresh, touched: [] }, work);
 
-    /** The plaintext is stored in the transaction of the ratchet that read it: after a kill neither is of use without the other. */
+    /** Decrypts a ciphertext. The plaintext and the ratchet are stored in one transaction, because after a kill neither is of use alone. */
     const opened = async (ciphertext: Uint8Array, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array> => {
       const id = hashOf(ciphertext);
       const known = host.plaintext(id);
@@ -258,7 +258,7 @@ export const ratchetsOf =
       return result;
     };
 
-    /** A device with forged keys gets no session and no message. The other devices of the message are served. */
+    /** Makes a session. A device with forged keys gets no session and no message. The other receivers of the message get it. */
     const withKeys: typeof inner.injectE2ESession = async (options) => {
       try {
         await alone(true, () => inner.injectE2ESession(options));

@@ -1,10 +1,10 @@
 /**
- * Deletes one-time keys that the platform gave out and no contact used. A first message that names one may still be under way, so each key stays for a
- * while. Without the deletion every refill would leave up to 400 keys behind for ever.
+ * Deletes one-time keys that the platform has given out and that no contact has used. A first message with such a key may still arrive, so that each key
+ * stays for a while. Without the deletion, every refill would leave up to 400 keys for ever.
  *
- * The platform tells the number of its keys, but not their ids. This module assumes that the oldest go out first, as the simulated platform does. If
- * the real one does not, a few keys of each refill (as many as it had left) may be deleted too early. A first message with one of them needs a retry
- * receipt.
+ * The platform reports the number of its keys, but not their ids. This module assumes that the platform gives out the oldest keys first, as the simulated
+ * platform does. If this is wrong, some keys of each refill (as many as were left) may be deleted too early. A first message with a deleted key needs a
+ * retry receipt.
  */
 import type { SignalDataSet } from '@whiskeysockets/baileys';
 import type { AuthState } from './auth-state.ts';
@@ -16,29 +16,29 @@ const noteId = 'note';
 const day = 86_400_000;
 /** Milliseconds for which a key stays after it left the platform. The platform keeps a message that it could not deliver for 30 days. */
 const keptMs = 60 * day;
-/** Milliseconds that count between two notices at most. A clock that jumped forward makes no key look old enough. */
+/** Limit of the time that counts between two notices. It keeps a clock that jumps forward from making all keys look old. In milliseconds. */
 const longestMs = 30 * day;
-/** Milliseconds between two marks at least, so that there are few. */
+/** Minimum time between two marks, so that there are few of them. In milliseconds. */
 const markMs = day;
-/** Keys that count as being on the platform in addition to those that it says it has: one upload. */
+/** Keys that count as still on the platform in addition to the reported number. They are one upload. */
 const margin = 50;
-/** The number of remembered upload ids: the platform's stock after a refill, and a margin. */
+/** Limit of remembered ids: the platform's stock after a refill, and the margin. */
 const remembered = 450;
-/** Keys that one write deletes. */
+/** Limit of keys that one write deletes. */
 const mostAtOnce = 500;
 
 type Range = readonly [first: number, last: number];
 
-/** All keys up to this id have left the platform. `ms`: time that was counted since. */
+/** A mark: all keys up to `upTo` have left the platform. `ms`: the counted time since then. */
 interface Mark {
   readonly upTo: number;
   readonly ms: number;
 }
 
 export interface SpentNote {
-  /** Ids that the platform took, oldest first. */
+  /** Uploaded ids, the oldest first. */
   readonly uploads: readonly Range[];
-  /** Oldest first. */
+  /** The marks, the oldest first. */
   readonly left: readonly Mark[];
   /** Unix milliseconds of the last notice. */
   readonly at: number;
@@ -48,7 +48,7 @@ export const emptyNote: SpentNote = { uploads: [], left: [], at: 0 };
 
 const sizeOf = ([first, last]: Range): number => last - first + 1;
 
-/** The newest ranges that have `count` ids together. Null when there are not so many. */
+/** Returns the newest ranges that have `count` ids together. Null if there are fewer ids. */
 const newest = (uploads: readonly Range[], count: number): readonly Range[] | null => {
   const kept: Range[] = [];
   let missing = count;
@@ -60,13 +60,13 @@ const newest = (uploads: readonly Range[], count: number): readonly Range[] | nu
   return missing > 0 ? null : kept;
 };
 
-/** The platform took these keys. */
+/** Returns the note after an upload of these keys. */
 export const afterUpload = (note: SpentNote, range: Range): SpentNote => {
   const uploads = [...note.uploads, range];
   return { ...note, uploads: newest(uploads, remembered) ?? uploads };
 };
 
-/** The platform has `count` keys. `expired`: keys up to this id are not needed any more; null when there is none. */
+/** Returns the note after a report of `count` keys. `expired`: keys up to this id can be deleted; null for none. */
 export const afterCount = (note: SpentNote, count: number, now: number): { readonly note: SpentNote; readonly expired: number | null } => {
   const passed = note.at === 0 ? 0 : Math.min(longestMs, Math.max(0, now - note.at));
   const marks = note.left.map(({ upTo, ms }) => ({ upTo, ms: ms + passed }));
@@ -83,7 +83,7 @@ interface SpentKeysParts {
   now(): number;
 }
 
-/** Calls come one after the other. */
+/** Keeps the note of one session. The caller must wait for each call before the next one. */
 export class SpentKeys {
   readonly #parts: SpentKeysParts;
 
@@ -91,7 +91,7 @@ export class SpentKeys {
     this.#parts = parts;
   }
 
-  /** Notes the number of keys at the platform, and deletes keys that left it long ago. Waits while storage is unavailable. */
+  /** Notes the number of keys on the platform, and deletes keys that left it long ago. Waits while the storage is unavailable. */
   async counted(count: number): Promise<void> {
     const { note, expired } = afterCount(await this.#read(), count, this.#parts.now());
     if (expired !== null) await this.#delete(expired);

@@ -1,16 +1,17 @@
 /**
- * Keeps a kill of the process from using a message key twice, which would be unreadable for the receiver. A frame leaves before the sending chain
- * that made its key is stored. After a kill, the stored chain may be behind by a bounded number of messages. A run lasts from the opening of a
- * session's keys to their end. A note that the run is open is stored before its first message leaves. A note that the run has ended is stored after
- * all chains. When the next start finds an open note, it moves each stored sending chain forward by that bound before using it. Receivers accept the
- * gap.
+ * Prevents the use of a message key twice after a kill. The receiver could not decrypt the second message. A frame may leave before the sending chain of
+ * its key is stored, so that after a kill the stored chain may be behind by a bounded number of messages.
+ *
+ * A run lasts from the loading of a session's keys to their end. A note of the open run is stored before its first message leaves. A note of its end is
+ * stored after all chains. If the next start finds the note of an open run, it moves each stored sending chain forward by the bound before its use.
+ * Receivers accept the gap.
  */
 import { createHmac } from 'node:crypto';
 import { BufferJSON } from '@whiskeysockets/baileys';
 
-/** Messages sent and not stored, at most, in all sessions of an account together. Receivers put up with gaps of 2,000 in a chain. */
+/** Limit of messages that are sent and whose chains are not stored, in all Signal sessions of an account together. Receivers accept gaps of 2,000. */
 export const unstoredSends = 100;
-/** The library's group cipher uses every other key of its chain. */
+/** Steps by which a group's chain is moved. The library's group cipher uses only every second key of its chain. */
 const groupSkip = 2 * unstoredSends;
 
 const sending = 1;
@@ -20,7 +21,7 @@ interface Chain {
   readonly chainKey: { counter: number; key?: string };
 }
 
-/** libsignal's record of sessions, reduced to the needed fields. */
+/** The used fields of libsignal's record of sessions. */
 interface StoredSessions {
   readonly _sessions?: Readonly<
     Record<
@@ -46,7 +47,7 @@ const advanced = (key: Uint8Array, steps: number): Buffer => {
   return next;
 };
 
-/** Changes the record in place and says whether it did. Only open sessions send. */
+/** Moves the sending chains of a record in place. Returns true if it changed any. Only open sessions send. */
 export const skipInSessions = (record: unknown): boolean => {
   let skipped = false;
   for (const { indexInfo, currentRatchet, _chains } of Object.values((record as StoredSessions | null)?._sessions ?? {})) {
@@ -59,7 +60,7 @@ export const skipInSessions = (record: unknown): boolean => {
   return skipped;
 };
 
-/** The moved key, or the value itself when it sends nothing: only own keys hold the private half, and only their newest state sends. */
+/** Moves the chain of an own sender key, and returns other keys unchanged. Only own keys have a private key, and only their newest state sends. */
 const skipInSenderKey = (value: Uint8Array): Uint8Array => {
   const states = JSON.parse(Buffer.from(value).toString('utf8'), BufferJSON.reviver) as StoredSender[];
   const state = states.at(-1);
@@ -70,20 +71,20 @@ const skipInSenderKey = (value: Uint8Array): Uint8Array => {
   return Buffer.from(JSON.stringify(states));
 };
 
-/** The place of the note among the keys. */
+/** The type and the id of the note among the keys. */
 export const runType = 'gateway-run';
 export const runId = 'last';
 
 /** The stored form of the note. */
 export interface RunNote {
   readonly run: number;
-  /** Messages may have been sent that are not in the stored chains. */
+  /** True if messages may have been sent whose chains are not stored. */
   readonly open: boolean;
-  /** The newest run before this one that ended uncleanly; -1 when there was none. */
+  /** The last earlier run that ended uncleanly; -1 if there was none. */
   readonly unclean: number;
 }
 
-/** Types whose stored values name the run that stored them. */
+/** Types whose stored values contain the number of the run that stored them. */
 const stamped = new Set(['session', 'sender-key']);
 
 interface Stamped {
@@ -91,10 +92,10 @@ interface Stamped {
   readonly value: unknown;
 }
 
-/** A stored value as it is used. */
+/** A stored value after its stamp is removed. */
 interface Unstamped {
   readonly value: unknown;
-  /** The value was moved forward. It must be stored before a message is encrypted with it: another unclean run would move the old one no further. */
+  /** True if the value was moved forward. It must be stored before its next use: after another kill, the old value would be moved by the same steps. */
   readonly skipped: boolean;
 }
 
@@ -113,7 +114,7 @@ export class Runs {
     this.#put = put;
   }
 
-  /** Takes each message before it leaves. Returns true if this call wrote the note, which must be stored before any message leaves. */
+  /** Opens the run. Call this before each message. Returns true if this call wrote the note, which must be stored before the message leaves. */
   begin(): boolean {
     if (this.#open) return false;
     this.#open = true;
@@ -121,19 +122,19 @@ export class Runs {
     return true;
   }
 
-  /** Marks the run as ended cleanly, after all messages that were sent are stored. */
+  /** Marks the run as ended. Call this after all chains are stored. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;
     this.#note();
   }
 
-  /** The value as it is stored. */
+  /** Returns the stored form of a value, with the number of the run. */
   stamp(type: string, value: unknown): unknown {
     return stamped.has(type) ? { run: this.#run, value } : value;
   }
 
-  /** Moves the sending chains of a value forward when the run that stored it, or a later one, ended uncleanly. May change `stored` in place. */
+  /** Returns the value of a stored form. Moves its sending chains if its run or a later run ended uncleanly. May change `stored` in place. */
   unstamp(type: string, stored: unknown): Unstamped {
     if (!stamped.has(type)) return { value: stored, skipped: false };
     const { run, value } = isStamped(stored) ? stored : { run: 0, value: stored };

@@ -1,22 +1,21 @@
 /**
- * Finds the version that connections name. The platform refuses old versions (405). So the version of today's web client is looked up,
- * stored in the database, and refreshed once a day and after each refusal. If the platform refuses the new version too, the old one comes
- * back.
+ * Finds the client version of connections. The platform refuses old versions (405). So the version of today's web client is looked up, stored
+ * in the database, and refreshed once a day and after each refusal. If the platform refuses the new version too, the last good one is used.
  */
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
 import type { ClientVersionView } from '#actors/model.ts';
 import type { Log, SettingStore, Time } from '#actors/ports.ts';
 
-// Reads the version of today's web client out of the platform's own pages.
+// Reads the version of today's web client from the platform's own pages.
 
 /** The third part of a version. The first two parts have been 2 and 3000 for years. */
 type Revision = number;
 
-/** A browser's usual answer to "which program are you". The pages answer other programs with 400. */
+/** The user agent of a usual browser. The pages answer other programs with 400. */
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36';
 
-/** The service worker, and the page itself where that fails, each as a browser asks for it (Baileys `fetchLatestWaWebVersion`, whatsmeow `update.go`). */
+/** The service worker, and the page itself as a fallback, with the headers of a browser (Baileys `fetchLatestWaWebVersion`, whatsmeow `update.go`). */
 const pages: readonly { readonly path: string; readonly headers: Readonly<Record<string, string>> }[] = [
   { path: '/sw.js', headers: { 'sec-fetch-site': 'none' } },
   {
@@ -50,7 +49,7 @@ const read = async (base: URL, { path, headers }: (typeof pages)[number], dispat
   return Number(found);
 };
 
-/** Rejects with a sentence about each page. `ms`: the time limit of each page. */
+/** Looks up the version. Rejects with a text about each failed page. `ms`: the time limit of each page, in milliseconds. */
 export const lookUpRevision = async (
   base: URL,
   dispatcher: Dispatcher,
@@ -69,19 +68,19 @@ export const lookUpRevision = async (
 };
 
 interface Memory {
-  /** The last one that was looked up; 0: none yet. */
+  /** The last revision that was looked up; 0 for none. */
   readonly found: Revision;
-  /** The last one with which a session logged in; 0: none yet. */
+  /** The last revision with which a session logged in; 0 for none. */
   readonly good: Revision;
-  /** Unix milliseconds of the last look-up that brought a version. */
+  /** The time of the last successful look-up, in Unix milliseconds. */
   readonly checkedAt: number;
 }
 
 interface ClientVersionsInput {
-  /** The version that the operator set. It never changes. Null if versions are looked up. */
+  /** The fixed version from the settings. Null if versions are looked up. */
   readonly fixed: string | null;
   readonly settings: Pick<SettingStore, 'get' | 'set'>;
-  /** Rejects with a sentence. */
+  /** Looks up the current revision. Rejects with a text for the operator. */
   lookUp(): Promise<Revision>;
   readonly everyMs: number;
   readonly time: Time;
@@ -91,11 +90,11 @@ interface ClientVersionsInput {
 export interface ClientVersions {
   /** Resolves with the version for a new connection. Waits some seconds for the very first look-up. Never rejects. */
   next(): Promise<WAVersion>;
-  /** The platform refused a connection with this version. */
+  /** Notes that the platform refused a connection with this version. */
   refused(version: WAVersion): void;
-  /** A connection with this version logged in. */
+  /** Notes that a connection with this version logged in. */
   accepted(version: WAVersion): void;
-  /** A connection with this version may be too old to be linked. */
+  /** Notes that the present version may be too old for linking a device. */
   doubted(): void;
   view(): ClientVersionView;
   /** Reads the stored version, then looks up the current one in the background. */
@@ -105,7 +104,7 @@ export interface ClientVersions {
 
 const key = 'client_version';
 const nothing: Memory = { found: 0, good: 0, checkedAt: 0 };
-/** The least time between two look-ups, even if the platform refuses versions. In milliseconds. */
+/** Minimum time between two look-ups, even if the platform refuses versions. In milliseconds. */
 const pauseMs = 10_000;
 /** Milliseconds for which the first connection of a new server waits. */
 const firstMs = 5_000;
@@ -126,7 +125,7 @@ const parse = (text: string | null): Memory => {
 class KeptVersions implements ClientVersions {
   readonly #input: ClientVersionsInput;
   #memory = nothing;
-  /** Revisions that the platform refused since the last new one was found. */
+  /** Revisions that the platform has refused since the last new revision was found. */
   readonly #refused = new Set<Revision>();
   #error = '';
   #triedAt = -pauseMs;
@@ -186,8 +185,8 @@ class KeptVersions implements ClientVersions {
   }
 
   /**
-   * Returns the newest version that was not refused. If all were refused, the looked-up version is tried again, because a 405 may have
-   * another cause.
+   * Returns the newest version that was not refused. If all were refused, returns the looked-up version again, because a 405 may have another
+   * cause.
    */
   #current(): WAVersion {
     const { fixed } = this.#input;
@@ -197,7 +196,7 @@ class KeptVersions implements ClientVersions {
     return versionOf(candidates.find((revision) => !this.#refused.has(revision)) ?? candidates[0] ?? compiled[2]);
   }
 
-  /** The next look-up: a day after the last one that worked, or an hour after one that failed. */
+  /** Plans the next look-up: a day after a success, or an hour after a failure. */
   #plan(): void {
     const { time, everyMs } = this.#input;
     if (this.#closed) return;
@@ -208,7 +207,7 @@ class KeptVersions implements ClientVersions {
     this.#timer = time.setTimeout(() => void this.#look(), ms);
   }
 
-  /** One at a time, and not more often than the pause allows. Never rejects. */
+  /** Looks up the version, unless a look-up runs or the last one is too recent. Never rejects. */
   #look(): Promise<void> {
     const { time } = this.#input;
     if (this.#closed || this.#input.fixed !== null) return Promise.resolve();
@@ -229,7 +228,7 @@ class KeptVersions implements ClientVersions {
       if (this.#closed) return;
       this.#error = '';
       if (found !== this.#memory.found) {
-        // The version that is built in is no news.
+        // A look-up that finds the built-in version is logged at the level debug.
         log[found === compiled[2] ? 'debug' : 'info']({ version: textOf(versionOf(found)) }, 'clientVersion.found');
         this.#refused.clear();
       }
@@ -248,7 +247,7 @@ class KeptVersions implements ClientVersions {
   }
 }
 
-/** Returns a fixed version, for a platform without a look-up. */
+/** The built-in version of the library, for a platform without a look-up. */
 export const builtInVersion: ClientVersions = {
   next: async () => compiled,
   refused: () => undefined,

@@ -1,21 +1,20 @@
-/** Changes of the library and of libsignal in memory, made once before the first connection. */
+/** Patches of the library and of libsignal in memory. They are applied once, before the first connection. */
 import crypto from 'node:crypto';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { Inflate } from 'node:zlib';
 import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 import { TOKEN_MAP } from '@whiskeysockets/baileys/lib/WABinary/constants.js';
 
-// Bounds what the library inflates: parts of a history from the own phone, as files or within messages, and frames of the platform. The
-// library names no limit, so that 200 KB can become 200 MB. Its streams are those of the process: nothing else in it inflates more in this
-// format.
+// A limit for inflated bytes. The library inflates parts of the history (files or inside messages) and frames of the platform. It has no
+// limit, so that 200 KB can become 200 MB. The patch applies to all inflate streams of the process. No other part of the process needs more.
 
-/** In bytes. Parts of the histories of real phones have up to some ten million. */
+/** The limit in bytes. Parts of the history of real phones have up to some ten million. */
 const usualMost = 128 * 1024 * 1024;
 
 let most = usualMost;
 let isInflationBounded = false;
 
-/** The patch is applied once per process. Later calls change only the bound. */
+/** Applies the limit. The patch is applied once per process, and later calls change only the limit. */
 export const boundInflation = (mostBytes = usualMost): void => {
   most = mostBytes;
   if (isInflationBounded) return;
@@ -31,12 +30,13 @@ export const boundInflation = (mostBytes = usualMost): void => {
   };
 };
 
-// Makes HMACs and ciphers cheaper. Node 24 tries whether a key is a key object, and catches an exception when it is bytes, twice: 13 µs for an HMAC
-// beside 4 µs with a key object (measured). The library and libsignal make a dozen for each text. All callers in the process get the faster form.
+// Cheaper HMACs and ciphers. If a key is given as bytes, Node 24 tests twice if it is a key object, and catches an exception each time. An
+// HMAC takes 13 µs with bytes and 4 µs with a key object (measured). The library and libsignal make a dozen for each text message. The patch
+// applies to all callers in the process.
 
 let areKeysObjects = false;
 
-/** Gives keys of bytes to Node as key objects. Applied once per process. */
+/** Converts keys of bytes to key objects. The patch is applied once per process. */
 export const passKeysAsObjects = (): void => {
   if (areKeysObjects) return;
   areKeysObjects = true;
@@ -46,24 +46,24 @@ export const passKeysAsObjects = (): void => {
       make(algorithm, key instanceof Uint8Array ? crypto.createSecretKey(key) : key, ...more);
     Object.assign(crypto, { [name]: faster });
   }
-  // For modules that import the functions by name.
+  // Without this call, modules that import the functions by name would not get the patch.
   syncBuiltinESMExports();
 };
 
-// The library writes words that are often used as numbers, which it looks up in a plain object: a text such as `constructor` or `__proto__`
-// finds what every object inherits, and the stanza is written wrong. Here that object stops inheriting.
+// The library encodes frequent words as numbers, which it looks up in a plain object. A text such as `constructor` or `__proto__` finds an
+// inherited property, and the stanza is encoded wrongly. The patch removes the prototype of this object.
 
-/** Idempotent. */
+/** Applies the patch. Idempotent. */
 export const repairStanzaWords = (): void => {
   Object.setPrototypeOf(TOKEN_MAP, null);
 };
 
-// The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers. It revives buffers only from base64.
-// A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is used.
+// The library stores the seeds of skipped group messages in Node's JSON form of buffers, a list of numbers, but restores buffers only from
+// base64. A group message that arrives after a later one can then not be decrypted. The patch converts a seed to a buffer before its use.
 
 let areSenderKeysRepaired = false;
 
-/** Applied once per process. */
+/** Applies the patch once per process. */
 export const repairSenderKeys = (): void => {
   if (areSenderKeysRepaired) return;
   areSenderKeysRepaired = true;
@@ -76,15 +76,16 @@ export const repairSenderKeys = (): void => {
   };
 };
 
-// Bounds Signal sessions. Each turn of a conversation adds a receiving chain, and libsignal deletes none: a session of 400 turns takes 43
-// KB. Signal's own library keeps the last five chains (`MAX_RECEIVER_CHAINS`), with which late messages of the last five turns are read.
+// A limit for the size of Signal sessions. Each turn of a conversation adds a receiving chain, and libsignal deletes none, so that a session
+// after 400 turns has 43 KB. Signal's own library keeps the last five chains (`MAX_RECEIVER_CHAINS`), which suffice for late messages of the
+// last five turns.
 
 interface Chain {
   readonly chainType: number;
 }
 
 interface Entry {
-  /** In the order in which they were added. */
+  /** Chains in the order in which they were added. */
   readonly _chains: Record<string, Chain>;
   addChain(key: Buffer, chain: Chain): void;
 }
@@ -94,12 +95,12 @@ interface RecordLibrary {
 }
 
 const kept = 5;
-/** libsignal's `chain_type.js`. */
+/** The type of receiving chains in libsignal (`chain_type.js`). */
 const receiving = 2;
 
 let areChainsBounded = false;
 
-/** Applied once per process. */
+/** Applies the patch once per process. */
 export const boundSessionChains = (): void => {
   if (areChainsBounded) return;
   areChainsBounded = true;
@@ -113,9 +114,9 @@ export const boundSessionChains = (): void => {
   };
 };
 
-// libsignal tries a message on one session of a contact after the other. A try on the wrong session turns its ratchet before the message fails. The
-// turned ratchet is stored together with the session that fitted: the next message of the wrong one is then lost. Every new connection begins new
-// sessions with its contacts, so that a contact's last words in the old one come often. Here a try is on a copy.
+// libsignal tries to decrypt a message with each session of a contact. A try with the wrong session advances its ratchet before it fails. The
+// advanced ratchet is stored together with the right session, so that the next message of the wrong session is lost. This is frequent,
+// because new sessions are made often, and a contact's last messages then use the old one. With the patch, each try works on a copy.
 
 interface Session {
   readonly indexInfo: { used: number };
@@ -135,11 +136,11 @@ interface CipherLibrary {
 
 let areTrialsRepaired = false;
 
-/** Applied once per process. */
+/** Applies the patch once per process. */
 export const repairSessionTrials = (): void => {
   if (areTrialsRepaired) return;
   areTrialsRepaired = true;
-  // The very copy that the client library uses.
+  // libsignal is resolved from Baileys, so that the patch applies to the copy that Baileys uses.
   const { SessionCipher, SessionRecord } = createRequire(import.meta.resolve('@whiskeysockets/baileys'))('libsignal') as CipherLibrary;
   const { prototype } = SessionCipher;
   const decrypt = prototype.decryptWithSessions;
@@ -156,13 +157,13 @@ export const repairSessionTrials = (): void => {
         return { session, plaintext };
       }
     }
-    // Fails as it always does, or the only session has to fit.
+    // The original method runs if no copy could decrypt the message, or if there is only one session.
     return decrypt.call(this, message, sessions);
   };
 };
 
-// libsignal prints session objects with private keys through the console. Its output is recognised by text and values, and dropped. Other
-// output passes.
+// libsignal prints session objects with private keys to the console. The patch recognises this output by its text and its values, and drops it.
+// Other output passes.
 
 const levels = ['log', 'info', 'warn', 'error', 'debug'] as const;
 
@@ -195,7 +196,7 @@ const isLibsignal = (args: readonly unknown[]): boolean => {
 
 let quiet = false;
 
-/** Applied once per process. */
+/** Applies the patch once per process. */
 export const quietConsole = (target: Record<(typeof levels)[number], (...args: unknown[]) => void> = console): void => {
   if (target === console && quiet) return;
   if (target === console) quiet = true;

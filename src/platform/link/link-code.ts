@@ -1,4 +1,4 @@
-/** A pairing code: its request, and the secret that is derived with the phone on which it is typed. */
+/** A pairing code: its request, and the derivation of the secret that this device shares with the phone. */
 import { randomBytes } from 'node:crypto';
 import {
   aesDecryptCTR,
@@ -18,10 +18,10 @@ import { type deviceBrowsers, deviceSystems } from '#actors/model.ts';
 import type { Close, OpenOptions } from '#actors/ports.ts';
 import { closeOf, ownCloses } from '../wire/outcomes.ts';
 
-// The name of the linked device. The phone's list of linked devices shows `DeviceProps`, where every name is allowed. The request of a
-// pairing code names a browser and a system of a fixed list. The platform refuses other names with 400.
+// The name of the linked device. The phone's list of linked devices shows `DeviceProps`, which may have any name. The request of a pairing
+// code must have a browser and a system from a fixed list. The platform refuses other names with 400.
 
-/** Browsers by the name that the interface uses; `id` is the platform id of a pairing code. The platform refuses desktop programs (7 and above). */
+/** Browsers by their names in the API. `id`: the platform id in the request of a pairing code. The platform refuses desktop programs (7 and above). */
 const browsers = {
   chrome: { name: 'Chrome', id: '1' },
   edge: { name: 'Edge', id: '2' },
@@ -32,22 +32,22 @@ const browsers = {
 /** The name of the device in the request of a pairing code. */
 interface Companion {
   readonly id: string;
-  /** `Browser (System)`. */
+  /** The text `Browser (System)`. */
   readonly display: string;
 }
 
-/** An unknown browser is shown as Chrome. A name with "android" in it would make the session pose as a phone, and "Desktop" is refused. */
+/** Returns a browser; Chrome for an unknown name. A name with "android" would make the session look like a phone, and "Desktop" is refused. */
 const browserNamed = (wanted: string | undefined) =>
   browsers[(wanted ?? '').trim().toLowerCase() as keyof typeof browsers] ?? browsers.chrome;
 
-/** The name, the browser and its version, in the library's order. */
+/** Returns the device name, the browser and its version, in the library's order. */
 export const browserOf = ({ browser, systemName }: OpenOptions): [string, string, string] => [
   systemName?.trim() || 'Dormouse',
   browserNamed(browser).name,
   '1.0',
 ];
 
-/** `PlatformType` of DeviceProps, as the library registers it: another enumeration than the platform id of a pairing code. */
+/** Returns the `PlatformType` of DeviceProps, as the library registers it. This enumeration differs from the platform id of a pairing code. */
 export const deviceTypeOf = ({ browser }: OpenOptions): number =>
   proto.DeviceProps.PlatformType[browserNamed(browser).name.toUpperCase() as 'CHROME'] || proto.DeviceProps.PlatformType.CHROME;
 
@@ -56,21 +56,21 @@ export const companionOf = ({ browser, system }: OpenOptions): Companion => {
   return { id, display: `${name} (${deviceSystems.find((known) => known === system) ?? deviceSystems[0]})` };
 };
 
-/** The part of the library's socket that is needed here. */
+/** The used part of the library's socket. */
 export interface QuerySocket {
   query(node: BinaryNode): Promise<BinaryNode>;
 }
 
 type Keys = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityKey'>;
 
-/** The address of the platform itself, as the library writes it. */
+/** The address of the platform itself, in the library's form. */
 export const platform = '@s.whatsapp.net';
 const noText = Buffer.alloc(0);
 
 const node = (tag: string, content: BinaryNode['content'], attrs: BinaryNode['attrs'] = {}): BinaryNode =>
   content === undefined ? { tag, attrs } : { tag, attrs, content };
 
-/** The bytes of a child; undefined if there are none, or not exactly `length` of them. */
+/** Returns the bytes of a child; undefined if it is missing or does not have exactly `length` bytes. */
 const bytesOf = (parent: BinaryNode | undefined, tag: string, length?: number): Buffer | undefined => {
   const content = getBinaryNodeChild(parent, tag)?.content;
   if (!(content instanceof Uint8Array) || (length !== undefined && content.length !== length)) return undefined;
@@ -80,7 +80,7 @@ const bytesOf = (parent: BinaryNode | undefined, tag: string, length?: number): 
 const request = (jid: string, stage: string, more: BinaryNode['attrs'], content: BinaryNode[]): BinaryNode =>
   node('iq', [node('link_code_companion_reg', content, { jid, stage, ...more })], { to: platform, type: 'set', xmlns: 'md' });
 
-/** The key from the code, in front of the bytes that it encrypts: salt (32 bytes), initialisation vector (16), key (32). */
+/** Encrypts a key under the code. Returns the salt (32 bytes), the initialisation vector (16 bytes) and the encrypted key (32 bytes). */
 const wrap = async (code: string, key: Uint8Array): Promise<Buffer> => {
   const [salt, iv] = [randomBytes(32), randomBytes(16)];
   return Buffer.concat([salt, iv, aesEncryptCTR(key, await derivePairingCodeKey(code, salt), iv)]);
@@ -96,7 +96,7 @@ export class LinkCode {
   readonly #jid: string;
   readonly #ref: Buffer;
   readonly #ephemeral: KeyPair;
-  /** Times that a phone began with this code. */
+  /** The number of times that a phone began a pairing with this code. */
   hellos = 0;
 
   private constructor(code: string, jid: string, ref: Buffer, ephemeral: KeyPair) {
@@ -106,7 +106,7 @@ export class LinkCode {
     this.#ephemeral = ephemeral;
   }
 
-  /** Rejects with the library's error if the platform refuses the number or the device. `phone`: digits. */
+  /** Requests a code. `phone`: digits. Rejects with the library's error if the platform refuses the number or the device. */
   static async request(sock: QuerySocket, phone: string, device: Companion, { noiseKey }: Keys): Promise<LinkCode> {
     const code = bytesToCrockford(randomBytes(5));
     const ephemeral = Curve.generateKeyPair();
@@ -125,14 +125,14 @@ export class LinkCode {
     return new LinkCode(code, jid, ref, ephemeral);
   }
 
-  /** True if a notification is about this code and no earlier one. */
+  /** True if a notification belongs to this code, and not to an earlier one. */
   isNamedBy(notice: BinaryNode | undefined): boolean {
     return bytesOf(notice, 'link_code_pairing_ref')?.equals(this.#ref) ?? false;
   }
 
   /**
-   * Derives what the last step takes from a `primary_hello`: the secret that authenticates the linking, and the request that hands it to the phone.
-   * Returns null if the phone's keys are absent, as they are in notifications that may come before the real one.
+   * Derives from a `primary_hello` the secret that authenticates the linking, and the request that hands it to the phone. Returns null if the keys of the
+   * phone are missing, as in notifications that may come before the real one.
    */
   async finish(
     hello: BinaryNode,
@@ -157,7 +157,7 @@ export class LinkCode {
   }
 }
 
-// Reasons why the platform makes no pairing code, or links no device with one.
+// The reasons for which the platform refuses a pairing code, or the linking with one.
 
 /** Returns the code of an `<error>` in the answer to a request. The library keeps the element as `data`. */
 const codeOf = (error: unknown): number | null => {
@@ -165,7 +165,7 @@ const codeOf = (error: unknown): number | null => {
   return typeof code === 'number' && Number.isFinite(code) ? code : null;
 };
 
-/** `device`: the device facts in the refused request. Absent for the last step of a pairing. */
+/** Returns the close for a refusal. `device`: the device in the refused request; absent for the last step of a pairing. */
 export const codeRefusal = (error: unknown, device?: Companion): Close => {
   const code = codeOf(error);
   if (code === null) return closeOf(error);

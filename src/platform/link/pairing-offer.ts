@@ -1,6 +1,6 @@
 /**
- * The offer of one connection to a phone that may link the session: QR texts one after the other, or a pairing code for the last requested number. A pairing
- * code replaces the QR texts, or the code of another number, on the same connection.
+ * The offer of one connection to a phone that may link the session. It shows QR texts one after the other, or a pairing code for the last requested number.
+ * A pairing code replaces the QR texts, or the code of another number, on the same connection.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -17,37 +17,37 @@ import { browserOf, codeRefusal, companionOf, deviceTypeOf, LinkCode, platform, 
 import { PasskeyPairing } from './passkey.ts';
 
 interface PairingOfferInput {
-  /** With a number, a pairing code is made for it. Without a number, QR texts are shown. */
+  /** With a number, a pairing code is requested. Without a number, QR texts are shown. */
   readonly open: OpenOptions;
-  /** Milliseconds: for the platform's answer to a request, for all QR texts together, for all codes together. */
+  /** Limits for the platform's answer to a request, for all QR texts together, and for one code. In milliseconds. */
   readonly deadlines: { readonly login: number; readonly pairingQr: number; readonly pairingCode: number };
   readonly auth: { readonly state: { readonly creds: AuthenticationCreds }; storeCredentials(): Promise<void> };
   emit(fact: PlatformFact): void;
   /** Replaces the deadline of the connection. */
   expect(ms: number, close: () => Close): void;
   fail(close: Close): void;
-  /** Something failed, and the connection goes on. */
+  /** Reports an error after which the connection continues. */
   stumbled(error: unknown): void;
 }
 
-/** The part of the library's socket that is needed here. */
+/** The used part of the library's socket. */
 export interface PairingSocket extends QuerySocket, Pick<WASocket, 'sendNode'> {
   readonly ws: Pick<WASocket['ws'], 'on'>;
 }
 
 /** Types of notifications that belong to a pairing. */
 const pairingNotices = ['companion_reg_refresh', 'link_code_companion_reg', 'passkey_prologue_request', 'crsc_continuation'];
-/** Notifications about a passkey count only if the server itself sent them (tulir/whatsmeow `pair-passkey.go`). */
+/** Notifications about a passkey. They are accepted only from the server itself (tulir/whatsmeow `pair-passkey.go`). */
 const passkeyNotices = ['passkey_prologue_request', 'crsc_continuation'];
 const servers: readonly string[] = [platform, platform.replace('@', '')];
-/** Milliseconds for which a code lives, and times that phones may begin with it (vinikjkkj/zapo `src/protocol/defaults.ts`). */
+/** Lifetime of a code in milliseconds, and the limit of attempts by phones (vinikjkkj/zapo `src/protocol/defaults.ts`). */
 const codeLives = 180_000;
 const mostHellos = 3;
-/** Codes that the platform may void one after the other. */
+/** Limit of codes that are voided in one offer. */
 const mostVoided = 3;
-/** Milliseconds. More than all stages of a passkey together, which the chart limits one by one. */
+/** A limit beyond all stages of a passkey pairing together. The chart limits each stage. In milliseconds. */
 const longestPasskey = 20 * 60_000;
-/** Milliseconds that the phone has for its last step before a new code takes the place of the typed one. */
+/** Milliseconds for the last step of the phone, after which a new code replaces the typed one. */
 const lastStep = 60_000;
 
 const digitsOf = (phone: string): string => phone.replaceAll(/\D/g, '');
@@ -60,18 +60,18 @@ export class PairingOffer {
   readonly #sock: PairingSocket;
   readonly #passkey: PasskeyPairing;
   #phone: string | null;
-  /** The refs that the platform gave for QR texts, and the index of the shown one. */
+  /** The references for QR texts from the platform, and the index of the shown one. */
   #refs: readonly string[] = [];
   #shown = 0;
   #next: NodeJS.Timeout | undefined;
   #code: LinkCode | null = null;
   #voided = 0;
-  /** The platform is ready to link a device. */
+  /** True if the platform is ready to link a device. */
   #ready = false;
   #requesting = false;
-  /** Notes that a phone has used the offer. */
+  /** True after a phone has used the offer. */
   #used = false;
-  /** The secret is shared with a phone, and must not change any more. */
+  /** True if a phone has the secret, so that it must not change any more. */
   #finished = false;
   /** Notifications of the pairing, in the order of their arrival. */
   #notices: Promise<void> = Promise.resolve();
@@ -88,7 +88,7 @@ export class PairingOffer {
     });
   }
 
-  /** Takes the references of the platform and starts the offer. */
+  /** Starts the offer when the platform is ready. */
   begin(): void {
     if (this.#ended) return;
     this.#ready = true;
@@ -96,7 +96,7 @@ export class PairingOffer {
     this.#show(0);
   }
 
-  /** Offers a pairing code for this number from now on. A second call offers another code. */
+  /** Offers a pairing code for this number from now on. A second call with the same number offers another code. */
   change(phone: string): void {
     if (this.#ended) return;
     clearTimeout(this.#next);
@@ -104,7 +104,7 @@ export class PairingOffer {
     if (this.#ready) void this.#request();
   }
 
-  /** Returns true for a notification of a pairing, and handles it after the ones before it. The library cannot acknowledge it without an account. */
+  /** Returns true for a notification of a pairing, and handles it in order. The library could not acknowledge it without an account. */
   takes(stanza: BinaryNode): boolean {
     const isPaired = this.#creds.account !== undefined;
     if (isPaired || !isPairingNotice(stanza)) return false;
@@ -115,13 +115,13 @@ export class PairingOffer {
     return true;
   }
 
-  /** Takes a step of the owner about a passkey. */
+  /** Handles a step of the owner with a passkey. */
   passkey(step: PasskeyStep): void {
     if (step.type === 'assert') this.#passkey.assert(step.assertion);
     else this.#passkey.confirm();
   }
 
-  /** The session is paired, or its connection is over. */
+  /** Ends the offer, because the session is paired or its connection has ended. */
   end(): void {
     this.#ended = true;
     this.#passkey.end();
@@ -132,7 +132,7 @@ export class PairingOffer {
     return this.#input.auth.state.creds;
   }
 
-  /** The library would use its own interval, and would end the connection after the last text even if a code is offered. */
+  /** Shows a QR text, and the next one later. The library would use its own interval, and end the connection after the last text in any case. */
   #show(n: number): void {
     clearTimeout(this.#next);
     if (n >= this.#refs.length) return this.#input.fail(this.#ranOut());
@@ -153,7 +153,7 @@ export class PairingOffer {
     return this.#used ? ownCloses.linkingStalled : ownCloses.pairingExpired;
   }
 
-  /** One request at a time, so that the code that is told is the one that was asked for last. */
+  /** Requests a code. Only one request runs at a time, so that the reported code is the last requested one. */
   async #request(): Promise<void> {
     if (this.#requesting) return;
     this.#requesting = true;
@@ -198,8 +198,8 @@ export class PairingOffer {
   }
 
   /**
-   * The phone has scanned the QR code and the platform wants it with a new secret. The secret is stored before it is acknowledged, and the same
-   * reference is shown again with it.
+   * Replaces the secret after a phone has scanned the QR code, because the platform requires a new one. The secret is stored before the acknowledgement.
+   * Then the QR text of the same reference is shown with the new secret.
    */
   async #refresh(notice: BinaryNode): Promise<void> {
     const asked = ['companion_reg_refresh', 'pair-device-rotate-qr'].some((tag) => getBinaryNodeChild(notice, tag) !== undefined);
@@ -212,7 +212,7 @@ export class PairingOffer {
     if (asked && !this.#ended && this.#ready && this.#phone === null) this.#tellText();
   }
 
-  /** Voids the offer. From now on the chart limits the time of the owner and the phone. The link ends only a pairing that the chart forgot. */
+  /** Replaces the offer by a passkey pairing. From now on the chart limits its stages. The deadline of the link is only a safeguard. */
   #askForPasskey(notice: BinaryNode): void {
     this.#used = true;
     this.#finished = true;
@@ -240,7 +240,7 @@ export class PairingOffer {
     });
   }
 
-  /** The library resolves without an answer when none comes in time. */
+  /** Sends a query. Rejects after a time-out, for which the library resolves without an answer. */
   async #ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode> {
     const answer: BinaryNode | undefined = await this.#sock.query({
       tag: 'iq',
@@ -257,7 +257,7 @@ export class PairingOffer {
     void this.#request();
   }
 
-  /** The number was typed on a phone. A phone may begin several times, such as after a mistake in typing. */
+  /** Handles a `primary_hello`: the code was typed on a phone. A phone may begin several times, for example after a typing mistake. */
   async #finish(code: LinkCode, hello: BinaryNode): Promise<void> {
     const last = await code.finish(hello, this.#creds);
     if (last === null || this.#ended || code !== this.#code) return;
@@ -276,7 +276,7 @@ export class PairingOffer {
     }
   }
 
-  /** The library's own acknowledgement needs the account, which is not known yet. */
+  /** Acknowledges a notification. The library's own acknowledgement needs the account, which is not known yet. */
   async #acknowledge({ tag, attrs: { id = '', from = '', type = '' } }: BinaryNode): Promise<void> {
     if (!this.#ended) await this.#sock.sendNode({ tag: 'ack', attrs: { id, to: from, class: tag, type } });
   }

@@ -1,17 +1,17 @@
 /**
- * Linking an account that asks for a passkey. The owner signs the platform's challenge in their own browser; this file carries the challenge out and the
- * assertion back. No passkey is ever held here. The steps follow tulir/whatsmeow, `pair-passkey.go` (2026-06-30).
+ * The pairing with an account that requires a passkey. The owner signs the platform's challenge in a browser. This file passes the challenge to the owner,
+ * and the assertion to the platform. The gateway never gets a passkey. The steps follow tulir/whatsmeow, `pair-passkey.go` (2026-06-30).
  */
 import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { type BinaryNode, bytesToCrockford, Curve, getBinaryNodeChild, hkdf, type KeyPair, proto } from '@whiskeysockets/baileys';
 import type { PasskeyAssertion, PasskeyFact, PasskeyOptions } from '#actors/ports.ts';
 
 interface PasskeyInput {
-  /** Asks the platform under `xmlns="md"`. Rejects if the platform refuses, does not answer, or the connection ends. */
+  /** Sends a query with `xmlns="md"`. Rejects if the platform refuses, does not answer, or the connection ends. */
   ask(type: 'get' | 'set', request: BinaryNode): Promise<BinaryNode>;
-  /** The secret under which the phone signs the device. */
+  /** Returns the secret with which the phone authenticates the device. */
   advSecret(): Uint8Array;
-  /** Stores another secret. Resolves when the secret is durable. */
+  /** Replaces the secret. Resolves when the new secret is stored. */
   replaceAdvSecret(secret: Uint8Array): Promise<void>;
   /** Public keys of this device. */
   readonly noiseKey: Uint8Array;
@@ -21,11 +21,11 @@ interface PasskeyInput {
   /** The monotonic clock, in milliseconds. */
   now(): number;
   emit(fact: PasskeyFact): void;
-  /** Ends the pairing with a sentence. Nothing is tried again: malformed requests may cost the account. */
+  /** Ends the pairing with a reason. No step is retried, because the platform may ban an account for malformed requests. */
   fail(reason: string): void;
 }
 
-/** Validity of the proof of the hand-off (whatsmeow, `passkeyHandoffKey.Valid`). In milliseconds. */
+/** Validity of the key that proves the hand-off (whatsmeow, `passkeyHandoffKey.Valid`). In milliseconds. */
 const handoffMs = 5 * 60_000;
 
 /** The state between the prologue and the pairing request. */
@@ -33,7 +33,7 @@ interface Exchange {
   readonly ephemeral: KeyPair;
   readonly nonce: Uint8Array;
   readonly ref: string;
-  /** The hand-off was proven: the owner compares no codes. */
+  /** True if the hand-off is proven, so that the owner need not compare codes. */
   readonly handedOff: boolean;
   key: Uint8Array | null;
 }
@@ -50,7 +50,7 @@ const bytesOf = (stanza: BinaryNode, tag: string): Buffer | null => {
   return content instanceof Uint8Array ? Buffer.from(content) : null;
 };
 
-/** Reads the options of a request. Returns null if they are missing or make no sense. */
+/** Reads the options of a request. Returns null if they are missing or invalid. */
 const readOptions = (stanza: BinaryNode): PasskeyOptions | null => {
   const text = bytesOf(stanza, 'passkey_request_options')?.toString();
   if (text === undefined) return null;
@@ -66,7 +66,7 @@ export class PasskeyPairing {
   readonly #input: PasskeyInput;
   #handoff: { readonly key: Uint8Array; readonly at: number } | null = null;
   #exchange: Exchange | null = null;
-  /** The steps run one after the other: each waits for an answer of the platform. */
+  /** The running step. Steps run one after the other, because each waits for an answer of the platform. */
   #steps: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -74,7 +74,7 @@ export class PasskeyPairing {
     this.#input = input;
   }
 
-  /** Takes the platform's request for an assertion. A repeated request restarts the steps until a prologue was sent. */
+  /** Handles the platform's request for an assertion. Until a prologue is sent, a repeated request restarts the steps. */
   requested(stanza: BinaryNode): void {
     this.#step('the platform asked for a passkey, and did not say for which', async () => {
       if (this.#exchange !== null) return;
@@ -102,7 +102,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** The phone's half of the exchange. A second one is ignored. */
+  /** Handles the phone's half of the key exchange. A second one is ignored. */
   continued(stanza: BinaryNode): void {
     this.#step('the phone’s answer to the passkey cannot be read', async () => {
       const exchange = this.#exchange;
@@ -120,7 +120,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Requests the link after the owner saw the same code on the phone, or after the hand-off was proven. */
+  /** Requests the link. The owner must have seen the same code on the phone, or the hand-off must be proven. */
   confirm(): void {
     this.#step('the platform did not link the device after the passkey', async () => {
       const exchange = this.#exchange;
@@ -131,7 +131,7 @@ export class PasskeyPairing {
     });
   }
 
-  /** Ends the link. The call sends and reports nothing afterwards. */
+  /** Ends the pairing. No step sends or reports anything afterwards. */
   end(): void {
     this.#ended = true;
     this.#handoff = null;
@@ -182,13 +182,13 @@ export class PasskeyPairing {
   }
 }
 
-/** Pages that may ask for the passkey. */
+/** True for the origin of a page that may request the passkey. */
 const isOrigin = (origin: unknown): boolean => {
   const url = typeof origin === 'string' ? URL.parse(origin) : null;
   return url?.protocol === 'https:' && url.port === '' && (url.hostname === 'whatsapp.com' || url.hostname.endsWith('.whatsapp.com'));
 };
 
-/** Returns the fault of an assertion as a sentence, or null. A faulty assertion is never sent, because the platform may punish the account. */
+/** Returns the fault of an assertion as a text, or null. A faulty assertion must not be sent, because the platform may ban the account. */
 export const problemOf = (assertion: PasskeyAssertion, options: PasskeyOptions): string | null => {
   const { clientDataJSON, authenticatorData } = assertion.response;
   let data: { readonly type?: unknown; readonly challenge?: unknown; readonly origin?: unknown };

@@ -1,4 +1,4 @@
-/** Profile pictures of the accounts: the address of the own picture, and small pictures for lists of sessions. */
+/** The profile pictures of accounts: their addresses, and small copies for lists of sessions. */
 import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { SmallPicture } from '#actors/ports.ts';
@@ -8,23 +8,23 @@ import { type LiveDownloads, plainStream } from '../outbound/media-stream.ts';
 import { bare } from '../wire/jid.ts';
 import { answerOf } from '../wire/outcomes.ts';
 
-// The address of the account's own profile picture: looked up once a login and after each change, at a pace that all sessions share.
+// The address of the account's own profile picture. It is looked up once after each login and after each change, at a rate that all sessions share.
 
-/** Milliseconds. */
+/** Delays in milliseconds. */
 export interface PictureDelays {
-  /** Milliseconds after the login, so that the backlog comes first. */
+  /** The delay after the login, so that the backlog comes first. */
   readonly login: number;
-  /** Milliseconds between the look-ups of two sessions. */
+  /** The time between the look-ups of two sessions. */
   readonly between: number;
 }
 
-/** Five look-ups a second keep up with the logins, which the gate lets through at the same pace. */
+/** The default delays. They allow five look-ups a second, which is the rate at which the gate admits logins. */
 export const pictureDelays: PictureDelays = { login: 2_000, between: 200 };
 
-/** Picture queries of all sessions of the process. */
+/** The rate limit of picture look-ups of all sessions of the process. */
 export interface PicturePace {
   readonly login: number;
-  /** Milliseconds until the next free place, which is taken by this. */
+  /** Takes the next free place. Returns the milliseconds until its time. */
   place(): number;
 }
 
@@ -43,11 +43,11 @@ export const createPicturePace = ({ login, between }: PictureDelays, now: () => 
 interface OwnPictureInput {
   readonly sock: Pick<WASocket, 'profilePictureUrl'>;
   readonly pace: PicturePace;
-  /** Own addresses without device. */
+  /** Returns the own addresses without a device. */
   me(): { readonly pn: string; readonly lid: string };
   /** Reports that the picture of another person or of a group changed. */
   changed(id: string): void;
-  /** '' when there is no picture, or none that a linked device may see. */
+  /** Reports the address; '' if there is no picture, or none that a linked device may see. */
   found(url: string): void;
   failed(error: unknown): void;
 }
@@ -65,7 +65,7 @@ export class OwnPicture {
     this.#ask(this.#input.pace.login);
   }
 
-  /** Looks the own picture up again when the platform reports its change or removal. Reports changes of other pictures. */
+  /** Handles reports of changed or removed pictures. Looks the own picture up again, and reports changes of other pictures. */
   observe(event: BaileysEvent): void {
     if (event.name !== 'contacts.update') return;
     const { pn, lid } = this.#input.me();
@@ -88,7 +88,7 @@ export class OwnPicture {
   async #look(): Promise<void> {
     const { sock, me, found, failed } = this.#input;
     try {
-      // The platform refuses the request when there is no picture.
+      // A refusal means that there is no picture.
       const asked = await answerOf(sock.profilePictureUrl(me().pn, 'image'), () => true);
       if (!this.#closed) found(asked.ok ? (asked.value ?? '') : '');
     } catch (error) {
@@ -97,13 +97,13 @@ export class OwnPicture {
   }
 }
 
-// Small pictures of the accounts, for lists of sessions: each is fetched once, through the proxy of its session, and kept in memory.
+// Small pictures of the accounts for lists of sessions. Each is fetched once, through the proxy of its session, and kept in memory.
 
-/** Bounds of a picture: the time in milliseconds, and the bytes. The platform's pictures have a tenth of these bytes. */
+/** Limits of a download: milliseconds, and bytes. The platform's pictures have a tenth of these bytes. */
 const timeoutMs = 10_000;
 const mostBytes = 1_048_576;
 
-/** The functions that fetch a picture and make it small. */
+/** The functions that fetch a picture and scale it down. */
 interface PictureWay {
   readonly downloads: Pick<LiveDownloads, 'dispatcher' | 'silenceMs'>;
   readonly previews: Pick<Previews, 'picture'>;
@@ -114,14 +114,14 @@ const fetched = async (url: string, { dispatcher, silenceMs }: PictureWay['downl
   let length = 0;
   for await (const chunk of plainStream({ url, dispatcher, silenceMs, signal: AbortSignal.timeout(timeoutMs) })) {
     length += chunk.length;
-    // Leaving the loop ends the request.
+    // The return ends the request.
     if (length > mostBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 };
 
-/** The signature in the address changes with each look-up. The path identifies the picture. */
+/** Returns the name of a picture, which is the path of its address. The signature in the address changes with each look-up. */
 const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
 
 export class SmallPictures {
@@ -132,7 +132,7 @@ export class SmallPictures {
   readonly #wanted = new Map<string, string>();
   #bytes = 0;
 
-  /** `most`: bytes of all of them together. */
+  /** `most`: limit of all pictures together, in bytes. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -157,7 +157,7 @@ export class SmallPictures {
     this.#wanted.set(instance, name);
     const bytes = await fetched(url, downloads).catch(() => null);
     const jpeg = bytes && (await previews.picture(bytes, false))?.small;
-    // Another picture, or none, may have come meanwhile.
+    // The picture may have been changed or removed meanwhile.
     if (this.#wanted.get(instance) !== name) return;
     this.forget(instance);
     if (jpeg) this.#keep(instance, { name, jpeg, tag: createHash('sha256').update(jpeg).digest('hex').slice(0, 16) });

@@ -1,11 +1,11 @@
-/** The platform's time, as stanzas of all sessions name it: a witness beside the clocks of the machine and of the database. */
+/** Derives the platform's time from stanzas of all sessions. It serves as a second opinion on the clocks of the machine and of the database. */
 import type { HeardTime } from '#actors/ports.ts';
 
 interface Stanza {
   readonly attrs: Readonly<Record<string, string | undefined>>;
 }
 
-/** Unix milliseconds of the attribute `t`, which has whole seconds. Null when there is none. */
+/** Returns the attribute `t` (whole seconds) in Unix milliseconds. Null if it is missing. */
 const timeOf = ({ attrs: { t } }: Stanza): number | null => {
   const seconds = Number(t);
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
@@ -23,20 +23,20 @@ export class PlatformClock {
     return this.#heard;
   }
 
-  /** Listens to the stanzas of a connection that name the time of this moment. */
+  /** Listens to the stanzas of a connection that contain the present time. */
   follow(ws: { on(event: string, listener: (stanza: Stanza) => void): unknown }): void {
     ws.on('CB:success', (success) => this.loggedIn(success));
     ws.on('CB:ack,class:message', (ack) => this.passed(ack));
     ws.on('CB:message', (message) => this.passed(message));
   }
 
-  /** Takes the time of a `success`, which is the platform's of this moment. */
+  /** Takes the time of a `success` stanza, which is the platform's present time. */
   loggedIn(success: Stanza): void {
     const at = timeOf(success);
     if (at !== null) this.#heard = { at, heardAt: this.#monotonic() };
   }
 
-  /** Takes the time of a stanza that the platform stamped when it passed it on, at this moment or before. What waited for the session is old. */
+  /** Takes the time of a stanza, which is the present time or an earlier one. Stanzas that waited for the session are ignored. */
   passed(stanza: Stanza): void {
     const at = timeOf(stanza);
     if (at === null || stanza.attrs['offline'] !== undefined) return;

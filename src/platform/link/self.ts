@@ -1,6 +1,6 @@
 /**
- * The account of a connection: its identity, the accounts that it may not have, its privacy settings, and the disappearing times of its
- * chats.
+ * The account of a connection: its identity, the refusal of other accounts, its privacy settings, its blocked people, and the disappearing
+ * timers of its chats.
  */
 import {
   type BinaryNode,
@@ -17,7 +17,7 @@ import type { BaileysEvent } from '../events/library-values.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { bare, chatOf, type Directory, mappedJid, userOf } from '../wire/jid.ts';
 
-// Reads the identity of the account from its credentials.
+// The identity of the account, which comes from its credentials.
 
 interface DirectoryParts {
   readonly auth: AuthState;
@@ -52,17 +52,17 @@ export const identityOf = ({ state: { creds } }: AuthState, directory: Directory
   platform: (creds.platform ?? '').toLowerCase(),
 });
 
-// Refuses to be linked to an account that the instance may not have, before the device is signed: its phone then lists no device.
+// The refusal of accounts that the instance may not have. It happens before the device is signed, so that the phone does not list the device.
 
 const event = 'CB:iq,,pair-success';
 
-/** The number of the account that the device would belong to; '' when the platform names none. */
+/** Returns the number of the account that links the device; '' if the platform does not name it. */
 const numberOf = (stanza: BinaryNode): string =>
   userOf(getBinaryNodeChild(getBinaryNodeChild(stanza, 'pair-success'), 'device')?.attrs['jid'] ?? '');
 
 /**
- * Refuses a pairing with a forbidden account as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library would sign every
- * pairing, and sees only the allowed ones. Throws if the library's listener is not the expected one.
+ * Refuses a pairing with a forbidden account as tulir/whatsmeow does (`PrePairCallback`), and calls `refused`. The library, which signs every
+ * pairing, gets only the allowed ones. Throws if the library does not have exactly one listener.
  */
 export const refuseAccounts = (
   sock: Pick<WASocket, 'ws' | 'sendNode'>,
@@ -73,7 +73,7 @@ export const refuseAccounts = (
   if (listeners.length !== 1) throw new Error(`the library has ${listeners.length} listeners that end a pairing`);
   const [link] = listeners;
   sock.ws.removeAllListeners(event);
-  // The promise goes to the emitter, which catches its rejection.
+  // The emitter gets the promise, and catches its rejection.
   sock.ws.on(event, async (stanza: BinaryNode) => {
     if (!isRefused(numberOf(stanza))) return link?.(stanza);
     const error: BinaryNode = { tag: 'error', attrs: { code: '500', text: 'internal-error' } };
@@ -86,18 +86,18 @@ export const refuseAccounts = (
 };
 
 /**
- * Follows changes of the privacy settings by the phone or another device. The library uses its copy for read receipts and does not follow
- * these changes.
+ * Refreshes the library's copy of the privacy settings after a change on another device. The library needs it for read receipts, and does not
+ * refresh it by itself.
  */
 export const followPrivacy = (sock: WASocket, failed: (error: unknown) => void): void => {
   sock.ws.on('CB:notification,type:account_sync,privacy', () => void sock.fetchPrivacySettings(true).catch(failed));
 };
 
-// Reports the blocked people from the platform's list at the login. The library queries the list and drops the answer. A new device gets
-// its chats after the login, with the phone's history, so that the list is reported again afterwards.
+// The list of blocked people. The library queries the list at the login and drops the answer. A new device gets its chats after the login,
+// with the phone's history, so that the list is reported again after each part.
 
 export interface BlockedPeople {
-  /** Follows changes of the list, and reports the list again behind each part of the history. */
+  /** Applies changes of the list, and reports the list again after each part of the history. */
   observe(event: BaileysEvent): void;
 }
 
@@ -122,8 +122,8 @@ export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEv
   };
 };
 
-// The disappearing times of chats between two people, in seconds. They are read once when a connection begins, and then follow changes. The
-// cache of groups has the times of groups.
+// The disappearing timers of chats with one person, in seconds. They are read once at the beginning of a connection, and then updated by
+// changes. The cache of groups has the timers of groups.
 
 const patchesIn = (entry: Entry): readonly ChatPatch[] => {
   if (entry.kind === 'chat' || entry.kind === 'message') return [entry.chat];
@@ -135,7 +135,7 @@ const patchesIn = (entry: Entry): readonly ChatPatch[] => {
 
 export class ChatTimers {
   readonly #directory: Directory;
-  /** Chats without a timer are not in it. */
+  /** The timers by chat. Chats without a timer are missing. */
   readonly #seconds: Map<string, number>;
 
   constructor(stored: readonly ChatTimer[], directory: Directory) {
@@ -143,7 +143,7 @@ export class ChatTimers {
     this.#seconds = new Map(stored.map(({ chatId, seconds }) => [chatId, seconds]));
   }
 
-  /** Takes all entries that were given to the recorder. */
+  /** Applies entries. The caller must pass all entries that it gives to the recorder. */
   apply(entries: readonly Entry[]): void {
     for (const entry of entries)
       for (const { chatId, ephemeralExpiration: seconds, isGroup } of patchesIn(entry)) {
@@ -153,7 +153,7 @@ export class ChatTimers {
       }
   }
 
-  /** 0 for never. The chat may have got its timer under the other address of the person. */
+  /** Returns the timer of a chat; 0 for none. The timer may be stored under the other address of the person. */
   of(jid: string): number {
     for (const id of this.#names(jid)) {
       const seconds = this.#seconds.get(id);

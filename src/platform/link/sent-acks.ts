@@ -1,4 +1,4 @@
-/** The platform's acks of messages that this device sent. Some say that the message went to a wrong list of devices, or to a former account. */
+/** Handles acknowledgements of sent messages. Some report that a message went to an outdated list of devices, or to a former account. */
 import { createHash } from 'node:crypto';
 import { jidDecode, type WASocket } from '@whiskeysockets/baileys';
 import { createLruMap } from '#src/base/lru-map.ts';
@@ -8,11 +8,11 @@ import type { Transmissions } from '../outbound/transmissions.ts';
 import { type Directory, isGroup, isLid, userOf } from '../wire/jid.ts';
 import { refused } from '../wire/outcomes.ts';
 
-/** One device as the library keeps it, under its user. */
+/** A device in the library's cached list. */
 interface Device {
   readonly user: string;
   readonly server: string;
-  /** Absent or 0: the phone. */
+  /** The number of the device. Absent or 0 for the phone. */
   readonly device?: number | undefined;
 }
 
@@ -20,19 +20,19 @@ const otherAccount =
   'the number has a new WhatsApp account since the last message, so this message was not delivered. Send it again to write to the new account';
 
 const minute = 60_000;
-/** Groups for which the time of the last question is remembered. */
+/** Limit of the groups for which the time of the last fetch is kept. */
 const groupsKept = 250;
 
 /**
- * Returns the hash by which the platform compares lists: `2:` and the first six bytes of SHA-256 over the sorted addresses in base64, each with the
- * agent 0 (tulir/whatsmeow `send.go:682`, `types/jid.go`).
+ * Returns the hash of a list of devices, as the platform computes it: `2:` and the base64 of the first six bytes of the SHA-256 over the sorted
+ * addresses. Each address has the agent 0 (tulir/whatsmeow `send.go:682`, `types/jid.go`).
  */
 const hashOf = (devices: readonly Device[]): string => {
   const names = [...new Set(devices.map(({ user, server, device = 0 }) => `${user}.0:${device}@${server}`))].toSorted();
   return `2:${createHash('sha256').update(names.join('')).digest().subarray(0, 6).toString('base64')}`;
 };
 
-/** This device, by LID or by number. It is in the hash and may be missing in the own list. */
+/** Returns this device, by LID or by number. The hash includes it, but the list of own devices may lack it. */
 const ownDevice = ({ creds: { me } }: WASocket['authState'], byLid: boolean): Device | undefined =>
   jidDecode(byLid ? (me?.lid ?? me?.id) : me?.id);
 
@@ -41,15 +41,15 @@ export interface FollowedAcks {
   readonly directory: Pick<Directory, 'lid' | 'pn'>;
   readonly transmissions: Pick<Transmissions, 'acknowledged' | 'failed'>;
   readonly groups: Pick<GroupCache, 'metadata' | 'fetch'>;
-  /** Reports that a request in the background failed. */
+  /** Reports that a background request failed. */
   stumbled(error: unknown): void;
 }
 
 /**
- * Hands acks on. An ack with `phash` says that the message went to other devices than there are (tulir/whatsmeow `send.go:454`). The lists are
- * deleted, so that the next message to the chat fetches them. A group is fetched again at most once a minute. An ack with `refresh_lid` says that the
- * LID may belong to a former account of the number, which reads nothing any more (oxidezap/whatsapp-rust 1313). If the number has another LID, the
- * message counts as refused. The message is not sent to the new account, because that account may belong to another person.
+ * Hands acknowledgements to the transmissions. An acknowledgement with `phash` means that the message went to an outdated list of devices
+ * (tulir/whatsmeow `send.go:454`). The cached lists are then deleted, so that the next message to the chat fetches them. A group is fetched at most once
+ * a minute. With `refresh_lid`, the LID may belong to a former account of the number, which receives no messages any more (oxidezap/whatsapp-rust
+ * 1313). If the number has another LID now, the message counts as refused. It is not sent to the new account, which may belong to another person.
  */
 export const followAcks = ({ sock, directory, transmissions, groups, stumbled }: FollowedAcks): void => {
   const refreshed = createLruMap<number>(groupsKept);
@@ -64,7 +64,7 @@ export const followAcks = ({ sock, directory, transmissions, groups, stumbled }:
     refreshed.set(jid, Date.now());
     await groups.fetch(jid);
   };
-  /** Looks the number up again. Returns true if the number has another LID than the message was sent to. */
+  /** Looks the number of a LID up again. Returns true if the number has another LID now. */
   const isFormer = async (lid: string): Promise<boolean> => {
     const number = directory.pn(lid);
     if (number === '') return false;

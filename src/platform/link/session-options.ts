@@ -1,4 +1,4 @@
-/** The input and the interface of a connection, and its composed parts. */
+/** The input and the interface of a connection, and parts that are composed of several others. */
 import type { WASocket, WAVersion } from '@whiskeysockets/baileys';
 import type { Message, TimeLock } from '#actors/model.ts';
 import type { ChatTimer, Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
@@ -18,13 +18,13 @@ import type { PlatformClock } from './platform-clock.ts';
 
 // The time-outs of a connection.
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface Deadlines {
   /** Limit from the first byte to the end of the handshake. */
   readonly open: number;
   /** Limit from the handshake to the login, or to the first QR text. */
   readonly login: number;
-  /** Limit for the farewell and for all pending writes together. */
+  /** Limit for the close of the connection and for all pending writes together. */
   readonly close: number;
   /** Limit without any frame from the platform. */
   readonly silence: number;
@@ -40,7 +40,7 @@ export interface SessionOptions {
   readonly url: string | null;
   readonly version: WAVersion;
   readonly auth: AuthState;
-  /** Ended with the session. */
+  /** The route of the connection. It is closed with the session. */
   readonly route: LiveRoute;
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
@@ -54,14 +54,14 @@ export interface SessionOptions {
   now(): number;
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
-  /** The credentials that were stored when the connection began. */
+  /** The stored disappearing timers at the beginning of the connection. */
   readonly timers: readonly ChatTimer[];
   readonly groups: StoredGroups;
   readonly channels: StoredChannels;
   readonly previews: Previews;
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;
-  /** Takes each time-lock of the account that the platform reports. */
+  /** Gets each time-lock of the account that the platform reports. */
   timeLocked(lock: TimeLock): void;
   emit(fact: PlatformFact): void;
 }
@@ -72,17 +72,17 @@ export interface Session {
   readonly connection: LiveConnection;
   readonly loggedIn: boolean;
   lastFrameAt(): number;
-  /** The pairing of the session: takes another number, and the steps of the owner about a passkey. It has no effect on a paired session. */
+  /** The pairing offer. It accepts another number and the owner's steps with a passkey. It has no effect on a paired session. */
   readonly offer: Pick<PairingOffer, 'change' | 'passkey'>;
-  /** Ends the connection, for the reason given. Resolves like `closed`. */
+  /** Ends the connection for this reason. Resolves like `closed`. */
   end(close: Close): Promise<void>;
-  /** Resolves after `platform.closed` was emitted. The socket is then closed, and events and keys are stored as far as the deadline allows. */
+  /** Resolves after `platform.closed` was emitted. The socket is then closed, and events and keys are stored unless the deadline was reached. */
   readonly closed: Promise<void>;
 }
 
-// Parts of a session that are made of several others.
+// Composed parts of a session.
 
-/** The picture of the session's own account. */
+/** Makes the part that follows the picture of the own account. */
 export const ownPictureOf = (
   sock: Pick<WASocket, 'profilePictureUrl'>,
   directory: Directory,
@@ -101,7 +101,7 @@ export const ownPictureOf = (
     failed,
   });
 
-/** Resolves with true when all changes of keys so far are stored, and with false if they never will be. Never rejects. */
+/** Resolves with true when all present changes of keys are stored, and with false if they never will be. Never rejects. */
 export const keysStored = async (groups: Pick<GroupKeys, 'settled'>, auth: Pick<AuthState, 'durable'>): Promise<boolean> => {
   const changed = groups.settled().then(() => auth.durable());
   return (await Promise.allSettled([changed]))[0].status === 'fulfilled';

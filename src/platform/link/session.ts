@@ -1,6 +1,5 @@
 /**
- * One connection: one socket of Baileys from its creation to its end. The connection has deadlines of its own, and detects by itself that
- * it is dead.
+ * A connection: one socket of Baileys from its creation to its end. The connection has its own deadlines, and detects a dead socket by itself.
  */
 import { makeWASocket, type BaileysEventMap, type WASocket } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
@@ -67,7 +66,7 @@ class LiveSession implements Session {
   #deadline: NodeJS.Timeout | undefined;
   readonly #lastFrame = new LastFrame(() => this.#options.now());
   #profileName: string;
-  /** The reason why the connection ended. The first reason counts, because later ones follow from it. */
+  /** The reason for the end of the connection. The first reason counts, because later ones are its consequences. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
   #finished = false;
@@ -87,7 +86,7 @@ class LiveSession implements Session {
     auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
-    // A send fails at once while the database is away, instead of waiting for it.
+    // With `now`, a send fails at once while the database is unavailable.
     const loadMappings: LiveConnection['loadMappings'] = (jids) => auth.load('lid-mapping', mappingKeysOf(jids), 'now');
     const group: LiveConnection['group'] = (jid) => this.#groups.get(jid);
     this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, loadMappings, group });
@@ -138,7 +137,7 @@ class LiveSession implements Session {
     return this.closed;
   }
 
-  /** The dependencies of parts that query the platform by themselves. */
+  /** Returns the dependencies of parts that query the platform by themselves. */
   #asking() {
     return {
       sock: () => this.#sock,
@@ -149,7 +148,7 @@ class LiveSession implements Session {
     };
   }
 
-  /** Resolves with true when all events of the library so far are stored, and with false if they never will be. Never rejects. */
+  /** Resolves with true when all present events of the library are stored, and with false if they never will be. Never rejects. */
   async #stored(): Promise<boolean> {
     return (await this.#pipeline.drain()) && this.#options.host.recorded();
   }
@@ -258,7 +257,7 @@ class LiveSession implements Session {
     });
   }
 
-  /** Replaces the deadline that runs. */
+  /** Replaces the running deadline. */
   #expect(ms: number, close: () => Close): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#fail(close()), ms);
@@ -317,11 +316,11 @@ class LiveSession implements Session {
     const identity = identityOf(auth, this.#directory);
     const account = host.accountOf(identity.owner);
     this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
-    // The platform usually requests a new connection next. Without this request the gateway opens one after this time.
+    // The platform usually requests a new connection next. Without this request, the connection ends after this time.
     this.#expect(deadlines.login, () => ownCloses.restartTimeout);
-    // Rejects if the keys can never be stored, which ends the session too.
+    // A rejection means that the keys can never be stored, which ends the session elsewhere.
     this.#paired = auth.storeCredentials().then(
-      // An instance that changes its account has the identity of the one before until it was emptied, which the next opening does.
+      // An instance that changes its account keeps the identity of the former account until its data is removed. The next opening removes it.
       () => (account === 'same' ? emit({ type: 'platform.paired', identity }) : undefined),
       () => undefined,
     );
@@ -350,7 +349,7 @@ class LiveSession implements Session {
   }
 
   #stumbled(where: string, error: unknown): void {
-    // All operations under way fail when a connection ends.
+    // Errors after the end of the connection are not logged, because all running operations then fail.
     if (this.#cause !== null || !this.#sock.ws.isOpen) return;
     this.#options.log.warn({ instance: this.#options.host.id, where, detail: closeOf(error).message }, 'platform.stumbled');
   }
@@ -358,11 +357,11 @@ class LiveSession implements Session {
   #fail(close: Close): void {
     if (this.#cause !== null) return;
     this.#cause = this.#options.route.judged(close);
-    // Messages that reach the library from now on could not be confirmed, and would be suspected after a crash.
+    // The library must not get further messages. They could not be confirmed, and would count as suspicious after a crash.
     void this.#inbox.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
-    // The library tells the close when the socket is gone, which takes as long as the other side likes.
+    // The library reports the close when the socket is closed, which may take very long. So there is a time limit.
     const { deadlines } = this.#options;
     const cause = this.#cause;
     clearTimeout(this.#deadline);
@@ -390,5 +389,5 @@ class LiveSession implements Session {
   }
 }
 
-/** Throws when the socket cannot be made (an address that makes no sense). */
+/** Opens a connection. Throws if the socket cannot be made, for example because of an invalid address. */
 export const openSession = (options: SessionOptions): Session => new LiveSession(options);

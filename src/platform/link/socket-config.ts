@@ -15,9 +15,9 @@ import type { LiveRoute } from '../proxy/route.ts';
 import { statusJid } from '../wire/jid.ts';
 import { browserOf } from './link-code.ts';
 
-// The caches of the library: small ones with a time to live, and the lists of people's devices.
+// Caches for the library.
 
-/** A small cache with the interface that Baileys expects. Baileys' own caches keep a timer each and copy their values. */
+/** Makes a small cache with the interface that Baileys expects. Each of Baileys' own caches has a timer and copies its values. */
 export const createTtlCache = (ttlMs: number, limit: number, now: () => number = Date.now): PossiblyExtendedCacheStore => {
   const entries = new Map<string, { readonly value: unknown; readonly until: number }>();
   const get = <T>(key: string): T | undefined => {
@@ -52,8 +52,8 @@ const minute = 60_000;
 const usersKept = 5_000;
 
 /**
- * The library asks for a list after a miss, and waits for further answers before it keeps the list. A list that is deleted meanwhile was asked for too
- * early, and is not kept.
+ * Makes the cache of device lists. After a miss, the library queries a list, and stores it some time later. If the list is deleted in between, the answer
+ * may be outdated, and is not stored.
  */
 export const createDeviceCache = (): PossiblyExtendedCacheStore => {
   const cache = createTtlCache(5 * minute, usersKept);
@@ -81,11 +81,11 @@ export const createDeviceCache = (): PossiblyExtendedCacheStore => {
   };
 };
 
-/** The longest delay of a timer. The library makes only the first QR text, and `PairingOffer` makes the others. */
+/** The longest delay of a timer, in milliseconds. With it the library makes no further QR texts. `PairingOffer` makes them. */
 const never = 2 ** 31 - 1;
 
 interface SocketParts {
-  /** Null: the platform's own address, as compiled into the library. */
+  /** The address of the platform. Null for the library's built-in address. */
   readonly url: string | null;
   readonly version: WAVersion;
   readonly auth: AuthState;
@@ -93,17 +93,17 @@ interface SocketParts {
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
   readonly route: LiveRoute;
-  /** Fetches files from the media host for the library. */
+  /** Fetches files of the media hosts for the library. */
   readonly files: Pick<HistoryFiles, 'dispatcher'>;
   readonly groups: Pick<GroupCache, 'metadata'>;
-  /** Time without a frame after which a connection counts as dead. */
+  /** Milliseconds without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
   /** Reports a message under an unknown identity key. `address`: the address of its Signal session. */
   identityReplaced(address: string): void;
-  /** The library lacks a key of the shared state. */
+  /** Reports that the library lacks a key of the shared state. */
   keyMissing(id: string): void;
   readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
-  /** The library is being given a request to send a message again. */
+  /** Returns true while the library handles a request to send a message again. */
   resending(): boolean;
 }
 
@@ -114,22 +114,23 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   makeSignalRepository: ratchetsOf(parts.auth.ratchets, parts.forgedKeys, parts.identityReplaced),
   logger: parts.logger,
   browser: browserOf(parts.open),
-  // No time-out: the session has deadlines of its own, and a time-out here costs a timer and two stack traces for each frame.
+  // 0 disables the library's time-out. The session has its own deadlines, and the time-out costs a timer and two stack traces for each frame.
   connectTimeoutMs: 0,
-  // Three pings are missed before a connection counts as dead, however short that time is.
+  // A connection counts as dead only after three missed pings, even if the limit is short.
   keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
   defaultQueryTimeoutMs: minute,
   qrTimeout: never,
-  // The gateway records its own messages. The library's echo costs more than the send.
+  // The gateway records its own messages, so that the library's echo is not needed. It would cost more than the send.
   emitOwnEvents: false,
-  // Otherwise the phone stays silent while the gateway is connected.
+  // If the gateway were online, the phone would show no notifications.
   markOnlineOnConnect: false,
   syncFullHistory: false,
-  // Off in the library. A patch that fails is skipped, and a collection whose sum is wrong is read again from its snapshot.
+  // The library does not verify MACs by default. With these settings it skips a patch with a wrong MAC, and reads a collection with a wrong MAC again
+  // from its snapshot.
   appStateMacVerification: { patch: true, snapshot: true },
   shouldSyncHistoryMessage: historyWanted,
-  // Requests to send an own post again come from the chat of the stories too.
-  // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
+  // Status posts are ignored, because they are unwanted and outnumber messages. Requests to send an own status post again come from the same chat, and
+  // are not ignored.
   shouldIgnoreJid: (jid) => jid === statusJid && !parts.resending(),
   cachedGroupMetadata: (jid) => parts.groups.metadata(jid),
   getMessage: parts.getMessage,
@@ -142,8 +143,8 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
 });
 
 /**
- * Sends the library's own requests the same way as the socket. The library uses Node's `fetch`, whose undici may be older than the dispatcher's: the
- * wrapper speaks to both.
+ * Routes the library's own HTTP requests like the socket. The library uses Node's `fetch`, whose version of undici may be older than that of the
+ * dispatcher. The wrapper supports both.
  */
 const routeOf = ({ route: { agent, fetchAgent }, files }: SocketParts): Partial<UserFacingSocketConfig> => ({
   options: { dispatcher: new Dispatcher1Wrapper(files.dispatcher) } as object,
