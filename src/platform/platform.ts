@@ -1,4 +1,4 @@
-/** The face of the adapter: makes the links of all instances. */
+/** The entry point of the adapter, which makes the links of all instances. */
 import { randomUUID } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
@@ -32,31 +32,34 @@ import type { Vault } from './wire/vault.ts';
 export type { Deadlines } from './link/session-options.ts';
 
 /**
- * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs
- * of 64 KB that came to 212 KB a session, with these to 53 KB.
+ * Size of Node's slabs for small buffers, in bytes. Keys are small buffers that live as long as their session, and each keeps its whole slab in memory.
+ * Node's default slabs of 64 KB took 212 KB for each session. Slabs of this size take 53 KB.
  */
 const slab = 8 * 1024;
 
 /**
- * A frame costs 0.1 ms until its message is on its way into the log. A message costs about 1 ms from there to its entry. With one message a turn,
- * another instance's status took 2.8 ms in a flood (median), and a message 1.6 ms of processor time. With five messages a turn, they took 6 ms and
- * 1.3 ms.
+ * Makes the turns of frames and messages. A frame costs 0.1 ms until its message is being logged, and a message costs about 1 ms from then to its entry.
+ * During a flood, with one message in a turn, a status request of another instance took 2.8 ms (median), and a message 1.6 ms of processor time. With
+ * five messages in a turn, they took 6 ms and 1.3 ms.
  */
 const makeTurns = (): SharedTurns => ({ frames: new Turns({ least: 5, cost: 0.1 }), messages: new Turns({ least: 2, cost: 1 }) });
 
 export interface PlatformOptions {
-  /** WebSocket of the platform, null for the real one. A loopback address is taken for the simulated one, whose certificates then replace the real ones in this process. */
+  /**
+   * The WebSocket address of the platform; null for the real platform. A loopback address means the simulated platform, whose certificates then replace the
+   * real ones in this process.
+   */
   readonly url: string | null;
-  /** The built-in address if absent. */
+  /** The client versions. Absent means the built-in version. */
   readonly versions?: ClientVersions;
   readonly vault: Vault;
-  /** X25519 pairs made off the event loop: 64 bytes each, private before public. */
+  /** Makes X25519 key pairs outside of the event loop. Each has 64 bytes, the private key first. */
   preKeys(count: number): Promise<Uint8Array>;
   readonly deadlines: Deadlines;
-  /** Bytes of memory for received data that storage has not taken yet. Beyond it the session ends. */
+  /** Limit of received data that is not stored yet, in bytes. Beyond this limit the session ends. */
   readonly inboundBytes?: number;
   readonly log: Log;
-  /** A stored message by the platform's id. */
+  /** Reads a stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly timers: LinkParts['timers'];
   readonly groups: LinkParts['groups'];
@@ -64,15 +67,15 @@ export interface PlatformOptions {
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;
-  /** Resolves names of media hosts that only a message names, to public addresses. */
+  /** Resolves media hosts that only a message names, and accepts only public addresses. */
   readonly mediaLookup: LookupFunction;
   readonly proxies: ProxyParts & { readonly testMs: number };
-  /** The reaction to a wrong signature. Default: refuse. */
+  /** The reaction to a wrong signature. The default is `refuse`. */
   readonly signatures?: SignatureRules['onWrong'];
-  /** If false, messages that the owner deletes on the phone stay stored. Default: true. */
+  /** True if messages that the owner deletes on the phone are deleted from the storage too. This is the default. */
   readonly followsDeletions?: boolean;
   readonly chance?: Pick<Chance, 'hex'>;
-  /** Memory for small pictures of all accounts together, in bytes. */
+  /** Memory limit for the small pictures of all accounts together, in bytes. */
   readonly smallPictureBytes?: number;
   /** Delays of the look-ups of the account's picture. */
   readonly pictures?: PictureDelays;
@@ -82,7 +85,7 @@ export interface PlatformOptions {
 export interface BaileysPlatform extends Platform {
   /** See the port `Proxies`. */
   readonly proxies: Pick<Proxies, 'objection' | 'test'>;
-  /** Links must be closed before. */
+  /** Closes the shared parts. Close all links before. */
   close(): Promise<void>;
 }
 
@@ -108,11 +111,11 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   Buffer.poolSize = slab;
   const { followsDeletions = true } = options;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;
-  // One upload never waits for another on the same connection.
+  // Without HTTP/2, an upload never waits for another on the same connection.
   const dispatcher = new Agent({ allowH2: false });
   const guarded = new Agent({ allowH2: false, connect: { lookup: options.mediaLookup } });
   const uploads = { ...parts.uploads, dispatcher };
-  // One for every message: the generator of UUIDs draws its randomness in advance.
+  // Each message needs an id. UUIDs are used, because Node pools their randomness.
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = new Trust(options.url, options.deadlines.open);
   const turns = makeTurns();

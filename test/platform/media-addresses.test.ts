@@ -134,6 +134,6 @@ test('media: a file without encryption and without a hash is refused, and remove
   const imageMessage = { url: 'https://mmg.whatsapp.net/v/file', directPath: '/v/file', mimetype: 'image/jpeg' };
   const message = { raw: proto.Message.encode({ imageMessage }).finish() } as unknown as Message;
   const answer = await download(connection, { message, quoted: false }, { signal: AbortSignal.timeout(20_000) });
-  assert.match(answer.ok ? '' : answer.refusal.message, /a file that is not encrypted has no hash/);
+  assert.match(answer.ok ? '' : answer.refusal.message, /an unencrypted file has no hash/);
   assert.equal(discarded, 1);
 });

@@ -1,6 +1,6 @@
 /**
- * Guards around the socket of Baileys. They take events before the library's buffer and frames by turns. They catch errors that nothing else catches,
- * report refusals, and end closings that would take half a minute.
+ * Guards around the socket of Baileys. They take events before the library's buffer, and share the event loop between the frames of all sessions. They
+ * catch errors that would be unhandled, report refusals, and limit the time of a close.
  */
 import { EventEmitter } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -12,9 +12,9 @@ import { closeOf, ownCloses } from '../wire/outcomes.ts';
 import { type FrameSocket, gatherFrames, type Permission, takeTurns, type Turns, type TurnSocket } from '../wire/frames.ts';
 import { bare, isGroup } from '../wire/jid.ts';
 
-// Receipts of groups by which members say that they played a message: the library reports them as read.
+// Played receipts in groups. The library reports them as read receipts.
 
-/** Messages whose receipt is on its way through the library. */
+/** Limit of played receipts that the library has not reported yet. */
 const most = 500;
 
 type Updates = BaileysEventMap['message-receipt.update'];
@@ -24,7 +24,7 @@ const idsOf = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] 
   return [attrs['id'], ...(Array.isArray(list) ? list.map((item) => item.attrs['id']) : [])];
 };
 
-/** Listens to the socket, and answers with a function that says of reported receipts which of them were played. */
+/** Listens to played receipts on the socket. Returns a function that marks such receipts among those that the library reports. */
 const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
   const played = createLruMap<true>(most);
   const keyOf = (id: string | null | undefined, member: string | null | undefined): string => `${id ?? ''} ${bare(member)}`;
@@ -43,19 +43,19 @@ const playedReceipts = (sock: WASocket): ((updates: Updates) => Updates) => {
 };
 
 interface GuardHooks {
-  /** Every event, when it happens and before the library merges it with others. */
+  /** Gets every event when it happens, before the library merges it with others. */
   event(event: BaileysEvent): void;
   /** Notes that a frame of the platform arrived, which may wait for its turn. */
   frame(): void;
-  /** The upgrade and the Noise handshake are done. */
+  /** Reports the end of the upgrade and of the Noise handshake. */
   handshaken(): void;
-  /** Reports that the connection cannot continue, which the library does not notice. */
+  /** Reports a failure after which the connection cannot continue. The library does not notice such a failure. */
   failed(close: Close): void;
   /** Reports that a listener of the library failed. The connection can continue. */
   stumbled(where: string, error: unknown): void;
 }
 
-/** The part of `ws` below the library's client that is needed here. */
+/** The used part of the `ws` socket below the library's client. */
 interface RawSocket extends FrameSocket, TurnSocket {
   terminate(): void;
   once(event: 'close', listener: () => void): unknown;
@@ -64,8 +64,8 @@ interface RawSocket extends FrameSocket, TurnSocket {
 const rawSocket = (sock: WASocket): RawSocket | null => (sock.ws as unknown as { readonly socket: RawSocket | null }).socket;
 
 /**
- * Makes a socket whose emitters catch what asynchronous listeners throw: without that a corrupt frame is an unhandled rejection, which
- * ends the process. The switch is global but is only read while an emitter is made, and making a socket waits for nothing.
+ * Makes a socket whose emitters catch the errors of asynchronous listeners. Otherwise a corrupt frame would be an unhandled rejection, which
+ * ends the process. The option is global, but an emitter reads it only when it is made, and a socket is made synchronously.
  */
 export const makeGuarded = (make: () => WASocket): WASocket => {
   const before = EventEmitter.captureRejections;
@@ -79,7 +79,7 @@ export const makeGuarded = (make: () => WASocket): WASocket => {
 
 const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
   const caught = (error: unknown, where: string): void => {
-    // Frames are taken apart in the listener of `message`: what fails there leaves the cipher out of step.
+    // The listener of `message` decrypts frames. After an error in this listener, the cipher is out of step.
     if (where === 'message')
       hooks.failed({ ...ownCloses.brokenFrame, message: `${ownCloses.brokenFrame.message}: ${closeOf(error).message}` });
     else hooks.stumbled(where, error);
@@ -90,7 +90,7 @@ const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
   sock.ev.on('error' as keyof BaileysEventMap, (error: unknown) => caught(error, 'event'));
 };
 
-/** Reports each pair of number and LID when the library has stored it. The pair may come from messages, look-ups, the history or the shared state. */
+/** Reports each pair of number and LID that the library has stored. It may come from messages, look-ups, the history or the shared state. */
 const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: GuardHooks): void => {
   const store = lidMapping.storeLIDPNMappings.bind(lidMapping);
   lidMapping.storeLIDPNMappings = async (pairs) => {
@@ -99,20 +99,20 @@ const reportPeople = ({ signalRepository: { lidMapping } }: WASocket, hooks: Gua
   };
 };
 
-/** The buffer of the library is passed by: it holds events for up to 30 seconds and merges changes into the messages that they change. */
+/** Takes events before the library's buffer, which holds events for up to 30 seconds, and merges changes into the changed messages. */
 const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
   const withPlayed = playedReceipts(sock);
   sock.ev.emit = (name, data) => {
     const handled = keptFromBuffer.has(name) || emit(name, data);
-    // The name and its data belong together by the type of `emit`.
+    // The cast is safe, because the type of `emit` pairs each name with its data.
     const event = { name, data } as unknown as BaileysEvent;
     hooks.event(event.name === 'message-receipt.update' ? { ...event, data: withPlayed(event.data) } : event);
     return handled;
   };
 };
 
-/** `ws` waits 30 seconds for the other side's farewell. */
+/** Limits the time of a close, because `ws` waits up to 30 seconds for the close frame of the other side. */
 const boundClose = (sock: WASocket, closeMs: number): void => {
   const close = sock.ws.close.bind(sock.ws);
   sock.ws.close = () => {
@@ -124,8 +124,8 @@ const boundClose = (sock: WASocket, closeMs: number): void => {
 };
 
 /**
- * A waiting query listens to `close`. The library removes these listeners at its end without a call, so that its queries would wait for a
- * minute. This code calls them.
+ * Ends waiting queries at the end of the connection. A query listens to `close`. The library removes these listeners without a call, so that its
+ * queries would wait for a minute. This function calls them.
  */
 const releaseQueries = (sock: WASocket): void => {
   const { ws } = sock;
@@ -140,7 +140,7 @@ const releaseQueries = (sock: WASocket): void => {
 
 const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   const { ws } = sock;
-  // The first frame is the server's half of the handshake. If it is refused, the socket closes before the next turn.
+  // The first frame is the server's half of the handshake. If the library refuses this frame, it closes the socket before the next turn.
   ws.once('frame', () => setImmediate(() => ws.isOpen && hooks.handshaken()));
   ws.on('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
     const code = response.statusCode ?? null;
@@ -150,19 +150,19 @@ const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   });
 };
 
-/** Before the session is paired, a `success` is not a login, but the library would treat it as one (tulir/whatsmeow 5f04eac6). */
+/** Ignores a `success` stanza before the session is paired. It is not a login then, but the library would treat it as one (tulir/whatsmeow 5f04eac6). */
 const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
   const event = 'CB:success';
   for (const listener of ws.listeners(event) as ((node: unknown) => unknown)[]) {
     ws.off(event, listener);
-    // The promise goes to the emitter, which catches its rejection.
+    // The emitter gets the promise, and catches its rejection.
     ws.on(event, (node: unknown) => (authState.creds.account === undefined ? undefined : listener(node)));
   }
 };
 
 export interface GuardOptions {
   readonly closeMs: number;
-  /** Sockets of all sessions. */
+  /** The turns that the sockets of all sessions share. */
   readonly frames: Turns;
   readonly permission: Permission;
 }

@@ -14,13 +14,13 @@ import { type Handlers, pictureQuery } from './requests.ts';
 
 const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
 
-/** Leaves out categories and values that this build does not know. */
+/** Returns the settings without categories and values that this version does not know. */
 const privacyOf = (settings: Readonly<Record<string, string>>): PrivacySettings =>
   Object.fromEntries(
     Object.entries(settings).filter(([name, value]) => isCategory(name) && (privacyValues[name] as readonly string[]).includes(value)),
   );
 
-/** The library keeps the last answer for its own use (read receipts), so that a forced question also brings it up to date. */
+/** Reads the privacy settings. The library caches the last answer for read receipts, and a forced query refreshes this cache too. */
 const fetchPrivacy = async ({ sock }: LiveConnection): Promise<PrivacySettings> => privacyOf(await sock.fetchPrivacySettings(true));
 
 const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Promise<unknown> =>
@@ -31,8 +31,8 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
   });
 
 /**
- * Emits the event that a change by another device causes, so that the credentials and the record get the name. The library then sends the name as it
- * is. A name that the encoding would change is sent as at each login, without `@`.
+ * Sets a new name, and emits the event of a change by another device, so that the credentials and the record get it. The library then sends the name to
+ * the platform. A name that the library's encoding would change is sent without `@`, as at each login.
  */
 const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
   const { creds } = sock.authState;
@@ -44,7 +44,7 @@ const announce = async ({ sock }: LiveConnection, name: string): Promise<void> =
   if (!carried) await sock.sendNode({ tag: 'presence', attrs: { name: name.replaceAll('@', '') } });
 };
 
-/** The library sends nothing while the own name is unknown. The name is optional on the wire (vinikjkkj/zapo `builders/presence.ts`). */
+/** Sends the presence, also while the own name is unknown. The library needs the name, but the platform does not (vinikjkkj/zapo `builders/presence.ts`). */
 const sendPresence = async ({ sock, directory }: LiveConnection, presence: 'available' | 'unavailable'): Promise<void> => {
   if (directory.me.name !== '') return sock.sendPresenceUpdate(presence);
   sock.ev.emit('connection.update', { isOnline: presence === 'available' });
@@ -80,7 +80,7 @@ export const accountHandlers: Handlers<AccountOperations> = {
 
   'account.picture': async ({ sock, directory }, { jpeg }) => {
     await sock.query(pictureQuery(null, jpeg));
-    // The platform informs only the other devices. This event brings the new address into the record.
+    // The platform informs only the other devices. This event triggers the look-up of the new address.
     sock.ev.emit('contacts.update', [{ id: directory.me.pn, imgUrl: jpeg === null ? 'removed' : 'changed' }]);
     return answered(null);
   },
@@ -99,7 +99,7 @@ export const callHandlers: Handlers<CallOperations> = {
     const target = number === '' ? null : resolveTarget(number);
     if (target?.ok === false) return refuse('invalid', target.message);
     if (target) await loadMappings([target.jid]);
-    // The caller may be known by LID, by number, or by both.
+    // The platform may have named the caller by LID, by number, or by both.
     const ids = target && (isPerson(target.jid) ? formsOf(target.jid) : [target.jid]);
     const callers = ids && new Set([...ids, ...ids.flatMap((one) => [directory.lid(one), directory.pn(one)])].filter((one) => one !== ''));
     const call = calls.find(
@@ -130,7 +130,7 @@ export const callHandlers: Handlers<CallOperations> = {
 
 // Operations on pictures of people and groups.
 
-/** Meanings by the platform's code. */
+/** The states of a picture by the platform's error code. */
 const states: Readonly<Record<number, Picture['state']>> = { 404: 'absent', 401: 'hidden', 403: 'hidden' };
 
 export const pictureHandlers: Handlers<PictureOperations> = {

@@ -1,4 +1,4 @@
-/** Requests about businesses: the address of a business, and profiles, products and collections in the platform's own form. */
+/** Requests about businesses, and the parsing of profiles, products and collections. */
 import {
   type BinaryNode,
   getBinaryNodeChild,
@@ -24,9 +24,9 @@ import { addressesOf, isLid, isPerson, personServer, resolveTarget } from '../wi
 import { answerOf } from '../wire/outcomes.ts';
 import { element } from './requests.ts';
 
-// Requests about businesses, and whose profile or catalog they are about.
+// Requests about businesses.
 
-/** The address under which the platform knows the business: by its number where that is known. */
+/** Returns the address of a business: its number if known, and otherwise its LID. */
 export const ownerOf = async (connection: LiveConnection, owner: string): Promise<Result<string>> => {
   const { directory } = connection;
   if (owner === '') return done(directory.me.pn);
@@ -37,17 +37,17 @@ export const ownerOf = async (connection: LiveConnection, owner: string): Promis
 };
 
 const notOffered = refuse('notSupported', 'the platform does not offer this to linked devices');
-/** The platform's code for a request that it does not know. */
+/** The platform's code for an unknown request. */
 const notImplemented = 501;
 
 const noBusiness = refuse(
   'notSupported',
   'profiles and catalogs of its own are a feature of business accounts: this one was none when it was paired',
 );
-/** The platform's codes for what an account may not do, and for a profile or catalog that is not there. */
+/** The platform's codes for a forbidden request, and for a missing profile or catalog. */
 const refusedCodes: ReadonlySet<number | undefined> = new Set([403, 404]);
 
-/** True if a refused request was about the account itself, which is no business. */
+/** True if a refused request concerned the account itself, and the account is not a business. */
 const needsBusiness = ({ sock, directory }: LiveConnection, { owner = '' }: { readonly owner?: string }): boolean => {
   const { platform } = sock.authState.creds;
   const isOwn = owner === '' || owner === directory.me.pn || owner === directory.me.pn.split('@')[0];
@@ -56,7 +56,7 @@ const needsBusiness = ({ sock, directory }: LiveConnection, { owner = '' }: { re
 
 type AnyHandler = (connection: LiveConnection, input: never, control: OperationControl) => Promise<Outcome<unknown>>;
 
-/** The handlers, with outcomes of their own for a request that the platform does not know, and for one that only businesses may make. */
+/** Returns the handlers with separate outcomes for a request that the platform does not know, and for a request that only businesses may make. */
 export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>(handlers: Table): Table =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [
@@ -72,7 +72,7 @@ export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>
     ]),
   ) as unknown as Table;
 
-/** `smax`: the number of the request in the platform's list, if it has one. Rejects with the library's error if the platform refuses. */
+/** Sends a query. `smax`: the platform's number of the request, if it has one. Rejects with the library's error if the platform refuses. */
 export const askBusiness = (
   { sock }: LiveConnection,
   type: 'get' | 'set',
@@ -85,8 +85,7 @@ export const askBusiness = (
     content: [content],
   });
 
-// Profiles, products and collections in the platform's own words. The library keeps one picture, one website and one category of them, and
-// no sale price.
+// The parsing of profiles, products and collections. The library reads only one picture, one website and one category, and no sale price.
 
 const textOf = ({ content }: BinaryNode): string =>
   typeof content === 'string' ? content : content instanceof Uint8Array ? Buffer.from(content).toString('utf8') : '';
@@ -176,18 +175,18 @@ export const collectionOf = (node: BinaryNode): Collection => {
 
 export const collectionsIn = (node: BinaryNode | undefined): readonly Collection[] => childrenIn(node, 'collection').map(collectionOf);
 
-/** `which`: `before` or `after`. */
+/** Returns the cursor of the previous or the next page; '' if there is none. */
 export const cursorIn = (node: BinaryNode | undefined, which: 'before' | 'after'): string =>
   textIn(node && getBinaryNodeChild(node, 'paging'), which);
 
-/** An element with a text in it. */
+/** Builds an element with a text. */
 export const leaf = (tag: string, text: string): BinaryNode => element(tag, {}, Buffer.from(text, 'utf8'));
 
 const said = (tag: string, text: string | undefined): readonly BinaryNode[] => (text === undefined || text === '' ? [] : [leaf(tag, text)]);
 
 export const namedProduct = (id: string): BinaryNode => element('product', {}, [leaf('id', id)]);
 
-/** Sizes in which the platform shall make the pictures of its answer. */
+/** Builds the elements that request a size for the pictures in the answer, in pixels. */
 export const sizes = (width = 100, height = 100): readonly BinaryNode[] => [leaf('width', String(width)), leaf('height', String(height))];
 
 const mediaElement = (images: readonly string[], videos: readonly string[]): readonly BinaryNode[] => {
@@ -212,7 +211,7 @@ const complianceElement = ({ originCountry, importerName, importerAddress }: Non
     ...(importerAddress === undefined ? [] : [addressElement(importerAddress)]),
   ]);
 
-/** `id`: null for a new product. */
+/** Builds the element of a product. `id`: null for a new product. */
 export const productElement = (id: string | null, wish: ProductWish): BinaryNode => {
   const { salePrice, compliance, complianceCategory } = wish;
   const attrs = {

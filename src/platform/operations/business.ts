@@ -24,8 +24,8 @@ import {
 import { meant, reasonOf } from './refusal-words.ts';
 import { element, type Handlers } from './requests.ts';
 
-// Operations on catalogs: products and collections. They use requests of the gateway, because the library throws for products without
-// pictures and loses cursors.
+// Operations on catalogs: products and collections. The requests are the gateway's own, because the library throws for products without
+// pictures, and loses cursors.
 
 type CatalogOperations = Omit<BusinessOperations, 'business.profile' | 'business.categories' | 'business.changeProfile'>;
 
@@ -39,7 +39,7 @@ const after = (cursor: string): readonly BinaryNode[] => (cursor === '' ? [] : [
 
 const noProduct = refuse('notFound', 'product not found');
 const noCollection = refuse('notFound', 'collection not found');
-/** The platform does not say which of them. */
+/** The refusal for a missing collection or product. The platform does not tell which of them is missing. */
 const noneOfThem = refuse('notFound', 'the collection or one of the products was not found');
 
 const find = async (connection: LiveConnection, owner: string, id: string): Promise<Result<Product>> => {
@@ -51,7 +51,7 @@ const find = async (connection: LiveConnection, owner: string, id: string): Prom
 
 const urlsOf = ({ images }: Product): readonly string[] => images.map(({ original, requested }) => original || requested);
 
-/** A change replaces the whole product at the platform. Absent fields are filled from the existing product. */
+/** Fills absent fields from the existing product, because a change replaces the whole product on the platform. */
 const merged = (known: Product, wish: ProductWish, hasPicture: boolean): ProductWish => ({
   description: known.description,
   price: known.price,
@@ -90,7 +90,7 @@ const save: Handlers<CatalogOperations>['catalog.save'] = async (connection, { i
   return node ? answered(productOf(node)) : refused(null, 'the platform answered without the product');
 };
 
-/** The platform answers with the whole collection, or with its id alone. Without products in the answer, the stored products stay. */
+/** Reads a changed collection. The platform answers with the whole collection or with its id alone. `products` is null if the answer has none. */
 const changedCollection = (answer: BinaryNode, id: string, name: string): Outcome<ReturnType<typeof collectionOf>> => {
   const node = getBinaryNodeChild(answer, 'collection');
   const { products, ...collection } = collectionOf(node ?? element('collection'));

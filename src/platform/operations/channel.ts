@@ -1,4 +1,4 @@
-/** Operations on channels, by queries of the gateway. The library's queries send old ids, leave fields out, or throw after a success. */
+/** Operations on channels. The queries are the gateway's own, because those of the library have old ids, lack fields, or throw after a success. */
 import { channelOf, done, refuse, type Channel, type ChannelPatch, type Entry, type Result } from '#actors/model.ts';
 import type { ChannelOperations, ChannelWish, Outcome } from '#actors/ports.ts';
 import { acceptTerms, ask, channelIn, metadataOf, type QueryName } from '../events/channel-queries.ts';
@@ -20,13 +20,13 @@ const ofFollower: Meanings = {
   404: noChannel,
   405: noChannel,
 };
-const badCursor = refuse('invalid', 'after is no cursor of this search');
+const badCursor = refuse('invalid', 'after is not a cursor of this search');
 const noInvitation = refuse('notFound', 'the account is not invited to be an admin of this channel');
 const ofInvited: Meanings = { 401: noInvitation, 404: noInvitation, 410: refuse('conflict', 'the invitation has run out') };
 
 type EntriesOf = (answer: unknown) => readonly Entry[];
 
-/** Sends a query that changes a channel. The outcome has no value, and the entries of `entriesOf`. */
+/** Sends a query that changes a channel. The outcome has the entries of `entriesOf` and no value. */
 const changing = async (
   connection: LiveConnection,
   name: QueryName,
@@ -41,13 +41,13 @@ const look = async (connection: LiveConnection, by: 'id' | 'invite', key: string
   const asked = await meant(connection, ask(connection.sock, 'metadata', metadataOf(by, key)), ofReader);
   if (!asked.ok) return asked;
   const found = channelIn(asked.value);
-  // A person who does not follow a channel gets no role.
+  // The answer has no role if the account does not follow the channel.
   return found === null ? noChannel : done({ role: 'guest', ...found });
 };
 
 const follows = ({ role }: ChannelPatch): boolean => role !== 'guest';
 
-/** Returns the LID of a person, which is the only form that the platform accepts. Refuses an address that is not a person or has no account. */
+/** Returns the LID of a person, because the platform accepts no other form. Refuses an address that is not a person or has no account. */
 const personIn = async (connection: LiveConnection, written: string): Promise<Result<string>> => {
   const target = resolveTarget(written);
   if (!target.ok || (!isPerson(target.jid) && !isLid(target.jid))) return refuse('invalid', 'phone is no valid number');
@@ -60,10 +60,10 @@ const updates = (wish: ChannelWish): Json => {
   return wish.of === 'picture' ? { picture: base64(wish.jpeg) } : { [wish.of]: wish.text };
 };
 
-/** '' takes a picture away. */
+/** Encodes a picture. Null becomes '', which removes the picture. */
 const base64 = (jpeg: Uint8Array | null): string => (jpeg === null ? '' : Buffer.from(jpeg).toString('base64'));
 
-/** The account's request, with the facts from the answer. */
+/** Returns the patch of a channel from the answer to a change. The allowed reactions come from the request. */
 const wished = (channelId: string, wish: ChannelWish, answer: unknown): ChannelPatch => {
   const told = { ...channelIn(answer), id: channelId };
   return wish.of === 'reactions' ? { ...told, reactions: wish.codes } : told;
@@ -107,13 +107,13 @@ export const channelHandlers: Handlers<ChannelOperations> = {
     await acceptTerms(connection.sock, 'follow');
     const joined = await changing(connection, 'join', variables, { meanings: ofFollower, entriesOf: () => [] });
     if (!joined.ok) return joined;
-    // The answer has the id alone. When the rest cannot be read, the notification of the platform brings it.
+    // The answer has only the id. If the other fields cannot be read now, a notification of the platform contains them.
     const found = await look(connection, 'id', channelId);
     return answered(null, found.ok && follows(found.value) ? followedEntries(found.value, true) : []);
   },
 
-  // The setting behind the app's switch for followers. The setting for followers' activity is only for admins. Source: the web client,
-  // oxidezap/whatsapp-rust.
+  // This setting belongs to the app's switch for followers. The setting for the activity of followers is only for admins. Sources: the web
+  // client and oxidezap/whatsapp-rust.
   'channel.mute': (connection, { channelId, mute }) =>
     changing(
       connection,
@@ -200,7 +200,7 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       { meanings, entriesOf: () => changedEntries({ id: channelId, role: 'admin' }) },
     );
     if (!handed.ok || !quit) return handed;
-    // Facts from the first step stay true if the second step is refused.
+    // The result of the first step is recorded at once, because it stays true if the second step is refused.
     connection.record(changedEntries({ id: channelId, role: 'admin' }));
     return changing(
       connection,

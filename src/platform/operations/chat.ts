@@ -1,4 +1,4 @@
-/** Operations on chats, on the owner's settings of them, on the address book, and on labels and quick replies. */
+/** Operations on chats and their settings, on the address book, and on labels and quick replies. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } from '@whiskeysockets/baileys';
 import { type Entry, refuse } from '#actors/model.ts';
 import type { ChatOperations, ContactOperations, DefinitionOperations, Identified } from '#actors/ports.ts';
@@ -11,7 +11,7 @@ import { bare, chatOf, type Directory, isChannel, isGroup, isLid, isPerson, pers
 import { answered } from '../wire/outcomes.ts';
 import { confirmRead, type Handlers, lidOf, lookUpNumbers } from './requests.ts';
 
-// The owner's settings of chats and people, which the phone and the other devices share.
+// Settings of chats and people, which all devices of the account share.
 
 type Settings = Pick<ChatOperations, 'chat.change' | 'chat.block' | 'chat.blocked' | 'chat.timer' | 'chat.reloadNotes'>;
 
@@ -21,7 +21,7 @@ const blocklistQuery = (type: 'get' | 'set', content?: BinaryNode[]): BinaryNode
   ...(content ? { content } : {}),
 });
 
-/** The blocked people, by number where it is known, and the entries that mark their chats. */
+/** Reads the blocked people, by number if known, and builds the entries that mark their chats. */
 const blocked = async (connection: LiveConnection): Promise<{ readonly ids: readonly string[]; readonly entries: readonly Entry[] }> => {
   const { sock, directory } = connection;
   const list = getBinaryNodeChild(await sock.query(blocklistQuery('get')), 'list');
@@ -31,7 +31,7 @@ const blocked = async (connection: LiveConnection): Promise<{ readonly ids: read
   return { ids, entries: fromBlocklist({ blocklist: lids, type: 'add' }, directory) };
 };
 
-/** Returns both addresses of a person to block. */
+/** Returns both addresses of a person that the client wants to block or unblock. */
 const addressesOf = async (connection: LiveConnection, chatId: string): Promise<{ readonly pn: string; readonly lid: string }> => {
   if (isLid(chatId)) {
     await connection.loadMappings([chatId]);
@@ -48,7 +48,7 @@ const chatSettingHandlers: Handlers<Settings> = {
     return shared.patch(mutationsOf(change, { jid: indexOfChat(directory, chatId), last, now: directory.now() }));
   },
 
-  // The platform lists blocked people by LID. To block another person it also needs the number.
+  // The platform lists blocked people by LID. A request to block a person also needs the number.
   'chat.block': async (connection, { chatId, block }) => {
     const { sock, directory } = connection;
     const { pn, lid } = await addressesOf(connection, chatId);
@@ -79,7 +79,7 @@ const chatSettingHandlers: Handlers<Settings> = {
     }
     const { id, lid } = chatOf(directory, chatId);
     const chat = { chatId: id, isGroup: isGroup(id), ephemeralExpiration: seconds, ...(lid !== '' && lid !== id ? { chatLid: lid } : {}) };
-    // The first message to somebody new needs the timer, as on a phone, where the setting begins the chat.
+    // The chat is created, so that the first message to a new person has the timer. On a phone, the setting creates the chat too.
     return answered(null, [{ kind: 'chat', chat, create: true, tell: 'chats' }]);
   },
 
@@ -109,7 +109,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
     if (isChannel(chatId)) return refuse('invalid', 'nobody sees typing in a channel');
     const lid = await lidOf(connection, chatId);
     const content = state === 'recording' ? { tag: 'composing', attrs: { media: 'audio' } } : { tag: state, attrs: {} };
-    // The web client names no sender, and people by their LID (tulir/whatsmeow 1494ba73).
+    // Like the web client, the stanza has no sender, and names people by their LID (tulir/whatsmeow 1494ba73).
     await connection.sock.sendNode({ tag: 'chatstate', attrs: { to: lid || chatId }, content: [content] });
     return answered(null);
   },
@@ -146,7 +146,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
 const noNumber = refuse('invalid', 'a contact is saved by its number');
 
 export const contactHandlers: Handlers<ContactOperations> = {
-  // Contacts are indexed by number. The LID is beside the number, so that devices learn the pair.
+  // Contacts are indexed by number. The record also has the LID, so that other devices learn the pair.
   'contact.save': async (connection, { chatId, name }) => {
     if (!isPerson(chatId)) return noNumber;
     const lidJid = await lidOf(connection, chatId);
@@ -162,9 +162,9 @@ export const contactHandlers: Handlers<ContactOperations> = {
   },
 };
 
-// Operations on labels and quick replies: records of the state that the phone and its devices share.
+// Operations on labels and quick replies, which are records of the shared state.
 
-/** The collections of labels and quick replies. */
+/** The collection of labels and quick replies. */
 const collection = 'regular';
 
 const marks = (ids: readonly string[], jid: string, labeled: boolean): readonly Mutation[] =>

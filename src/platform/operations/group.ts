@@ -1,4 +1,4 @@
-/** Operations on groups and communities. The library's own methods drop what the platform answers about each group. */
+/** Operations on groups and communities. They do not use the library's methods, which drop the platform's answer about each group or person. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import { done, type Entry, type Group, groupAfter, type GroupEvent, refuse, type Result } from '#actors/model.ts';
 import type { CommunityOperations, GroupOperations, GroupWish, MemberOutcome, MembersAction, Outcome } from '#actors/ports.ts';
@@ -51,10 +51,10 @@ const ofJoin: Meanings = {
   419: closed,
   423: closed,
 };
-/** The platform's code for joining a group that the account is in. */
+/** The platform's code for joining a group of which the account is already a member. */
 const alreadyMember = 304;
 
-/** Returns the ids of people as clients write them. Refuses an address that is not a person. */
+/** Converts the addresses that a client wrote into ids of people. Refuses an address that is not a person. */
 const jidsOf = async (connection: LiveConnection, people: readonly string[]): Promise<Result<readonly string[]>> => {
   const jids: string[] = [];
   for (const [place, name] of people.entries()) {
@@ -69,13 +69,13 @@ const jidsOf = async (connection: LiveConnection, people: readonly string[]): Pr
   return done([...new Set(jids)]);
 };
 
-/** Adds the privacy token of a person, where the account has one (tulir/whatsmeow 8528b5e0). */
+/** Adds the privacy token of a person, if the account has one (tulir/whatsmeow 8528b5e0). */
 const withToken = async ({ sock, directory }: LiveConnection, node: BinaryNode): Promise<BinaryNode> => {
   const token = await tokenOf(sock.authState.keys, node.attrs['jid'] ?? '', directory.now());
   return token === null ? node : { ...node, content: [element('privacy', {}, token)] };
 };
 
-/** The elements of people who shall be in a group, each of them once. The platform is asked for LIDs that are not known. */
+/** Builds the elements of people to add to a group, without duplicates. Queries unknown LIDs from the platform. */
 const newcomers = async (connection: LiveConnection, jids: readonly string[], action: 'add' | 'create'): Promise<BinaryNode[]> => {
   await requestLids(connection, jids);
   const nodes = jids.map((jid) => participantOf(jid, action, null, connection.directory));
@@ -83,13 +83,13 @@ const newcomers = async (connection: LiveConnection, jids: readonly string[], ac
   return Promise.all(people.map((node) => withToken(connection, node)));
 };
 
-/** Names a person who was to be added by the number, as clients do, and not by the LID of the request. */
+/** Names the person of an outcome by number, as in the client's request. The request to the platform has the LID. */
 const byNumber = (outcome: MemberOutcome): MemberOutcome => ({
   ...outcome,
   person: { ...outcome.person, id: outcome.person.pn || outcome.person.id },
 });
 
-/** The entries that store a group after an answer of the platform. */
+/** Returns the entries that store a group. */
 const withEntries = (group: Group | null, connection: LiveConnection): readonly Entry[] =>
   group === null ? [] : wholeEntries(group, connection.directory);
 
@@ -104,7 +104,10 @@ const sendWish = async (connection: LiveConnection, groupId: string, wish: Group
 
 const mostDescribes = 5;
 
-/** A 409 means that another member changed the description. The group is then read and the request is repeated, at most `mostDescribes` times. */
+/**
+ * Changes the description. A 409 means that another member changed it meanwhile. The group is then queried, and the request is retried. There are at most
+ * `mostDescribes` attempts.
+ */
 const describe = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   let outcome = await sendWish(connection, groupId, wish);
   for (let tries = 1; tries < mostDescribes && !outcome.ok && outcome.refusal.code === 409; tries += 1) {
@@ -116,7 +119,7 @@ const describe = async (connection: LiveConnection, groupId: string, wish: Group
 
 const eventOf = { add: 'join', remove: 'leave', promote: 'promote', demote: 'demote' } as const;
 
-/** Returns the group after the change. A notification of the platform turns approved requests into members. */
+/** Returns the group after a change of members. Approved requests do not change it, because a notification of the platform reports the new members. */
 const membersAfter = (group: Group | null, action: MembersAction, outcomes: readonly MemberOutcome[], at: number): Group | null => {
   if (group === null || action === 'reject' || action === 'approve') return group;
   const people = outcomes.filter(({ error }) => error === 0).map(({ person }) => person);
@@ -126,13 +129,13 @@ const membersAfter = (group: Group | null, action: MembersAction, outcomes: read
 
 const nodeIn = (answer: BinaryNode, tag: string): BinaryNode => getBinaryNodeChild(answer, tag) ?? element(tag);
 
-/** The id of the group that a link leads to; '' when the platform does not name it. */
+/** Returns the id of the group of an invite link; '' if the platform does not name it. */
 const groupIdOf = async (connection: LiveConnection, code: string): Promise<string> => {
   const node = getBinaryNodeChild(await ask(connection, anyGroup, 'get', element('invite', { code })), 'group');
   return node === undefined ? '' : groupOfNode(node, connection.directory).id;
 };
 
-/** An answer that the platform gives to admins only; null when it refuses it. */
+/** Waits for an answer that only admins get. Null if the platform refuses it. */
 const forAdmins = async <T>(connection: LiveConnection, work: Promise<T>): Promise<T | null> => {
   const asked = await meant(connection, work, ofGroup);
   return asked.ok ? asked.value : null;
@@ -197,7 +200,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
 
   'group.leave': async (connection, { groupId }) => {
     const left = await meant(connection, ask(connection, anyGroup, 'set', element('leave', {}, [element('group', { id: groupId })])), {});
-    // The answer is the same for a group of which the account is not a member.
+    // A 404 counts as success, because the account is not a member of the group.
     if (!left.ok && left.refusal.code !== 404) return left;
     return answered(null, goneEntries(groupId));
   },
@@ -239,7 +242,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
   },
 };
 
-// Operations on communities. The library's own methods drop what the platform answers about each group.
+// Operations on communities.
 
 const notCommunityAdmin = refuse('forbidden', 'User is not an admin of this community');
 const ofCommunity: Meanings = {
@@ -249,7 +252,7 @@ const ofCommunity: Meanings = {
   404: refuse('notFound', 'Community not found'),
 };
 
-/** Fields that the app's request for a group has since 2026-08-06. People must ask to join a community, so that the mode of approval is on. */
+/** Builds the request for a new community, with the fields that are required since 2026-08-06. Joining a community needs approval. */
 const createElement = (name: string): BinaryNode =>
   element('create', { subject: name }, [
     ...firstSettings.filter(({ tag }) => tag !== 'membership_approval_mode'),
@@ -266,14 +269,14 @@ const editElement = (action: 'add' | 'remove', groupIds: readonly string[]): Bin
     : element('unlink', { unlink_type: 'sub_group' }, groups);
 };
 
-/** Returns the groups that the platform accepted. It did not accept groups that its answer lacks. */
+/** Returns the groups that the platform accepted. A group that the answer lacks was not accepted. */
 const takenIn = (answer: BinaryNode, action: 'add' | 'remove'): ReadonlySet<string> => {
   const list = action === 'add' ? getBinaryNodeChild(getBinaryNodeChild(answer, 'links'), 'link') : getBinaryNodeChild(answer, 'unlink');
   const rows = list === undefined ? [] : getBinaryNodeChildren(list, 'group');
   return new Set(rows.flatMap(({ attrs }) => (attrs['error'] === undefined && attrs['jid'] !== undefined ? [attrs['jid']] : [])));
 };
 
-/** Groups of the account that are in another community now. */
+/** Returns the entries for the account's groups that were moved to another community. */
 const movedEntries = async (connection: LiveConnection, groupIds: readonly string[], parent: string): Promise<readonly Entry[]> => {
   const known = await Promise.all(groupIds.map((id) => connection.groups.get(id)));
   return known.flatMap((group) => (group === null ? [] : wholeEntries({ ...group, parent }, connection.directory)));

@@ -28,7 +28,7 @@ const noStar = 'only messages of chats with people and groups can be starred';
 
 const noNumber = 'the number of this post in its channel is not known';
 
-/** The changes of an edit. */
+/** Returns the fields that an edit changes. */
 const textOf = ({ text, content, convertOptions, edited }: Message) => ({ text, content, convertOptions, edited });
 
 export const messageHandlers: Handlers<MessageOperations> = {
@@ -72,13 +72,13 @@ export const messageHandlers: Handlers<MessageOperations> = {
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
   },
 
-  // The patch records its own entries, which store the star as a change by the phone.
+  // The patch records its own entries, like a change by the phone, so that this handler returns none.
   'message.star': async (connection, { id, on }) => {
     const target = await targetOf(connection, id);
     if (!target.ok) return target;
     const message = target.value;
     const { chatId, messageType } = message;
-    // Phones show no call with a star, and ignore one.
+    // Calls cannot be starred: phones ignore the star.
     if (messageType === 'call' || !(isGroup(chatId) || isPerson(chatId) || isLid(chatId))) return refuse('invalid', noStar);
     if (isPerson(chatId)) await lidOf(connection, chatId);
     const outcome = await connection.shared.patch([starAction(indexOfChat(connection.directory, chatId), keyOf(message), on)]);
@@ -88,7 +88,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
   'message.history': async ({ sock }, { chatId, before, count }) => {
     if (isChannel(chatId)) return refuse('invalid', 'the phone has no past of channels: POST /newsletter/messages reads it');
     const key = { remoteJid: chatId, id: before.messageId, fromMe: before.fromMe };
-    // The value is in seconds, although the field has another name.
+    // The time is in seconds, although the name of the protocol's field ends with `Ms`.
     return answered({ requestId: await sock.fetchMessageHistory(count, key, Math.floor(before.at / 1000)) });
   },
 

@@ -1,4 +1,4 @@
-/** Performs operations on a live connection: finds the handler, limits its time, and turns every end into an outcome. */
+/** Performs operations on a live connection: finds the handler, limits its time, and converts its result or error into an outcome. */
 import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
@@ -29,7 +29,7 @@ const handlers: Handlers<Operations> = {
   ...postHandlers,
 };
 
-/** Operations that change nothing: cut off, they are `notSent`. */
+/** Operations that change nothing. If the connection ends during such an operation, its outcome is `notSent`. */
 const silent: ReadonlySet<OperationName> = new Set([
   'message.compose',
   'chat.resolve',
@@ -57,23 +57,23 @@ const silent: ReadonlySet<OperationName> = new Set([
   'channel.find',
 ]);
 
-/** Operations with an end of their own. The acknowledgement or the end of the connection settles a message, and a download has its own limits. */
+/** Operations without the deadline of their caller. A message ends with its acknowledgement or the connection, and a download has its own limits. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
-/** Operations whose composing uploads a file. Uploads have a time limit of their own, which follows from the speed of a network. */
+/** True for an operation that uploads a file. Uploads have their own time limit, which allows for a slow network. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
 
 interface Bounds {
   readonly control: OperationControl;
-  /** Cut off, it is `unknown` and not `notSent`. */
+  /** True if the operation changes something. If it is cut off, its outcome is then `unknown` and not `notSent`. */
   readonly writes: boolean;
-  /** Unix milliseconds. */
+  /** The present time in Unix milliseconds. */
   readonly now: number;
   /** Gets the entries of an answer after the deadline. */
   readonly late: (entries: readonly Entry[]) => void;
 }
 
-/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and its entries are still recorded. */
+/** Limits work by the end of the session and by a deadline. After the limit the work continues, and its entries are still recorded. */
 const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, writes, now, late }: Bounds): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
     let ended = false;
@@ -94,7 +94,7 @@ const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, 
     });
   });
 
-/** Rejects only with unexpected errors and with `StorageFailure`. */
+/** Performs an operation. Rejects only with unexpected errors and with `StorageFailure`. */
 export const performOn = async <N extends OperationName>(
   connection: LiveConnection,
   operation: Operation<N>,
@@ -111,7 +111,7 @@ export const performOn = async <N extends OperationName>(
   ) => Promise<Outcome<AnswerOf<N>>>;
   try {
     const work = handler(connection, input, control).then((outcome) => {
-      // A send that follows at once finds the group and the timer as they are now.
+      // The entries are applied at once, so that a following send uses the new group and the new timer.
       if (outcome.ok && outcome.entries) connection.apply(outcome.entries);
       return inWords(name, outcome);
     });

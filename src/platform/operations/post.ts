@@ -15,7 +15,7 @@ import { type Meanings, meant } from './refusal-words.ts';
 
 const forbidden = refuse('forbidden', 'the account has no right to do this in the channel');
 
-/** The meaning of refusals, by their code. */
+/** The refusals by the platform's code. */
 const meanings: Meanings = {
   400: refuse('invalid', 'invalid newsletter id'),
   401: forbidden,
@@ -29,7 +29,7 @@ const noPost = refuse('notFound', 'newsletter message not found in recent histor
 const meantBy = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.ok || outcome.refusal.reason !== 'refused' ? outcome : (meanings[outcome.refusal.code ?? 0] ?? outcome);
 
-/** Rejects with every error that is not a refusal of the platform. */
+/** Sends a query. Rejects with every error that is not a refusal of the platform. */
 const ask = (connection: LiveConnection, to: string, type: 'get' | 'set', tag: string, attrs: BinaryNode['attrs']) =>
   meant<BinaryNode>(
     connection,
@@ -41,14 +41,14 @@ const numbered = (name: string, value: number): BinaryNode['attrs'] => (value > 
 
 type Page = Outcome<ReturnType<typeof listedPosts>>;
 
-/** The newest posts, or those before a number. */
+/** Reads the newest posts, or the posts before a number. */
 const pageOf = async (connection: LiveConnection, channel: string, count: number, before: number): Promise<Page> => {
   const attrs = { type: 'jid', jid: channel, count: String(count), ...numbered('before', before) };
   const answer = await ask(connection, personServer, 'get', 'messages', attrs);
   return answer.ok ? answered(listedPosts(answer.value)) : answer;
 };
 
-/** Returns the listed posts without their nodes. The stored posts get their counts. */
+/** Returns the listed posts without their nodes. The entries update the counts of stored posts. */
 const listed = (page: Page, chatId: string): Outcome<readonly ListedPost[]> => {
   if (!page.ok) return page;
   const posts = page.value.map(({ node: _node, ...post }): ListedPost => post);
@@ -64,7 +64,7 @@ const found = (channel: string, { messageId, serverId, at, node }: ReturnType<ty
   content: postContent(node),
 });
 
-/** Finds a post by its number with one query. A platform id is looked up in storage, and then in the pages of the newest posts. */
+/** Finds a post. A number needs one query. A platform id is looked up in the storage, and then in the pages of the newest posts. */
 const findPost = async (connection: LiveConnection, post: PostName, { count, pages }: PostSearch): Promise<Outcome<FoundPost>> => {
   const { channel, messageId, serverId } = post;
   const isIt = (one: { readonly messageId: string; readonly serverId: number }): boolean =>
@@ -87,7 +87,7 @@ const findPost = async (connection: LiveConnection, post: PostName, { count, pag
   return noPost;
 };
 
-/** Returns the number in the acknowledgement, or else the number of the post. An edit keeps its number. */
+/** Returns the changed post. Its number comes from the acknowledgement, or from the post itself, because an edit keeps the number. */
 const changed = ({ channel, messageId, serverId }: FoundPost, ack: { readonly serverId?: number }): ChangedPost => ({
   target: { channel, messageId, serverId },
   messageId,

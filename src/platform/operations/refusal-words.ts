@@ -1,13 +1,13 @@
 /**
- * Says in words what the platform refused, and why. The platform names most refusals by a code alone, and a code means different things in different
- * requests. Handlers translate the codes that change the outcome. This table names all others.
+ * Describes the platform's refusals in words. The platform names most refusals only by a code, whose meaning depends on the request. Handlers translate
+ * the codes that change the outcome. These tables describe all others.
  */
 import { type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { OperationName, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../outbound/live-connection.ts';
 import { answerOf } from '../wire/outcomes.ts';
 
-/** The words for each operation, which complete "the platform refused to …". */
+/** Phrases for each operation. They complete the sentence "the platform refused to …". */
 export const wishes: Readonly<Record<OperationName, string>> = {
   'account.presence': 'change the presence of the account',
   'account.limits': 'tell the limits of the account',
@@ -91,7 +91,7 @@ export const wishes: Readonly<Record<OperationName, string>> = {
 
 type Reasons = Readonly<Record<number, string>>;
 
-/** Reasons that hold for every request. */
+/** Reasons for the codes of every request. */
 const general: Reasons = {
   400: 'it does not accept the request in this form, or one of its values',
   401: 'the account has no right to it',
@@ -112,7 +112,7 @@ const noPicture = 'it does not accept the picture, which must be a JPEG and not 
 const groupAdmins = 'only admins of the group may do it, and the account is none';
 const noGroup = 'the group does not exist, or the account is not a member of it';
 
-/** Reasons that hold for one operation. */
+/** Reasons for the codes of single operations. */
 const particular: Readonly<Partial<Record<OperationName, Reasons>>> = {
   'account.changePrivacy': { 400: 'it does not know this value of the setting', 406: 'it does not know this value of the setting' },
   'account.picture': { 400: noPicture, 406: noPicture },
@@ -136,7 +136,7 @@ export const reasonOf = (name: OperationName, code: number, detail: string): str
   return reason === undefined ? `it answered with error ${told}` : `${reason} (${told})`;
 };
 
-/** Operations that send a message about another one. Their refusals have the words of a refused message. */
+/** Operations that send a message about another message. Their refusals have the text of a refused message. */
 const revisions: ReadonlySet<OperationName> = new Set([
   'chat.timer',
   'message.react',
@@ -148,10 +148,10 @@ const revisions: ReadonlySet<OperationName> = new Set([
   'post.delete',
 ]);
 
-/** True for a whole sentence, which names the platform already. */
+/** True for a complete sentence, to which no phrase is added. */
 const isSentence = (message: string): boolean => message.startsWith('the platform refuse');
 
-/** Returns the refusal in words, if its text is that of the platform (`detail`). Other texts of handlers stay as they are. */
+/** Describes a refusal in words, if its text comes from the platform (`detail`). Texts of handlers stay. */
 const worded = (name: OperationName, refusal: Refusal): Refusal => {
   const { code, detail, message } = refusal;
   const lead = `the platform refused to ${wishes[name]}`;
@@ -162,17 +162,17 @@ const worded = (name: OperationName, refusal: Refusal): Refusal => {
 export const inWords = <T>(name: OperationName, outcome: Outcome<T>): Outcome<T> =>
   outcome.ok || outcome.refusal.reason !== 'refused' ? outcome : { ok: false, refusal: worded(name, outcome.refusal) };
 
-// The meaning of the platform's refusals, by their code.
+// The meanings of refusals that handlers share.
 
-/** A code that is not named is passed on as it came. */
+/** Refusals by the platform's code. A missing code is passed on unchanged. */
 export type Meanings = Readonly<Record<number, Result<never>>>;
 
 const tooLong = refuse('invalid', 'The platform did not accept the text: it may be too long, since an emoji can count as two characters');
 
-/** Refusals of requests that carry a name or a text. The platform counts their characters in its own way. */
+/** Refusals of requests with a name or a text. The platform counts characters in its own way. */
 export const notAccepted: Meanings = { 400: tooLong, 406: tooLong };
 
-/** Refusals of the request for a new group or community. A 400 is about its form as often as about its name. */
+/** Refusals of the request for a new group or community. A 400 may concern the name or the people. */
 export const notCreated: Meanings = {
   400: refuse('invalid', 'The platform did not accept the group: its name may be too long, or one of the people cannot be put into groups'),
   406: tooLong,

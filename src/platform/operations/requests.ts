@@ -1,5 +1,5 @@
 /**
- * Shared parts of operations: the type of a handler, requests in the platform's own form, and look-ups of addresses that a request needs.
+ * Shared parts of operations: the type of a handler, requests about groups, pictures and receipts, and look-ups of addresses.
  */
 import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, proto, type WASocket } from '@whiskeysockets/baileys';
 import { type Group, type GroupSettings, includesPerson, type ReadKey } from '#actors/model.ts';
@@ -21,14 +21,14 @@ import {
 
 // The type of an operation's handler. A handler needs no `catch` for errors of the library, because `perform` turns them into outcomes.
 
-/** The table of one resource: a handler for each of its operations. Entries in an outcome are stored by the gateway. */
+/** The handlers of one resource, one for each operation. The gateway stores the entries in their outcomes. */
 export type Handlers<Resource> = {
   readonly [Name in keyof Resource]: Resource[Name] extends { readonly input: infer Input; readonly answer: infer Answer }
     ? (connection: LiveConnection, input: Input, control: OperationControl) => Promise<Outcome<Answer>>
     : never;
 };
 
-// Sends requests about groups in the platform's own form. The library drops their answers.
+// Requests about groups. They do not use the library's methods, which drop the answers.
 
 export const anyGroup = '@g.us';
 
@@ -38,7 +38,7 @@ export const element = (tag: string, attrs: BinaryNode['attrs'] = {}, content?: 
   ...(content === undefined ? {} : { content }),
 });
 
-/** Rejects with the library's error when the platform refuses. */
+/** Sends a query about a group. Rejects with the library's error if the platform refuses. */
 export const ask = ({ sock }: LiveConnection, to: string, type: 'get' | 'set', content: BinaryNode): Promise<BinaryNode> =>
   sock.query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type }, content: [content] });
 
@@ -52,8 +52,8 @@ export const firstSettings: readonly BinaryNode[] = [
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /**
- * `topicId` is the id of the present description, or ''. The platform refuses the request with 409 if the description has changed. A deletion has an
- * id too (tulir/whatsmeow `group.go`, SetGroupTopic).
+ * Builds the element of a change. `topicId`: the id of the present description, or ''. The platform refuses the request with 409 if the description has
+ * changed. A deletion has an id too (tulir/whatsmeow `group.go`, SetGroupTopic).
  */
 export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
   switch (wish.of) {
@@ -78,14 +78,14 @@ export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
   }
 };
 
-/** Returns the changes of a group after the platform accepted the request. */
+/** Returns the changed settings of a group after the platform has accepted the request. */
 export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Directory): GroupSettings => {
   const by = { id: me.pn, pn: me.pn, lid: me.lid };
   switch (wish.of) {
     case 'name':
       return { subject: { text: wish.text, by, at: now() } };
     case 'description': {
-      // After a deletion, the next description replaces none.
+      // After a deletion there is no present description, so that its id is dropped.
       const { id, delete: isGone } = sent.attrs;
       return { topic: { text: wish.text, by, at: now(), ...(id === undefined || isGone ? {} : { id }) } };
     }
@@ -99,13 +99,13 @@ export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Di
 };
 
 /**
- * Names a new member by its LID where that is known, with the number beside it (tulir/whatsmeow 39b719ba). The platform answers 400 or 463 to a number
- * whose account is addressed by LID (WhiskeySockets/Baileys 2683).
+ * Builds the element of a new member, by LID with the number if the LID is known (tulir/whatsmeow 39b719ba). The platform refuses the number of an
+ * account that is addressed by LID with 400 or 463 (WhiskeySockets/Baileys 2683).
  */
 const newcomer = (jid: string, { pn, lid }: Addresses): BinaryNode =>
   lid === '' ? element('participant', { jid }) : element('participant', { jid: lid, ...(pn === '' ? {} : { phone_number: pn }) });
 
-/** Names a member as the group names it. */
+/** Builds the element of a member, with the address that the group uses. */
 export const participantOf = (jid: string, action: MembersAction | 'create', group: Group | null, directory: Directory): BinaryNode => {
   const { pn, lid } = addressesOf(directory, jid);
   if (action === 'add' || action === 'create') return newcomer(jid, { pn, lid });
@@ -114,7 +114,7 @@ export const participantOf = (jid: string, action: MembersAction | 'create', gro
   return element('participant', { jid: member?.id ?? (asks && group?.addressing === 'lid' && lid !== '' ? lid : jid) });
 };
 
-/** The element of the answer that lists the people of the request. */
+/** Returns the element of the answer that lists the people of the request. */
 export const membersAnswer = (answer: BinaryNode, action: MembersAction): BinaryNode | undefined => {
   const list = action === 'approve' || action === 'reject' ? getBinaryNodeChild(answer, 'membership_requests_action') : answer;
   return list && getBinaryNodeChild(list, action);
@@ -127,23 +127,23 @@ export const membersElement = (action: MembersAction, people: BinaryNode[]): Bin
 
 // The request that sets a picture.
 
-/** `target`: a group; null for the account itself. `jpeg`: null removes the picture. */
+/** Builds the query. `target`: a group; null for the account itself. `jpeg`: null removes the picture. */
 export const pictureQuery = (target: string | null, jpeg: Uint8Array | null): BinaryNode => ({
   tag: 'iq',
   attrs: { to: personServer, ...(target === null ? {} : { target }), xmlns: 'w:profile:picture', type: 'set' },
   ...(jpeg === null ? {} : { content: [{ tag: 'picture', attrs: { type: 'image' }, content: jpeg }] }),
 });
 
-// Sends receipts for messages that the account has read.
+// Read receipts.
 
-/** Receipts go where the message came from, which in a direct chat may be the LID. */
+/** Returns the key for a receipt. It is sent to the address from which the message came, which may be a LID in a direct chat. */
 const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
   const group = isGroup(chatId);
   const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
   return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
 };
 
-/** Reads messages of one chat. In channels only the account's other devices are informed. A separate request reports that a post was seen. */
+/** Sends read receipts for messages of one chat. For channels, only the account's other devices get them. A separate request counts views of posts. */
 export const confirmRead = (
   sock: Pick<WASocket, 'readMessages' | 'sendReceipts'>,
   chatId: string,
@@ -153,10 +153,8 @@ export const confirmRead = (
   return isChannel(chatId) ? sock.sendReceipts(keys, 'read-self') : sock.readMessages(keys);
 };
 
-// Looks up addresses of people that a request needs and that are not known yet.
-
-// Looks up accounts of numbers, in one request for all of them. The library's own query does not return the requested form if the account
-// is known in another form. It omits numbers without an account, and the names of businesses.
+// Look-ups of numbers and LIDs. One query looks up the accounts of several numbers. The library's own query does not return the requested
+// form if the account is known in another form. It also omits numbers without an account, and the names of businesses.
 
 type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
 
@@ -184,7 +182,7 @@ const textOf = (node: BinaryNode | undefined): string => {
   return content instanceof Uint8Array ? Buffer.from(content).toString() : '';
 };
 
-/** The name stands in a certificate, which the platform has checked. */
+/** Returns the name of a business from its certificate, which the platform has verified. '' if there is none. */
 const businessNameOf = (user: BinaryNode): string => {
   const certificate = childOf(childOf(user, 'business'), 'verified_name')?.content;
   if (!(certificate instanceof Uint8Array)) return '';
@@ -196,18 +194,18 @@ const businessNameOf = (user: BinaryNode): string => {
   }
 };
 
-/** Answers by the requested digits, which the platform repeats. */
+/** Returns the answers by the requested digits, which the platform repeats. */
 const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> => {
   const answers = new Map<string, Answer>();
   for (const user of users) {
     const contact = childOf(user, 'contact');
     const jid = bare(user.attrs['jid']);
-    // Since 2026-07 accounts are named by LID and number. Numbers without an account are named by the number alone.
+    // Since 2026-07 the platform names accounts by LID and number, and numbers without an account only by the number.
     const named = isPerson(jid) ? jid : bare(user.attrs['pn_jid']);
     const type = contact?.attrs['type'];
     if (type === undefined || childOf(contact, 'error')) continue;
     const asked = textOf(contact).replace(/@.*/, '').replaceAll(/\D/g, '') || userOf(named);
-    // The platform tells no number of people with a username (WhiskeySockets/Baileys 2742). The number that was asked for is theirs.
+    // The platform hides the number of people with a username (WhiskeySockets/Baileys 2742). Their number is the requested one.
     const id = named === '' && isLid(jid) && asked !== '' ? personJid(asked) : named;
     const there = type === 'in' && isPerson(id);
     const lid = isLid(jid) ? jid : bare(childOf(user, 'lid')?.attrs['val']);
@@ -216,7 +214,7 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   return answers;
 };
 
-/** Null if the platform did not answer for every form, and the answered forms have no account. */
+/** Returns the account of a number with these forms. Null if no answered form has an account, and an answer is missing. */
 const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
   const found = forms.map((form) => answers.get(userOf(form)));
   const there = found.filter((answer) => answer !== undefined && answer.pn !== '') as Answer[];
@@ -226,7 +224,7 @@ const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>
   return { chatId: pn, businessName };
 };
 
-/** Stores the LIDs that come with the answers: accounts that have migrated take messages only there. */
+/** Looks up accounts of numbers, each with its forms. Stores the LIDs in the answers, because migrated accounts receive messages only by LID. */
 export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
   const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
   const contact: BinaryNode = { tag: 'contact', attrs: { addressing_mode: 'lid' } };
@@ -244,7 +242,7 @@ export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly stri
   return numbers.map((forms) => lookedUp(forms, answers));
 }
 
-/** Returns the LID of a number, or '' when there is none. Asks the platform when it is not known. '' for every other jid. */
+/** Returns the LID of a number; '' if there is none, or if the JID is not a number. Queries the platform for an unknown LID. */
 export const lidOf = async (connection: LiveConnection, pn: string): Promise<string> => {
   const { directory, sock } = connection;
   await connection.loadMappings([pn]);
@@ -252,7 +250,7 @@ export const lidOf = async (connection: LiveConnection, pn: string): Promise<str
   return directory.lid(pn);
 };
 
-/** Reads the LIDs of these people into the directory. Asks the platform once for all whose LID is not known. Rejects when the platform refuses. */
+/** Loads the LIDs of these people into the directory. Queries unknown LIDs from the platform in one request. Rejects if the platform refuses. */
 export const requestLids = async (connection: LiveConnection, jids: readonly string[]): Promise<void> => {
   const { directory, sock } = connection;
   await connection.loadMappings(jids);

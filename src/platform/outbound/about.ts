@@ -1,4 +1,4 @@
-/** Messages about a stored message: reactions, edits, deletions, pins. Each is a separate message to the same chat. */
+/** Sends messages about a stored message: reactions, edits, deletions and pins. Each is a separate message to the same chat. */
 import { generateWAMessageFromContent, proto, type WAMessageKey } from '@whiskeysockets/baileys';
 import { done, type Entry, includesPerson, type Message, newPost, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
@@ -12,11 +12,11 @@ import { relayDeletion, relayEdit, relayReaction } from './posts.ts';
 import { relay } from './relay.ts';
 import type { Transmission } from './transmissions.ts';
 
-/** The content of the message, or the reason why there is none. */
+/** The content of such a message, or the reason for which it cannot be sent. */
 type About = proto.IMessage | string;
 
 interface Target {
-  /** The message as it is stored. */
+  /** The stored message. */
   readonly message: Message;
   /** The platform's key of the message. */
   readonly key: WAMessageKey;
@@ -30,7 +30,7 @@ export const keyOf = (message: Message): WAMessageKey => ({
   ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
 });
 
-/** Refusals of a message that cannot be a target: it never reached the platform, or is gone. */
+/** Refusals by the status of a message that cannot be a target. It never reached the platform, or it was deleted. */
 const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
   Queued: 'the message was not sent yet',
   Failed: 'the message was not sent',
@@ -38,7 +38,7 @@ const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
   Deleted: 'the message was deleted',
 };
 
-/** Finds a message by any form of its id. Refused when there is none, or the platform has none. */
+/** Finds a message by any form of its id. Refuses if it does not exist, or if the platform does not have it. */
 export const targetOf = async (connection: LiveConnection, id: string): Promise<Result<Message>> => {
   const target = await connection.stored(id);
   if (target === null) return refuse('notFound', 'Message not found');
@@ -46,7 +46,7 @@ export const targetOf = async (connection: LiveConnection, id: string): Promise<
   return reason === undefined ? done(target) : refuse('invalid', reason);
 };
 
-/** Reactions to channel posts name the post's number. Other changes of a post are not messages of their own. */
+/** Sends the message. In a channel it can only be a reaction, which names the number of the post. Other changes of posts are not separate messages. */
 const transmit = (connection: LiveConnection, target: Message, messageId: string, content: proto.IMessage): Promise<Transmission> => {
   if (!isChannel(target.chatId)) return relay(connection, { jid: target.chatId, messageId, content, audience: target.audience });
   const { serverId = 0 } = target.post ?? {};
@@ -60,8 +60,8 @@ const sentEntry = (message: Message, at: number, revises: Extract<Entry, { kind:
 });
 
 /**
- * Sends the message that `about` makes of another message, and waits for its ack. Returns the sent message; null if it is none of its own (a deletion).
- * `entries` record it and its effects, as for messages that other devices of the account write.
+ * Sends the message that `about` builds for a target, and waits for its acknowledgement. Returns the sent message; null if it is not stored (a deletion).
+ * `entries` record the message and its effects, as for messages of the account's other devices.
  */
 export const sendAbout = async (
   connection: LiveConnection,
@@ -76,7 +76,7 @@ export const sendAbout = async (
   const full = generateWAMessageFromContent(target.chatId, content, { userJid: directory.me.pn, messageId });
   const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });
   const made = entries.find((entry) => entry.kind === 'message');
-  // A receipt may follow at once after the acknowledgement, so that the message is recorded before it leaves.
+  // The message is recorded before it leaves, because a receipt may arrive directly after the acknowledgement.
   if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
   const transmitted = await transmit(connection, target, messageId, full.message ?? {});
   if (!transmitted.ok) {
@@ -87,19 +87,19 @@ export const sendAbout = async (
   return answered({ target, sent: { ...made.message, status: 'Sent' } }, [sentEntry(made.message, transmitted.value.at, made.revises)]);
 };
 
-/** Answers an operation whose message is stored as a message of its own. */
+/** Converts the outcome of `sendAbout` for a message that is stored. */
 export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Outcome<Message> => {
   if (!outcome.ok) return outcome;
   const { sent } = outcome.value;
   return sent ? answered(sent, outcome.entries) : refuse('invalid', 'the message is empty');
 };
 
-// The contents of messages that change another one, or the reason why they cannot.
+// The contents of such messages, or the reasons for which they cannot be sent.
 
 const { Type } = proto.Message.ProtocolMessage;
 const { Type: PinType } = proto.Message.PinInChatMessage;
 
-/** Time after which the platform's apps offer no edit. Recipients drop an edit that arrives much later. In milliseconds. */
+/** Age of a message from which the platform's apps offer no edit. Recipients ignore an edit that arrives much later. In milliseconds. */
 const editWindow = 15 * 60_000;
 
 export const reaction = ({ key }: Target, text: string, now: number): About => ({
@@ -108,7 +108,7 @@ export const reaction = ({ key }: Target, text: string, now: number): About => (
 
 const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
 
-/** Returns the content of a message with another text. An edit repeats all other fields. Null for kinds without a text. */
+/** Returns the content of a message with another text and the same other fields, as edits need. Null for kinds without a text. */
 const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
   const content = unwrapped(message);
   if (content === undefined) return null;
@@ -143,7 +143,7 @@ export const deletion = async ({ message, key }: Target, connection: LiveConnect
   return { protocolMessage: { key, type: Type.REVOKE } };
 };
 
-/** `seconds`: 0 takes the pin away. */
+/** Builds a pin. `seconds`: its duration; 0 removes the pin. */
 export const pin = ({ message, key }: Target, seconds: number, now: number): About => {
   if (isChannel(message.chatId)) return 'message pinning is not supported for newsletters';
   const type = seconds > 0 ? PinType.PIN_FOR_ALL : PinType.UNPIN_FOR_ALL;
@@ -153,7 +153,7 @@ export const pin = ({ message, key }: Target, seconds: number, now: number): Abo
   };
 };
 
-// Changes of a channel post that is stored or was listed: edit, deletion, reaction.
+// Edits and deletions of channel posts, which may be stored or listed.
 
 /** A post with its content. */
 export interface FoundPost {
@@ -161,11 +161,11 @@ export interface FoundPost {
   readonly messageId: string;
   readonly serverId: number;
   readonly content: proto.IMessage | null;
-  /** Unix milliseconds. */
+  /** The time of the post, in Unix milliseconds. */
   readonly at: number;
 }
 
-/** Milliseconds after which the platform's apps offer no edit of a post any more. */
+/** Age of a post from which the platform's apps offer no edit. In milliseconds. */
 const postEditWindow = 30 * 86_400_000;
 
 export const storedPost = (message: Message): FoundPost => ({
@@ -176,7 +176,7 @@ export const storedPost = (message: Message): FoundPost => ({
   at: message.timestamp,
 });
 
-/** The post as it is after the edit, to be stored. */
+/** Builds the entry that stores an edited post. */
 const editedEntry = (
   post: FoundPost,
   content: proto.IMessage,
@@ -193,7 +193,7 @@ const editedEntry = (
   };
 };
 
-/** `mediaId`: of the uploaded file that takes the place of the former one; '' for none. Answers with the post as it is now. */
+/** Edits a post, and returns the edited post. `mediaId`: the id of the uploaded file that replaces the former one; '' for none. */
 export const editPost = async (
   connection: LiveConnection,
   post: FoundPost,
@@ -208,7 +208,7 @@ export const editPost = async (
   return entry ? answered({ post: entry.message, sent: sent.value }, [entry]) : refuse('invalid', 'the message is empty');
 };
 
-/** Any admin of the channel may delete the post. The platform refuses other people. */
+/** Deletes a post. Any admin of the channel may do so. The platform refuses other people. */
 export const deletePost = async (
   connection: LiveConnection,
   { channel, messageId }: Pick<FoundPost, 'channel' | 'messageId'>,

@@ -1,4 +1,4 @@
-/** The recipients of a status post: chosen by the client, or by the privacy setting of the account and its contacts. */
+/** Determines the recipients of a status post. The client chooses them, or they follow from the account's privacy setting and its contacts. */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import { type Audience, type AudienceWish, done, type KnownContact, refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from './live-connection.ts';
@@ -7,7 +7,7 @@ import { outcomeOfError, refused } from '../wire/outcomes.ts';
 
 interface Privacy {
   readonly setting: Audience['setting'];
-  /** The list has the only recipients, or the contacts who are left out. */
+  /** The only recipients, or the excluded contacts, as the setting says. */
   readonly listed: readonly string[];
   readonly isUsual: boolean;
 }
@@ -15,10 +15,10 @@ interface Privacy {
 const usual: Privacy = { setting: 'contacts', listed: [], isUsual: true };
 const settings: Readonly<Record<string, Audience['setting']>> = { contacts: 'contacts', whitelist: 'allowlist', blacklist: 'denylist' };
 
-/** Milliseconds. */
+/** Time limit of the query for the privacy setting. In milliseconds. */
 const privacyMs = 10_000;
 
-/** The platform answers with every list that it keeps, and marks the one in use. */
+/** Reads the privacy setting. The answer has all stored lists, with a mark on the one in use. */
 const privacyIn = (answer: BinaryNode): Privacy => {
   const lists = getBinaryNodeChildren(getBinaryNodeChild(answer, 'privacy'), 'list');
   const list = lists.find(({ attrs }) => attrs['default'] === 'true') ?? lists[0];
@@ -27,7 +27,7 @@ const privacyIn = (answer: BinaryNode): Privacy => {
   return { setting, listed: getBinaryNodeChildren(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
 };
 
-/** The audience of a post is never guessed, because an account may have chosen few people. */
+/** Queries the privacy setting. If this fails, the post is refused, because the account may have chosen few recipients. */
 const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => {
   const attrs = { to: personServer, xmlns: 'status', type: 'get' };
   try {
@@ -45,7 +45,7 @@ const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => 
 interface Candidate {
   /** The recipient as the client wrote it. */
   readonly input: string;
-  /** '' when it makes no sense. */
+  /** The address; '' if the input is not a person. */
   readonly jid: string;
   readonly lid: string;
 }
@@ -62,14 +62,14 @@ const ofContact = ({ chatId, chatLid }: KnownContact): Candidate => ({
   lid: isLid(chatId) ? chatId : chatLid,
 });
 
-/** The contacts that the setting means. Both addresses of a person count as the person. */
+/** Returns the contacts that the setting selects. A listed person may be named by either address. */
 const chosenBy = ({ setting, listed }: Privacy, contacts: readonly KnownContact[]): readonly Candidate[] => {
   if (setting === 'allowlist') return listed.map(given);
   const left = new Set(listed);
   return contacts.filter(({ known, chatId, chatLid }) => known === 'named' && !left.has(chatId) && !left.has(chatLid)).map(ofContact);
 };
 
-/** Asks the platform for the LIDs that are not known yet, all in one request. */
+/** Loads the LIDs of the candidates. Queries unknown LIDs from the platform in one request. */
 const requestLids = async (candidates: readonly Candidate[], { loadMappings, directory, sock }: LiveConnection): Promise<void> => {
   const numbers = candidates.filter(({ jid, lid }) => isPerson(jid) && lid === '').map(({ jid }) => jid);
   await loadMappings(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));
@@ -84,7 +84,7 @@ interface Sifted {
   readonly discarded: readonly { readonly input: string; readonly reason: string }[];
 }
 
-/** An account with a LID must name all recipients by LID. The platform refuses a list with numbers. */
+/** Separates valid recipients from discarded ones. An account with a LID must name all recipients by LID: the platform refuses a list with numbers. */
 const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): Sifted => {
   const { me } = directory;
   const byLid = me.lid !== '';
@@ -100,7 +100,7 @@ const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): 
   return { kept: [...kept], discarded };
 };
 
-/** Discarded recipients that the report names. */
+/** Limit of discarded recipients in the report. */
 const mostExamples = 100;
 
 const countsOf = (contacts: readonly KnownContact[]) => {
@@ -109,7 +109,7 @@ const countsOf = (contacts: readonly KnownContact[]) => {
   return counts;
 };
 
-/** Refuses with `invalid` if no recipient is left, and with `refused` if the privacy setting cannot be read. */
+/** Returns the audience. Refuses with `invalid` if no recipient is left, and with `refused` if the privacy setting cannot be read. */
 export const audienceOf = async (wish: AudienceWish, connection: LiveConnection): Promise<Result<Audience>> => {
   const { recipients, contacts, most } = wish;
   const privacy = recipients === null ? await privacyOf(connection) : done<Privacy>({ setting: 'allowlist', listed: [], isUsual: false });
@@ -139,7 +139,7 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
   });
 };
 
-/** Whom the library gives the key of the post. The device in the own address keeps it from giving the key to this very session. */
+/** Returns the people that get the key of the post. The own address has a device number, so that the library does not send the key to this session. */
 export const readersOf = ({ recipients }: Audience, { me }: LiveConnection['directory']): string[] => [
   ...recipients,
   me.lid === '' ? `${userOf(me.pn)}:0@${personServer}` : `${userOf(me.lid)}:0@lid`,

@@ -1,4 +1,4 @@
-/** Composes a message of the platform from the request of a client. All kinds of content share this path. */
+/** Composes a message for the platform from the request of a client. All kinds of content share this path. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
@@ -27,13 +27,13 @@ import {
 } from './content/interactive.ts';
 import { mediaComposer } from './content/media.ts';
 
-/** Makes an id as the platform's web client does: `3EB0` and 18 digits. Node pools the randomness of UUIDs. The library asks the system for each id. */
+/** Makes an id like the platform's web client: `3EB0` and 18 hex digits. UUIDs are used, because Node pools their randomness. */
 export const newMessageId = (): string => {
   const [first = '', second = '', , , last = ''] = randomUUID().split('-');
   return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
 };
 
-/** One row a kind of content. */
+/** The composers by kind of content. */
 const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
   text: textComposer,
   poll: pollComposer,
@@ -54,10 +54,10 @@ const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendCon
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
 
-/** The send has a file that is uploaded when it is composed, which takes as long as the file is large. */
+/** True if the composition of a send uploads a file, which may take long. */
 export const hasUpload = ({ content }: Send): boolean => composerOf(content).uploads === true;
 
-/** A stored message in the shape that is quoted; null when it has no content to quote. */
+/** Converts a stored message into the library's form of a quoted message. Null if it has no content. */
 const quotable = (stored: Message): WAMessage | null => {
   if (stored.raw === null) return null;
   const key = {
@@ -71,16 +71,16 @@ const quotable = (stored: Message): WAMessage | null => {
 
 const mentionJid = (mention: string): string => (mention.includes('@') ? bare(mention) : personJid(mention.replace(/\D/g, '')));
 
-/** In groups that speak in LIDs a mention is one too, where it is known. */
+/** Returns the addresses of mentioned people. In groups with LID addressing, a known LID is used. */
 const mentioned = (mentions: readonly string[], group: Group | null, directory: Directory): string[] => {
   if (mentions.includes('all')) return (group?.members ?? []).map(({ id }) => id);
   return mentions.map(mentionJid).map((jid) => (group?.addressing === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
 };
 
-/** Messages that were composed in this process, so that they are not decoded again. The key is their bytes, which every copy of a message shares. */
+/** The decoded contents of messages that this process composed. The key is the encoded form, which all copies of a message share. */
 const contents = new WeakMap<Uint8Array, proto.IMessage>();
 
-/** The content of a composed message; null when there is none, or it cannot be read. */
+/** Returns the decoded content of a message; null if it has none, or if it cannot be decoded. */
 export const contentOf = ({ raw }: Message): proto.IMessage | null => {
   if (raw === null) return null;
   try {
@@ -104,7 +104,7 @@ export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded 
   return done(message);
 };
 
-/** The context that every kind of content can have: mentions, the mark of a forwarded message, the timer of the chat. */
+/** Builds the context: mentions, the mark of a forwarded message, and the timer of the chat. */
 const contextOf = async (jid: string, send: Send, connection: LiveConnection): Promise<proto.IContextInfo | null> => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
   await connection.loadMappings([jid, ...send.mentions.map(mentionJid)]);
@@ -128,7 +128,7 @@ const contextless: ReadonlySet<string> = new Set([
 
 type Holder = { contextInfo?: proto.IContextInfo | null };
 
-/** The part of a content that keeps its context, wherever its kind has it; null where there is none. */
+/** Returns the part of a content that has the field `contextInfo`; null if there is none. */
 const holderIn = (message: proto.IMessage): Holder | null => {
   const inner = normalizeMessageContent(message);
   const kind = getContentType(inner);
@@ -142,19 +142,19 @@ const withContext = (message: proto.IMessage, context: proto.IContextInfo | null
   return message;
 };
 
-/** Recipients report abuse, and answer polls and events, with a secret that travels in the message. */
+/** Adds a secret to a message. Recipients need it for reporting abuse, and for answering polls and events. */
 const withSecret = (message: proto.IMessage): proto.IMessage => ({
   ...message,
   messageContextInfo: { ...message.messageContextInfo, messageSecret: message.messageContextInfo?.messageSecret ?? randomBytes(32) },
 });
 
-/** A post has no context, no secret and no quote, because every follower may read it. */
+/** Composes a channel post. It has no mentions, no secret and no quote, because every follower can read it. */
 const composePost = async (channel: string, send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const made = await composerOf(send.content).post?.(send.content, connection);
   if (made === undefined) return refuse('invalid', 'channels do not take this kind of message');
   if (!made.ok) return made;
   const { mediaId } = made.value;
-  // The library puts a secret into texts.
+  // The library adds a secret to texts, which is removed.
   const { messageContextInfo: _secret, ...message } = made.value.message;
   const context = send.forward ? { isForwarded: true, forwardingScore: 1 } : null;
   const options = { userJid: connection.directory.me.pn, messageId: draft?.messageId ?? newMessageId() };
@@ -162,12 +162,12 @@ const composePost = async (channel: string, send: Send, draft: Message | null, c
   return record.ok ? done({ ...record.value, ...idsOf(draft), post: { ...newPost, mediaId } }) : record;
 };
 
-/** The ids of a message that was accepted before, which the composed one keeps. */
+/** Returns the ids of an accepted message, which its composed form keeps. */
 const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 
 /**
- * Composes a message without any write. Refuses it (`invalid`) if the number is not valid or the quoted message is unknown. `draft`: the message whose ids
- * are kept.
+ * Composes a message without sending it. Refuses with `invalid` if the number is not valid or the quoted message is unknown. `draft`: the accepted message,
+ * whose ids are kept.
  */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);
@@ -189,7 +189,7 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   const full = generateWAMessageFromContent(jid, withSecret(withContext(made.value, context)), {
     userJid: connection.directory.me.pn,
     messageId: draft?.messageId ?? newMessageId(),
-    // Votes have no place for a quote: they name the poll.
+    // A vote has no quote, because it names its poll.
     ...(quoted === null || made.value.pollUpdateMessage ? {} : { quoted }),
   });
   const record = recordOf(full, connection.directory, composer.recorded?.(send.content, made.value));
@@ -198,7 +198,7 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   return done({ ...record.value, ...idsOf(draft), ...vote, ...(audience && { audience: audience.value }) });
 };
 
-/** A message without any connection: `raw` is set when nothing has to be looked up for it. */
+/** Composes a message without a connection, as far as possible. `raw` is set if the message needs no look-up. */
 export const draft = (send: Send, directory: Directory): Result<Message> => {
   const target = resolveTarget(send.number);
   if (!target.ok) return refuse('invalid', target.message);

@@ -1,5 +1,6 @@
 /**
- * The type of a composer, which makes the platform's form of one kind of content, and texts that answer a stored message in its own form.
+ * The type of a composer, which builds the platform's form of one kind of content. Also converts texts that choose an option of a stored message into
+ * votes and taps.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { aesEncryptGCM, hmacSign, proto } from '@whiskeysockets/baileys';
@@ -9,8 +10,8 @@ import { type Tappable, tappablesOf, unwrapped } from '../events/message-kinds.t
 import { bare, type Directory, isGroup, isLid } from '../wire/jid.ts';
 import type { LiveConnection } from './live-connection.ts';
 
-// Texts that answer a stored message in its own form: `>` and an option, by its id or its label. Several options of a poll stand on lines
-// of their own or behind bars. Texts that answer anything else stay texts.
+// Texts that choose an option of a quoted message: `>` and the id or the label of the option. Several options of a poll are separated by line
+// breaks or bars. Replies to messages without options stay texts.
 
 interface Answer {
   readonly message: proto.IMessage;
@@ -18,7 +19,7 @@ interface Answer {
   readonly vote: string;
 }
 
-/** The answered message: as it is stored, and its content. */
+/** The quoted message: its stored form and its content. */
 interface Asked {
   readonly stored: Message;
   readonly message: proto.IMessage;
@@ -31,7 +32,7 @@ const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** The second layer of encryption, under the secret of the poll; `creator` and `voter` are addresses without a device. */
+/** Encrypts a vote under the secret of the poll. `creator` and `voter` are addresses without a device. */
 const sealedVote = (pollId: string, secret: Uint8Array, parties: { creator: string; voter: string }, chosen: readonly string[]) => {
   const { creator, voter } = parties;
   const use = Buffer.concat([Buffer.from(`${pollId}${creator}${voter}Poll Vote`), Buffer.of(1)]);
@@ -61,7 +62,7 @@ const voteIn = ({ stored, message }: Asked, choice: string, { me }: Directory): 
 
 const { ButtonsResponseMessage, InteractiveResponseMessage, ListResponseMessage } = proto.Message;
 
-/** The form in which phones answer each kind of message. */
+/** Builds the answer that phones send after a tap on each kind of message. */
 const tapIn = (asked: proto.IMessage, { id, text, description, row }: Tappable): proto.IMessage => {
   const selectedId = id ?? '';
   if (asked.listMessage) {
@@ -94,29 +95,29 @@ const tapOn = ({ stored, message }: Asked, choice: string): Result<Answer> | nul
   return done({ message: tapIn(content, option), vote: option.text });
 };
 
-/** Null if the text is not an answer, or the message has no options. Refuses with `invalid` for an unknown option. */
+/** Builds the answer to a message with options. Null if the text is not an answer, or the message has no options. Refuses an unknown option. */
 export const answerTo = (text: string, asked: Asked, directory: Directory): Result<Answer> | null => {
   if (!text.startsWith('>')) return null;
   const choice = text.slice(1).trim();
   return voteIn(asked, choice, directory) ?? tapOn(asked, choice);
 };
 
-// The type of a composer, which makes the platform's form of one kind of content.
+// The type of a composer.
 
 export interface Composer<Content> {
-  /** True if the composer uploads a file, within a time limit of its own. */
+  /** True if the composer uploads a file, which has its own time limit. */
   readonly uploads?: true;
-  /** The content for the chat `jid`, without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
+  /** Builds the content for a chat, without quotes, mentions and marks, which `compose` adds to every kind. Refuses with `invalid` if this fails. */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
-  /** Replaces `content` if the send replies to a message that needs an answer in its own form. Null for other replies. */
+  /** Replaces `content` if the send chooses an option of the quoted message. Null for other replies. */
   answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
-  /** The same without a connection, as far as that goes: it says the kind and the text of the message. */
+  /** Builds the content without a connection, as far as possible. It has at least the kind and the text of the message. */
   draft(content: Content): proto.IMessage;
   /** True if the draft is complete, so that the content needs no request. */
   isComplete(content: Content): boolean;
-  /** The same as `content`, for a channel. Kinds without it are not posted in channels. */
+  /** Builds the content for a channel. A kind without this method cannot be posted in channels. */
   post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;
-  /** The stored form of a message with a second layer of encryption; null if the content itself is stored. */
+  /** Returns the stored form of a message with a second layer of encryption; null if the content itself is stored. */
   recorded?(content: Content, made: proto.IMessage): Recorded | null;
 }
 
@@ -126,7 +127,7 @@ export interface Posted {
   readonly mediaId: string;
 }
 
-/** A kind of content that needs nothing but itself. */
+/** Makes the composer of a kind of content that needs no connection. */
 export const plainComposer = <Content>(of: (content: Content) => proto.IMessage): Composer<Content> => ({
   content: async (content) => done(of(content)),
   draft: of,
@@ -136,9 +137,9 @@ export const plainComposer = <Content>(of: (content: Content) => proto.IMessage)
 /** The stored form of a message, if it differs from the sent form. */
 export interface Recorded {
   readonly message: proto.IMessage;
-  /** Id of the message that this one edits. */
+  /** The id of the edited message. */
   readonly edited: string;
 }
 
-/** Rejects every upload. Functions of the library require an upload function. */
+/** Rejects. Functions of the library require an upload function, also for contents without a file. */
 export const noUpload = (): Promise<never> => Promise.reject(new Error('this kind of content uploads nothing'));

@@ -1,4 +1,4 @@
-/** Fetches the file of a message: from the media host, or, when that has dropped it, after the phone has put it there again. */
+/** Downloads the file of a message from the media host. If the host has deleted the file, the phone is asked to upload it again. */
 import {
   type BinaryNode,
   decodeMediaRetryNode,
@@ -16,13 +16,12 @@ import { notSent, refused } from '../wire/outcomes.ts';
 import { keyOf } from './about.ts';
 import type { LiveConnection } from './live-connection.ts';
 
-// Asks the account's phone to put a file on the media host again.
-//
-// The library's own request may wait for ever, even after a failed answer. This wait has an end, and every answer is a value.
+// The request to the account's phone to upload a file again. The library's own request may wait for ever, even after a failed answer. This
+// one has a time limit, and each outcome is a value.
 
 const { ResultType } = proto.MediaRetryNotification;
 
-/** `refused`: the phone does not have the file either. `silent`: the phone did not answer in time, and may be off. */
+/** The phone's answer. `refused`: the phone does not have the file either. `silent`: the phone did not answer in time, and may be offline. */
 type RetryAnswer = { readonly directPath: string } | 'refused' | 'silent';
 
 const readAnswer = (node: BinaryNode, mediaKey: Uint8Array, id: string): RetryAnswer => {
@@ -36,7 +35,7 @@ const readAnswer = (node: BinaryNode, mediaKey: Uint8Array, id: string): RetryAn
   }
 };
 
-/** Resolves within `ms`; `silent` as well when the signal aborts or the connection ends. Never rejects for what phone and network do. */
+/** Asks the phone, and waits for at most `ms`. Also resolves with `silent` if the signal aborts or the connection ends. Never rejects. */
 const askPhone = async (
   sock: WASocket,
   key: WAMessageKey,
@@ -66,23 +65,23 @@ const askPhone = async (
   }
 };
 
-// The platform's own media hosts. A message or a client may name any other, and its owner would learn our address.
+// The platform's own media hosts. A message or a client may name any host, whose owner would learn the address of this server.
 
 const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
 
-/** Returns the hosts that the platform offers for transfers now; none if it does not answer. */
+/** Returns the hosts that the platform offers for transfers now; an empty list if it does not answer. */
 const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<readonly string[]> =>
   sock.refreshMediaConn(false).then(
     ({ hosts }) => hosts.map(({ hostname }) => hostname),
     () => [],
   );
 
-/** `host`: with its port, where it has one. */
+/** True if a host belongs to the platform. `host` includes the port if there is one. */
 const isMediaHost = (host: string, offered: readonly string[]): boolean => host !== '' && (isPlatforms(host) || offered.includes(host));
 
 /**
- * The address of a path on a host; null when the path leads elsewhere. Senders of messages choose the path, and could write `@127.0.0.1/x` or
- * `.example.org/x`, which continue the name of the host.
+ * Returns the address of a path on a host. Null if the path leads to another host. The senders of messages choose the path, and could write
+ * `@127.0.0.1/x` or `.example.org/x`, which would change the host.
  */
 export const addressOn = (host: string, path: string): string | null => {
   const [base, url] = [URL.parse(`https://${host}/`), path.startsWith('/') ? URL.parse(path, `https://${host}/`) : null];
@@ -103,11 +102,11 @@ type Failed = { readonly ok: false; readonly refusal: Refusal };
 
 interface MediaHost {
   readonly host: string;
-  /** True if the platform offers the host for transfers now. The address of another host is checked again when its name is resolved. */
+  /** True if the platform offers the host for transfers now. For any other host, the resolved address is checked too. */
   readonly offered: boolean;
 }
 
-/** Hosts to ask, the one that the message names first. */
+/** Returns the hosts for a download. The host that the message names comes first. */
 const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly MediaHost[]> => {
   const named = URL.parse(url)?.host ?? '';
   const offered = await offeredHosts(sock);
@@ -123,22 +122,22 @@ const pathOf = ({ directPath, url }: MediaPart): string => {
 
 const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larger than the ${most} bytes that are allowed`);
 
-/** Invalid bytes of a file are not the fault of the caller. */
+/** Converts the refusal of invalid bytes into one of the platform, because the caller did not cause it. */
 const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 
 /**
- * The library accepts any file with a fitting key. Only the hash proves that it is the file of the message. A file without encryption has
- * no other protection, so that its hash must not be absent.
+ * Checks the hash of a downloaded file, which proves that it is the file of the message. An unencrypted file has no other protection, so that its
+ * hash must be present. Throws `MediaForged`.
  */
 const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
   if (!taken.ok) return ofPlatform(taken);
   if ((sha256 === null && mediaKey !== null) || (sha256 !== null && taken.value.hash === sha256.toString('hex'))) return taken;
   await taken.value.discard();
-  throw new MediaForged(sha256 === null ? 'a file that is not encrypted has no hash' : 'the file has another hash');
+  throw new MediaForged(sha256 === null ? 'an unencrypted file has no hash' : 'the file has another hash');
 };
 
-/** Tries at most two hosts. The second try covers network failures of the first. */
+/** Downloads a file, with at most two attempts. The second attempt uses another host if there is one. */
 const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: AbortSignal): Promise<Result<TakenFile>> => {
   const { downloads } = connection;
   const hosts = await hostsFor(connection, part);
@@ -158,7 +157,7 @@ const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: Ab
 
 const goneText = 'the media is gone: neither the platform nor the phone has it any more';
 
-/** `quoted`: the file of the message that this one quotes. */
+/** Downloads the file of a message. `quoted`: true for the file of the quoted message. */
 export const download = async (
   connection: LiveConnection,
   { message, quoted }: { readonly message: Message; readonly quoted: boolean },

@@ -1,9 +1,9 @@
 /**
- * The files that the library fetches by itself: parts of a history, and large pieces of the shared state.
+ * Checks the files that the library fetches by itself: parts of the history, and large pieces of the shared state.
  *
- * The library decrypts them with cipher key and IV alone (`downloadEncryptedContent`). It compares neither the authentication code nor the hash of a part
- * of the history, so that a media host could change it. Each answer is therefore held back until it is whole and checked. The shared state has codes of
- * its own, which the library compares.
+ * The library decrypts them only with the cipher key and the IV (`downloadEncryptedContent`). It verifies neither the MAC nor the hash of a part of the
+ * history, so that a media host could change the part. Therefore each answer is held back until it is complete and checked. The shared state has its own
+ * MACs, which the library verifies.
  */
 import { hkdfSync } from 'node:crypto';
 import { DEF_MEDIA_HOST, getUrlFromDirectPath, hkdfInfoKey, type proto } from '@whiskeysockets/baileys';
@@ -12,25 +12,25 @@ import { MediaBroken, MediaForged, type Seal, SealCheck } from './media-stream.t
 
 type Notification = Pick<proto.Message.IHistorySyncNotification, 'directPath' | 'mediaKey' | 'fileEncSha256'>;
 
-/** The library takes all these files from this host. */
+/** The host from which the library fetches all these files. */
 const origin = `https://${DEF_MEDIA_HOST}`;
 
-/** Bytes. Parts of real histories have some ten million at most, and they wait in memory. */
+/** Limit of a file in bytes. Parts of real histories have at most some ten million bytes. They are held in memory. */
 const most = 128 * 1024 * 1024;
 
-/** Null if the library would fetch the path from another host, or if it cannot fetch it at all. */
+/** Returns the address from which the library fetches a path. Null for another host, or for an invalid path. */
 const addressOf = (directPath: string): string | null => {
   const url = URL.parse(getUrlFromDirectPath(directPath));
   return url?.origin === origin ? url.origin + url.pathname + url.search : null;
 };
 
-/** The keys of a part of the history, as `getMediaKeys` of the library derives them. */
+/** Derives the keys of a part of the history, like `getMediaKeys` of the library. */
 const sealOf = (mediaKey: Uint8Array, encryptedSha256: Uint8Array | null): Seal => {
   const keys = new Uint8Array(hkdfSync('sha256', mediaKey, Buffer.alloc(0), hkdfInfoKey('md-msg-hist'), 80));
   return { iv: keys.subarray(0, 16), macKey: keys.subarray(48), encryptedSha256 };
 };
 
-/** The request has ended when an answer is passed on, so that the answer cannot be paused. */
+/** Returns a controller for an answer that is passed on. Its request has ended, so that the answer cannot be paused. */
 const over = ({ aborted, reason }: Dispatcher.DispatchController): Dispatcher.DispatchController => ({
   aborted,
   reason,
@@ -40,7 +40,7 @@ const over = ({ aborted, reason }: Dispatcher.DispatchController): Dispatcher.Di
   resume: () => undefined,
 });
 
-/** Passes an answer on when it is complete. A fault of the answer becomes the failure of the request. */
+/** Holds an answer, and passes it on when it is complete and checked. A fault of the answer makes the request fail. */
 class HeldAnswer implements Dispatcher.DispatchHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #check: SealCheck | null;
@@ -62,7 +62,7 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
   onResponseStart(...given: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [controller, status] = given;
     if (status < 200) return;
-    // A file at another address would not be checked.
+    // Redirects are refused, because a file at another address would not be checked.
     if (status >= 300 && status < 400) controller.abort(new MediaForged('the media host leads to another address'));
     else this.#start = given;
   }
@@ -82,7 +82,7 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
     } catch (error) {
       return this.onResponseError(controller, error as Error);
     }
-    // The bytes must stay as they were checked, so that no layer may decompress them.
+    // The header is removed, so that no layer decompresses the checked bytes.
     const { 'content-encoding': _, ...plain } = headers;
     const ended = over(controller);
     this.#inner.onResponseStart?.(ended, status, plain, text);
@@ -99,10 +99,10 @@ class HeldAnswer implements Dispatcher.DispatchHandler {
 export class HistoryFiles {
   /** The dispatcher for requests of the library. */
   readonly dispatcher: Dispatcher;
-  /** The seals of files by address. An entry stays as long as the connection, since the library retries. A connection has some dozens. */
+  /** The keys and hashes of files by address. An entry stays until the end of the connection, because the library retries. There are some dozens. */
   readonly #seals = new Map<string, Seal>();
 
-  /** `way`: the route; absent for the route of the process. `failed`: called if a file was refused or could not be fetched. */
+  /** `way`: the route; absent for the default dispatcher. `failed`: called if a file was refused or could not be fetched. */
   constructor(way: Dispatcher | undefined, failed: (error: Error) => void) {
     this.dispatcher = (way ?? getGlobalDispatcher()).compose((dispatch) => (options, handler) => {
       const from = URL.parse(String(options.origin))?.origin;
@@ -115,7 +115,7 @@ export class HistoryFiles {
     });
   }
 
-  /** Must be called with each part of a history before the library fetches it. */
+  /** Adds a part of the history. Call this before the library fetches the part. */
   expect({ directPath, mediaKey, fileEncSha256 }: Notification): void {
     const address = addressOf(directPath ?? '');
     if (address !== null && mediaKey?.length) this.#seals.set(address, sealOf(mediaKey, fileEncSha256?.length ? fileEncSha256 : null));

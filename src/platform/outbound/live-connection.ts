@@ -12,10 +12,10 @@ import type { Uploads } from './upload/uploads.ts';
 import type { LiveDownloads } from './media-stream.ts';
 import type { Transmissions } from './transmissions.ts';
 
-/** Pages and pictures for the previews of links, as `src/media` makes them. */
+/** The functions of `src/media` that fetch pages and pictures for link previews. */
 export type Previews = Pick<LinkPreviews, 'page' | 'picture'>;
 
-/** A message on its way out, which a receiver may ask for again. */
+/** A message that is being sent. A receiver may request it again. */
 export interface Leaving {
   readonly jid: string;
   readonly messageId: string;
@@ -26,31 +26,31 @@ export interface LiveConnection {
   readonly sock: WASocket;
   readonly directory: Directory;
   readonly transmissions: Transmissions;
-  /** Takes every message before the library gets it. `content`: null for a content that is stored. */
+  /** Notes a message before the library gets it. `content`: null if the content is stored. */
   leaving(message: Leaving): void;
-  /** True if the last keys of this person were not signed by it, so that nothing was encrypted for it. */
+  /** True if the person did not sign the last keys under its address, so that nothing was encrypted for the person. */
   hasForgedKeys(jid: string): boolean;
   readonly standing: Standing;
   readonly calls: Pick<RingingCalls, 'find' | 'end'>;
-  /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
+  /** Reads a stored message by any form of its id, or of the id of one of its edits. Null if there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: Pick<Uploads, 'upload' | 'plain'>;
   readonly downloads: LiveDownloads;
-  /** Gives entries to the recorder, in order with the platform's reports. Call this before a frame leaves, so that no receipt comes first. */
+  /** Hands entries to the recorder, in order with the platform's reports. Call this before a frame leaves, so that no receipt comes first. */
   record(entries: readonly Entry[]): void;
-  /** Entries that an operation returns for the recorder are in memory at once. */
+  /** Applies the entries of an outcome to the caches of the connection, before the recorder has them. */
   apply(entries: readonly Entry[]): void;
-  /** Reads the other addresses of people into memory, so that `directory` knows them. */
+  /** Loads the address pairs of people into memory for `directory`. */
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** A text to a person was written, and with it, when one was due, a privacy token. */
+  /** Notes that a message to a person was written, with a privacy token if one was due. */
   tokenIssued(jid: string): void;
   /** Changes of the state that the account's devices share. */
   readonly shared: SharedState;
-  /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
+  /** Returns a group, from memory if possible. Null if the platform does not return it. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
   readonly channels: ChannelList;
-  /** Seconds until messages of a chat disappear; 0 for never. From memory; `group` has the time of a group. */
+  /** Returns the seconds after which messages of a chat disappear; 0 for never. */
   timer(jid: string): Promise<number>;
 }

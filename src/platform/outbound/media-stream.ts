@@ -1,4 +1,4 @@
-/** The stream of a file from the media host, decrypted while it arrives, and the place of its address and key in an encoded message. */
+/** Reads the address and the key of a file from an encoded message, and decrypts the stream of the file from the media host. */
 import { createDecipheriv, createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { getMediaKeys, type MediaType, proto } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
@@ -7,9 +7,9 @@ import type { MediaFacts, TakenFile } from '#actors/ports.ts';
 import { numberOf } from '../events/library-values.ts';
 import { contextOf, kindOf, unwrapped } from '../events/message-kinds.ts';
 
-// Reads the address and the key of a message's file from the encoded message.
+// The address and the key of a file in an encoded message.
 
-/** The kind of key that opens the file, by the field of the protocol's `Message`. */
+/** The kind of key that decrypts the file, by the field of the protocol's `Message`. */
 const keyKinds: Readonly<Partial<Record<keyof proto.IMessage, MediaType>>> = {
   imageMessage: 'image',
   videoMessage: 'video',
@@ -35,7 +35,7 @@ export interface MediaPart {
   readonly keyKind: MediaType;
   readonly url: string;
   readonly directPath: string;
-  /** Null in channels, whose files are not encrypted. */
+  /** The key. Null in channels, whose files are not encrypted. */
   readonly mediaKey: Uint8Array | null;
   /** Hashes of the file and of its encrypted form; null if the sender did not send them. */
   readonly sha256: Buffer | null;
@@ -53,7 +53,7 @@ const readable = (raw: Uint8Array): proto.IMessage | null => {
   }
 };
 
-/** The part of a message that has a file, or of the message that it quotes. Null when there is none. */
+/** Returns the part with the file of a message, or of its quoted message. Null if there is none. */
 export const mediaPartOf = (message: Pick<Message, 'raw'>, quoted: boolean): MediaPart | null => {
   const whole = unwrapped(message.raw === null ? null : readable(message.raw));
   const outer = whole === undefined ? null : kindOf(whole);
@@ -82,32 +82,32 @@ export const mediaPartOf = (message: Pick<Message, 'raw'>, quoted: boolean): Med
   };
 };
 
-/** Reads the facts that a message tells about its file. */
+/** Returns the facts about a file that its message contains. */
 export const mediaFacts = (message: Pick<Message, 'raw'>, quoted: boolean): MediaFacts | null =>
   mediaPartOf(message, quoted)?.facts ?? null;
 
-// The stream of a file from the media host, opened on the way. The library's own stream is not used: it checks neither the authentication
-// code nor any hash. An answer that breaks off is an uncaught error, which ends the process.
+// The stream of a file from the media host, which is decrypted while it arrives. The library's own stream is not used, because it verifies
+// neither the MAC nor any hash. If an answer is cut off, that stream also throws an uncaught error, which ends the process.
 
-/** The host does not have the file, and will not get it by itself. */
+/** The error if the host no longer has the file. */
 export class MediaGone extends Error {
   override readonly name = 'MediaGone';
 }
 
-/** The host did not answer, answered with something else, or broke off: another try may work. */
+/** The error of a failed request: the host did not answer, sent an error, or cut the answer off. A retry may succeed. */
 export class MediaBroken extends Error {
   override readonly name = 'MediaBroken';
 }
 
-/** The bytes are not those that the message names. */
+/** The error if the bytes are not the file of the message. */
 export class MediaForged extends Error {
   override readonly name = 'MediaForged';
 }
 
-/** The platform answers 403 if the signature of a path has expired. */
+/** Statuses that mean a missing file. The host answers 403 if the signature of a path has expired. */
 const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 
-/** Length of the authentication code at the end of an encrypted file, in bytes. */
+/** Length of the MAC at the end of an encrypted file, in bytes. */
 const macLength = 10;
 
 interface MediaRequest {
@@ -128,7 +128,7 @@ const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest):
   throw new MediaBroken(`the media host answered ${answer.statusCode}`);
 };
 
-/** Turns network errors of an answer into `MediaBroken`. An abort stays an abort. */
+/** Reads an answer, and converts network errors into `MediaBroken`. The error of an abort is not converted. */
 async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
   try {
     yield* await openAnswer(asked);
@@ -143,16 +143,16 @@ const same = (one: Uint8Array, other: Uint8Array): boolean => one.length === oth
 export interface Seal {
   readonly iv: Uint8Array;
   readonly macKey: Uint8Array;
-  /** Null where the sender did not say. */
+  /** The hash of the encrypted file; null if the sender did not send it. */
   readonly encryptedSha256: Uint8Array | null;
 }
 
-/** Computes authentication code and hash of an encrypted file while its bytes come. */
+/** Verifies the MAC and the hash of an encrypted file while its bytes arrive. */
 export class SealCheck {
   readonly #mac: Hmac;
   readonly #sum = createHash('sha256');
   readonly #expected: Uint8Array | null;
-  /** The last bytes so far, which may be the code. */
+  /** The last bytes that arrived, which may be the MAC. */
   #tail: Buffer = Buffer.alloc(0);
 
   constructor({ iv, macKey, encryptedSha256 }: Seal) {
@@ -160,7 +160,7 @@ export class SealCheck {
     this.#expected = encryptedSha256;
   }
 
-  /** Returns the next bytes of the cipher text, without the bytes that may be the code. */
+  /** Adds bytes. Returns the next bytes of the cipher text, without the last bytes, which may be the MAC. */
   take(chunk: Buffer): Buffer {
     this.#sum.update(chunk);
     const all = Buffer.concat([this.#tail, chunk]);
@@ -170,7 +170,7 @@ export class SealCheck {
     return text;
   }
 
-  /** Call once, after the last byte. Throws `MediaForged` if the code or the hash differs. */
+  /** Verifies the MAC and the hash. Call this once, after the last byte. Throws `MediaForged` if one of them differs. */
   finish(): void {
     if (!same(this.#mac.digest().subarray(0, macLength), this.#tail))
       throw new MediaForged('the file has another authentication code than its bytes');
@@ -178,7 +178,7 @@ export class SealCheck {
   }
 }
 
-/** Decrypts the stream. The caller must not use any of the bytes before the end, because the authentication code and the hash are checked last. */
+/** Decrypts the stream. The caller must not use any bytes before the end, because the MAC and the hash are verified last. */
 async function* opened(encrypted: AsyncIterable<Buffer>, part: MediaPart & { readonly mediaKey: Uint8Array }): AsyncGenerator<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(part.mediaKey, part.keyKind);
   if (macKey === undefined) throw new MediaForged('the message has no key for its file');
@@ -204,8 +204,8 @@ const finished = (end: () => Buffer): Buffer => {
 export const plainStream = (asked: MediaRequest): AsyncIterable<Buffer> => withoutSurprises(asked);
 
 /**
- * The bytes of a file; the writer checks the hash of the file itself. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last one comes only
- * at the end: the reader must then throw away everything that it has read.
+ * Reads the bytes of a file. The caller must check the hash of the decrypted file. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last error
+ * comes only at the end, and the caller must then discard all bytes.
  */
 export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable<Buffer> => {
   const raw = withoutSurprises(asked);
@@ -213,26 +213,26 @@ export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable
   return mediaKey === null ? raw : opened(raw, { ...part, mediaKey });
 };
 
-// Downloads of files from the media hosts: their parts and limits.
+// The dependencies and limits of downloads.
 
-/** The dependencies of downloads beside the connection. */
+/** The dependencies of downloads that all connections share. */
 export interface Downloads {
-  /** Writes a stream to a file of its own. Rejects as the stream does; nothing is left then. */
+  /** Writes a stream to a new file. Rejects with the errors of the stream, and then leaves no file. */
   receive(
     bytes: AsyncIterable<Uint8Array>,
     options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<Result<TakenFile>>;
-  /** Bytes. */
+  /** Limit of a file in bytes. */
   readonly most: number;
-  /** Milliseconds without a byte from the media host. */
+  /** Limit of the time without a byte from the media host. In milliseconds. */
   readonly silenceMs: number;
-  /** Milliseconds for the phone to put a file on the media host again. */
+  /** Time limit for the phone to upload a file again. In milliseconds. */
   readonly phoneMs: number;
 }
 
 export interface LiveDownloads extends Downloads {
-  /** The dispatcher for media hosts; undefined: as for all other hosts. */
+  /** The dispatcher for media hosts; undefined for the default dispatcher. */
   readonly dispatcher: Dispatcher | undefined;
-  /** The same for hosts that only a message names: it reaches public addresses alone, wherever names are resolved here. */
+  /** The dispatcher for hosts that only a message names. If this process resolves the names, it reaches only public addresses. */
   readonly guarded: Dispatcher | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Posts of channels on their way out, and what is done to them. The library is not used: it writes changes as in chats, which the platform refuses in
- * channels. It also leaves out the name of an uploaded file, and phones then do not show the file.
+ * Sends channel posts, and their edits, deletions and reactions. The library is not used, because it sends changes in the form for chats, which the
+ * platform refuses in channels. It also omits the name of an uploaded file, and phones then do not show the file.
  */
 import { notCarried } from '../wire/stanza-codec.ts';
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
@@ -10,7 +10,7 @@ import { closeOf, noAdmin, noChannel, notSent, outcomeOfError, refused } from '.
 import { stanzaKindOf, stanzaOf } from './stanza.ts';
 import type { Transmission } from './transmissions.ts';
 
-/** Values of the attribute `edit`. */
+/** The values of the attribute `edit`. */
 const edits = { text: '3', deletion: '8', noReaction: '7' } as const;
 
 interface Stanza {
@@ -20,11 +20,11 @@ interface Stanza {
   readonly content: BinaryNode[];
 }
 
-/** Writes a stanza and waits for its ack. Never rejects. */
+/** Writes a stanza and waits for its acknowledgement. Never rejects. */
 const write = (connection: LiveConnection, { channel, messageId, attrs, content }: Stanza): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
-  // A change of a post has the id of the post, so that the acknowledgements of two changes cannot be told apart.
+  // Only one change of a post runs at a time. A change has the id of the post, so that the acknowledgements of two changes could not be told apart.
   if (transmissions.isWaiting(messageId)) return Promise.resolve(refuse('conflict', 'another change of this post is under way'));
   const answer = transmissions.wait(messageId);
   const failure = (error: unknown): Transmission => outcomeOfError(error, sock.ws.isOpen) ?? refused(null, closeOf(error).message);
@@ -39,7 +39,7 @@ interface OutgoingPost {
   readonly channel: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
-  /** The platform's name for the uploaded file, '' without one. */
+  /** The platform's name for the uploaded file; '' without a file. */
   readonly mediaId: string;
 }
 
@@ -62,7 +62,7 @@ export const relayPost = async (connection: LiveConnection, post: OutgoingPost):
   return code === 404 ? noChannel : sent;
 };
 
-/** The content takes the place of the one of the post with this id. */
+/** Sends an edit, which replaces the content of the post with this id. */
 export const relayEdit = (connection: LiveConnection, post: OutgoingPost): Promise<Transmission> =>
   write(connection, postStanza(post, { edit: edits.text }));
 
@@ -77,7 +77,7 @@ export const relayDeletion = (
     content: [{ tag: 'plaintext', attrs: {} }],
   });
 
-/** `text`: an emoji; '' removes the reaction. `messageId`: the id of the reaction. */
+/** Sends a reaction. `text`: an emoji; '' removes the reaction. `messageId`: the id of the reaction. */
 export const relayReaction = (
   connection: LiveConnection,
   {

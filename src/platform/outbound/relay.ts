@@ -1,4 +1,4 @@
-/** The one way in which a message to a chat leaves: written in the order of the calls, answered by the platform's ack. */
+/** Sends messages to chats: writes them in the order of the calls, and waits for the platform's acknowledgement. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Audience, refuse, type Refusal } from '#actors/model.ts';
 import { closeOf, noMember, notSent, outcomeOfError, refused } from '../wire/outcomes.ts';
@@ -12,7 +12,7 @@ export interface Outgoing {
   readonly jid: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
-  /** It can be read from the storage by now. */
+  /** True if the message can be read from the storage. */
   readonly stored?: boolean;
   /** The audience of a status post; absent for other messages. */
   readonly audience?: Audience | null | undefined;
@@ -21,19 +21,19 @@ export interface Outgoing {
 const noDevice = 'the recipient cannot be reached: the platform knows no device';
 const forgedKeys = 'the keys of the recipient are not signed by it';
 
-/** The library failed before the frame of the message to `jid` was written, or on writing it. */
+/** Returns the outcome for an error of the library before or during the write of the frame. */
 const failure = (error: unknown, jid: string, { sock, hasForgedKeys }: LiveConnection): Transmission => {
   const outcome = outcomeOfError(error, sock.ws.isOpen) ?? refused(null, closeOf(error).message);
   const { connectionLost, code = null, message } = outcome.refusal;
   if (connectionLost) return notSent;
   if (code === 404) return refused(404, refusalText(404));
-  // Queries the group from the platform if its members are unknown.
+  // The library queries the group if its members are unknown. This code is then the refusal of that query.
   if (isGroup(jid) && (code === 401 || code === 403)) return noMember;
   if (message !== 'All encryptions failed') return outcome;
   return hasForgedKeys(jid) ? refused(null, forgedKeys) : refused(code, noDevice);
 };
 
-/** People are written to by their LID where it is known: accounts that have migrated take nothing else. */
+/** Returns the address for a message. A person's LID is used if known, because migrated accounts receive messages only by LID. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
 /** Returns the number of a person whose chat has a LID. People with usernames may have none. */
@@ -42,14 +42,14 @@ const namedNumber = ({ pn, me }: Directory, jid: string): Readonly<Record<string
   return number === '' ? {} : { peer_recipient_pn: number };
 };
 
-/** A refusal for reaching out to strangers comes with the limits of the account. */
+/** Adds the limits of the account to the refusal of a message to a stranger. */
 const explained = async ({ standing }: LiveConnection, refusal: Refusal, code: number): Promise<Transmission> => {
   const limits = await standing.reasonOf(code);
   const isFree = code === 463 && limits.timeLock?.ok === true && !limits.timeLock.value.active;
   return refuse(refusal.reason, isFree ? addressRefused : refusal.message, { ...refusal, limits });
 };
 
-/** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
+/** Sends a message and waits for its acknowledgement. The library writes messages one by one, in the order of the calls. Never rejects. */
 export const relay = (
   connection: LiveConnection,
   { jid: chatId, messageId, content, audience = null, stored = false }: Outgoing,
@@ -72,7 +72,8 @@ export const relay = (
   sock.relayMessage(jid, givenForm(content), options).then(
     () => {
       transmissions.written(messageId);
-      // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.
+      // The gateway notes the token itself. The library's own note goes into a transaction that has ended, and is lost. Without this note, the library would
+      // request a token after each text.
       if (isPerson(jid) || isLid(jid)) connection.tokenIssued(jid);
     },
     (error: unknown) => transmissions.failed(messageId, failure(error, jid, connection)),

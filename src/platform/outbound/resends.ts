@@ -1,7 +1,7 @@
 /**
- * Resends of messages that a receiver could not decrypt. The library resends them without the attributes beside the encrypted content. Phones then
- * hide them, or show an edit as a new message. It also resends to everybody if a phone asks. So the library only prepares the Signal session, within
- * its own bounds (five times a message and receiver). `answer` writes the message for the device that asked, as it was written first.
+ * Resends messages that a receiver could not decrypt. The library resends them without the attributes of the stanza. Phones then hide them, or show an edit
+ * as a new message. If a phone asks, the library also resends to all receivers. So the library only prepares the Signal session, within its own limits
+ * (five times for each message and receiver). `answer` sends the message to the requesting device, in the form of the first send.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
 import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
@@ -13,21 +13,21 @@ import { tokenOf } from '../keys/contact-tokens.ts';
 import { contentOf } from './compose.ts';
 import { givenForm, stanzaKindOf, stanzaOf } from './stanza.ts';
 
-/** A message as it left. */
+/** A message that was sent. */
 type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Audience | null };
 
 interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   loadMappings(jids: readonly string[]): Promise<void>;
-  /** Null if neither storage nor the platform has the message. Never rejects. */
+  /** Returns a group. Null if neither the storage nor the platform has it. Never rejects. */
   group(jid: string): Promise<Group | null>;
 }
 
-/** Messages that left last: deletions and the like are stored nowhere. */
+/** Limit of recently sent messages in memory. They are needed, because deletions and similar messages are not stored. */
 const remembered = 128;
 
-/** Requests to the phone, and keys of sessions that a receiver asked to renew, which the library remembers. The library has room for 512 and 1,024. */
+/** Limits of two memories of the library: requests to the phone, and base keys of sessions. The library's own limits are 512 and 1,024. */
 const requestsKept = 64;
 const baseKeysKept = 256;
 
@@ -52,7 +52,7 @@ class RecentMap<V> extends Map<string, V> {
 
 const isRoom = (jid: string): boolean => isGroup(jid) || jid === statusJid;
 
-/** The messages that the library would resend for the requests about one message. */
+/** The open requests for one message, and the keys of the messages that the library would resend for them. */
 interface Asked {
   requests: number;
   readonly keys: WAMessageKey[];
@@ -63,22 +63,22 @@ export class Resends {
   readonly #left = createLruMap<Leaving>(remembered);
   /** Requests by the id of the message. */
   readonly #asked = new Map<string, Asked>();
-  /** True while the library gets a request. It would take a request about a status post for a story, and ignore it. */
+  /** True while the library handles a request. Otherwise it would ignore the request for a status post like other stanzas of that chat. */
   preparing = false;
 
   constructor(options: ResendOptions) {
     this.#options = options;
   }
 
-  /** Takes every message before the library gets it. */
+  /** Notes a message before the library gets it. */
   note(left: Leaving): void {
     this.#left.set(left.messageId, left);
   }
 
   /**
-   * The library remembers on its own what it sent and received last, 512 messages of a session, and sends that again. It shall remember its own
-   * requests to the phone only. Its two larger memories allocate all their room with each connection, which is 73 KB of an idle session. Maps that grow
-   * with their entries take their place.
+   * Replaces the library's memory of messages. The library keeps the last 512 messages of a session, and would resend them. It must keep only its own
+   * requests to the phone. Its two larger memories allocate their full size for each connection, which is 73 KB of an idle session. Maps that grow with
+   * their entries replace them.
    */
   takeOver({ messageRetryManager }: WASocket): void {
     if (messageRetryManager === null) return;
@@ -93,7 +93,7 @@ export class Resends {
     };
   }
 
-  /** Answers the library with messages whose secret decrypts votes and answers to events. It gets no message to resend. */
+  /** Returns messages to the library for decrypting votes and answers to events. For a resend it gets no message. */
   readonly getMessage = async (key: WAMessageKey): Promise<proto.IMessage | undefined> => {
     const id = key.id ?? '';
     const asked = this.#asked.get(id);
@@ -104,8 +104,8 @@ export class Resends {
   };
 
   /**
-   * `prepare`: the library's handler of receipts. The receipt is acknowledged at last: a kill before that brings the request again. Rejects without an
-   * acknowledgement while the storage is away.
+   * Answers a request. `prepare`: the library's handler of receipts. The receipt is acknowledged last, so that after a kill the platform repeats the
+   * request. Rejects without an acknowledgement while the storage is unavailable.
    */
   async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
     const id = receipt.attrs['id'] ?? '';
@@ -119,7 +119,7 @@ export class Resends {
     }
   }
 
-  /** Members of a group may request its messages. Other people would get the text, and the key of the group with it. */
+  /** True if the requester may get the message. In a group only members may, because others would get the text and the sender key of the group. */
   async #mayAsk({ attrs: { from = '', participant = '' } }: BinaryNode): Promise<boolean> {
     if (!isGroup(from)) return true;
     const { directory, loadMappings, group } = this.#options;
@@ -128,7 +128,7 @@ export class Resends {
     return isMe(directory, participant) || (known !== null && includesPerson(known.members, personOf(directory, participant)));
   }
 
-  /** Returns the message for which the library has prepared a session. Undefined if the library would not resend it, or reached its limit. */
+  /** Returns the key of the message for which the library has prepared a session. Undefined if the library would not resend, or has reached its limit. */
   async #prepared(id: string, prepare: () => unknown): Promise<WAMessageKey | undefined> {
     const asked = this.#asked.get(id) ?? { requests: 0, keys: [] };
     this.#asked.set(id, asked);
@@ -142,7 +142,7 @@ export class Resends {
     }
   }
 
-  /** The library decides synchronously which requests it ignores. */
+  /** Calls the library's handler. `preparing` is reset at once, because the library decides synchronously if it ignores a request. */
   #given(prepare: () => unknown): unknown {
     this.preparing = true;
     try {
@@ -152,7 +152,7 @@ export class Resends {
     }
   }
 
-  /** Returns null if there is no such message, if it was deleted, or if its chat or readers are not those of the requester. */
+  /** Finds the message. Null if it does not exist or was deleted, or if the requester does not belong to its chat or its readers. */
   async #find({ remoteJid, fromMe, participant }: WAMessageKey, id: string): Promise<Left | null> {
     const { directory, stored, loadMappings } = this.#options;
     const chat = remoteJid ?? '';
@@ -196,7 +196,7 @@ export class Resends {
     }, me.id);
   }
 
-  /** The privacy token of a contact. Messages that are sent again without it are refused with 463 (vinikjkkj/zapo 9a5bede). */
+  /** Returns the node with the privacy token of a contact. Resends without it are refused with 463 (vinikjkkj/zapo 9a5bede). */
   async #tokenFor(jid: string, { authState }: WASocket): Promise<BinaryNode[]> {
     const { lid } = chatOf(this.#options.directory, jid);
     const token = lid === '' ? null : await tokenOf(authState.keys, lid, this.#options.directory.now());
@@ -204,31 +204,31 @@ export class Resends {
   }
 }
 
-/** Finds an own message that was not deleted since. */
+/** Returns the content of a stored message for a resend. Null unless it is an own message that was not deleted. */
 const contentToSend = (message: Message): proto.IMessage | null =>
   message.fromMe && message.status !== 'Deleted' ? contentOf(message) : null;
 
-/** All addresses of one chat. */
+/** Returns all addresses of a chat. */
 const namesOf = (directory: Directory, jid: string): readonly string[] => {
   const { id, pn, lid } = chatOf(directory, jid);
   return [id, pn, lid].filter((name) => name !== '');
 };
 
-/** Returns how often the device has asked, by its own count. */
+/** Returns the number of requests by the device, from its own count. */
 const countOf = ({ content }: BinaryNode): string => {
   const retry = Array.isArray(content) ? content.find(({ tag }) => tag === 'retry') : undefined;
   return String(Number(retry?.attrs['count']) || 1);
 };
 
-/** Addresses one device. For a device of the account, the message also names the chat. */
+/** Returns the attributes that address one device. For a device of the account, they also name the chat. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
-  // The requester is named in the form in which the group names its members (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
+  // The requester has the form of address that the group uses (vinikjkkj/zapo `message.ts`, buildGroupRetryMessageNode).
   if (isGroup(jid)) return { to: jid, participant: asker, addressing_mode: isLid(asker) ? 'lid' : 'pn' };
   if (isRoom(jid)) return { to: jid, participant: asker };
   return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };
 };
 
-/** A member of a group that could not decrypt may lack the key of the group. */
+/** Adds the sender key of the group to a message, because the member that could not decrypt may lack this key. */
 const withSenderKey = async (sock: WASocket, group: string, content: proto.IMessage): Promise<proto.IMessage> => {
   const { lid, id } = sock.authState.creds.me ?? {};
   for (const meId of [lid, id]) {

@@ -5,22 +5,22 @@ import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/base/system-time.ts';
 import { askMex, closeOf, type Json, mexNews, objectOf } from '../wire/outcomes.ts';
 
-/** Queries for the number of new chats: as the platform's client asks today, and as it asked before. */
+/** The query for the limit of new chats, in the present form of the platform's client and in the former one. */
 const capQueries = [
   ['27910975521856601', 'INDIVIDUAL_NEW_CHAT_MSG_THREAD'],
   ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],
 ] as const;
 
-/** Milliseconds that a refused message waits for the reason. */
+/** Milliseconds for which a refused message waits for the reason. */
 const reasonMs = 3_000;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** Numbers come as texts too. */
+/** Converts a number, which may be a text. Null for other values. */
 const countOf = (value: unknown): number | null => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 };
-/** Seconds of the platform in milliseconds; 0 is none. */
+/** Converts seconds to milliseconds. Null for 0 and for other values. */
 const timeOf = (value: unknown): number | null => {
   const seconds = countOf(value);
   return seconds === null || seconds === 0 ? null : seconds * 1000;
@@ -43,7 +43,7 @@ const timeLockOf = (answer: Json): TimeLock => ({
   kind: textOf(answer['enforcement_type']),
 });
 
-/** One query at a time: further calls meanwhile share its answer. */
+/** Returns a function that runs one query at a time. Concurrent calls share its answer. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let underWay: Promise<T> | null = null;
   return () =>
@@ -62,18 +62,18 @@ export class Standing {
   readonly #timeLocked: (lock: TimeLock) => void;
   /** The last known limits. */
   #known: Partial<Limits> = {};
-  /** Queries the platform. Without an answer, the last known limits stay. */
+  /** Queries the time-lock. Without an answer, the last known limits stay. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 
-  /** `timeLocked` is called with each time-lock that the platform tells. */
+  /** `timeLocked` is called with each time-lock that the platform reports. */
   constructor(sock: WASocket, timeLocked: (lock: TimeLock) => void) {
     this.#sock = sock;
     this.#timeLocked = timeLocked;
     sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
   }
 
-  /** Returns the reason why a message was refused with this code, if it arrives within a few seconds. */
+  /** Returns the limits that explain a refusal with this code, if they arrive within a few seconds. */
   async reasonOf(code: number): Promise<Partial<AccountLimits>> {
     const name = code === 463 ? 'timeLock' : code === 475 ? 'cap' : null;
     if (name === null) return {};
@@ -97,7 +97,7 @@ export class Standing {
     return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
   }
 
-  /** A platform that does not know today's query is asked the older one. */
+  /** Queries the limit of new chats. If the platform does not know the present query, the former one is sent. */
   async #askCap(): Promise<NewChatCap> {
     let failure: unknown;
     for (const [id, type] of capQueries) {

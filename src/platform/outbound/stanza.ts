@@ -1,9 +1,9 @@
-/** Attributes and nodes of a stanza that the library does not add to the encrypted content. Contents in another form than the library takes. */
+/** The attributes and nodes of a message stanza that the library does not add, and contents that must be sent in another form than the library accepts. */
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import type { Audience } from '#actors/model.ts';
 
-// Attributes and nodes of a stanza beside its encrypted content that the library does not add. All of them follow from the content, so that
-// the first sending, the asynchronous queue and a resend write the same stanza.
+// Attributes and nodes of a stanza that the library does not add. All of them are derived from the content, so that the first send, the
+// asynchronous queue and a resend write the same stanza.
 
 interface StanzaParts {
   readonly attributes: Readonly<Record<string, string>>;
@@ -15,26 +15,26 @@ type Rule = (content: Content) => Partial<StanzaParts>;
 
 const { Type } = proto.Message.ProtocolMessage;
 
-/** The attribute `edit`: `1` an edit, `7` an own message is deleted, `8` a group's admin deletes another's. */
+/** Returns the attribute `edit`: `1` for an edit, `7` for the deletion of an own message, `8` for a deletion by an admin of the group. */
 const editOf = ({ protocolMessage }: Content): Partial<StanzaParts> => {
   if (protocolMessage?.type === Type.MESSAGE_EDIT) return { attributes: { edit: '1' } };
   if (protocolMessage?.type === Type.REVOKE) return { attributes: { edit: protocolMessage.key?.fromMe ? '7' : '8' } };
   return {};
 };
 
-/** Names the change that a poll or an event makes, for receivers that do not decrypt it. */
+/** Makes a rule that adds a `meta` node, which describes the content for receivers that do not decrypt it. */
 const meta =
   (attrs: Readonly<Record<string, string>>): Rule =>
   () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
 
 const newPoll = meta({ polltype: 'creation' });
-/** View-once media names itself also outside of the encryption, where the platform's server reads it. */
+/** Marks view-once media outside of the encrypted content, for the platform's server. */
 const viewOnceOf = (media: { readonly viewOnce?: boolean | null } | null | undefined): Partial<StanzaParts> =>
   media?.viewOnce ? { nodes: [{ tag: 'meta', attrs: { view_once: 'true' } }] } : {};
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** The library treats a message with a second layer of encryption as a text. */
+/** Adds the attributes of a message with a second layer of encryption. The library treats such a message as a text. */
 const secretEdit: Rule = ({ secretEncryptedMessage }) =>
   secretEncryptedMessage?.secretEncType === SecretEncType.EVENT_EDIT
     ? { attributes: { type: 'event', edit: '1' }, nodes: [{ tag: 'meta', attrs: { event_type: 'edit' } }] }
@@ -50,8 +50,8 @@ const nativeFlow = (name: string, v: string): BinaryNode =>
   node('biz', {}, [node('interactive', { type: 'native_flow', v: '1' }, [node('native_flow', { v, name })])]);
 
 /**
- * Flows that have a name of their own, by their first button. Clients differ: payments are named by a child or by an attribute; the child is
- * refused with 473, so the attribute is used.
+ * Nodes for flows with a special name, by the name of their first button. Some clients name payments by a child node, and others by an attribute. The
+ * platform refuses the child node with 473.
  */
 const namedFlows: Readonly<Record<string, BinaryNode>> = {
   payment_info: node('biz', { native_flow_name: 'payment_info' }),
@@ -60,14 +60,14 @@ const namedFlows: Readonly<Record<string, BinaryNode>> = {
 };
 
 /**
- * Without this node the platform takes the message and phones show nothing. Its fuller form (actors, storage, a decision of quality control) is left
- * out: phones show the message without it too. So is `<bot biz_bot="1"/>`, about which clients contradict each other, and which is refused in groups.
+ * Adds the node without which phones do not show the message, although the platform accepts it. The longer form of this node (actors, storage, quality
+ * control) is not needed by phones. `<bot biz_bot="1"/>` is left out too, because clients disagree about it, and the platform refuses it in groups.
  */
 const flowNote: Rule = ({ interactiveMessage }) => ({
   nodes: [namedFlows[interactiveMessage?.nativeFlowMessage?.buttons?.[0]?.name ?? ''] ?? nativeFlow('mixed', '9')],
 });
 
-/** Each row is for one kind of content. A kind without a row needs no attributes. */
+/** The rules by kind of content. A kind without a rule needs no attributes. */
 const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   protocolMessage: editOf,
   pollCreationMessage: newPoll,
@@ -77,23 +77,23 @@ const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   imageMessage: ({ imageMessage }) => viewOnceOf(imageMessage),
   videoMessage: ({ videoMessage }) => viewOnceOf(videoMessage),
   audioMessage: ({ audioMessage }) => viewOnceOf(audioMessage),
-  // The library takes a round video for a text.
+  // The library treats a round video as a text.
   ptvMessage: () => ({ attributes: { type: 'media' } }),
   pinInChatMessage: () => ({ attributes: { edit: '2' } }),
   pollUpdateMessage: meta({ polltype: 'vote' }),
   interactiveMessage: flowNote,
   buttonsMessage: () => ({ nodes: [node('biz', {}, [node('buttons', {})])] }),
-  // Without this attribute the recipients' phones keep the removed reaction.
+  // Without this attribute, the phones of recipients keep a removed reaction.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };
 
-/** A status post names the way in which its readers were chosen. A reaction to a post does not. */
+/** Returns the node with the privacy setting of a status post. Reactions to a post and deletions have no such node. */
 const audienceNodes = (content: Content, audience: Audience | null): readonly BinaryNode[] =>
   audience === null || content.protocolMessage || content.reactionMessage
     ? []
     : [{ tag: 'meta', attrs: { status_setting: audience.setting } }];
 
-/** `audience`: of a status post. */
+/** Returns the attributes and nodes for a content. `audience`: the audience of a status post; null for other messages. */
 export const stanzaOf = (content: Content, audience: Audience | null = null): StanzaParts => {
   const inner = normalizeMessageContent(content) ?? content;
   const kind = getContentType(inner);
@@ -101,12 +101,12 @@ export const stanzaOf = (content: Content, audience: Audience | null = null): St
   return { attributes: parts?.attributes ?? {}, nodes: [...(parts?.nodes ?? []), ...audienceNodes(inner, audience)] };
 };
 
-// The attributes of a message for its kind. The library writes them for the first send, and not for a resend.
+// The type attributes of a stanza. The library adds them at the first send, but not at a resend.
 
 export interface StanzaKind {
-  /** Attribute of the stanza. */
+  /** The attribute `type` of the stanza. */
   readonly type: string;
-  /** Attributes of the encrypted content. */
+  /** The attributes of the encrypted content. */
   readonly enc: Readonly<Record<string, string>>;
 }
 
@@ -128,7 +128,7 @@ const mediaTypes: readonly (readonly [key: keyof Content, type: string | ((conte
   ['groupInviteMessage', 'url'],
 ];
 
-/** Kinds by the field that holds the content. Other content is a text, or media if it has a media type. */
+/** Types by the field with the content. Other content is a text, or media if it has a media type. */
 const types: Readonly<Partial<Record<keyof Content, string>>> = {
   reactionMessage: 'reaction',
   encReactionMessage: 'reaction',
@@ -139,10 +139,10 @@ const types: Readonly<Partial<Record<keyof Content, string>>> = {
   eventMessage: 'event',
 };
 
-/** Phones that cannot read these show nothing, instead of a message that waits. */
+/** Contents that are hidden if a phone cannot decrypt them. For other contents the phone shows a waiting message. */
 const hidden: readonly (keyof Content)[] = ['pinInChatMessage', 'reactionMessage'];
 
-/** `content`: in the form that the library is given (`stanza.ts`). */
+/** Returns the type attributes. `content`: the form for the library (see `givenForm`). */
 export const stanzaKindOf = (content: Content): StanzaKind => {
   const inner = normalizeMessageContent(content) ?? content;
   const found = mediaTypes.find(([key]) => inner[key])?.[1];
@@ -157,11 +157,11 @@ export const stanzaKindOf = (content: Content): StanzaKind => {
   };
 };
 
-// Contents that are sent in another form than the library takes. The library names the kind of media beside the encrypted content, and
-// reads it from the form that it gets. It does not know round videos and view-once media. Phones drop such media without the name. So the
-// library gets a plain picture, video or audio, and asks for the final form right before it encrypts.
+// Contents that are sent in another form than the library accepts. The library adds the type of media to the stanza, and derives it from the
+// content that it gets. It does not know round videos and view-once media, and phones drop media without this type. So the library gets a
+// plain picture, video or audio, and requests the final form right before the encryption.
 
-/** The content that travels, by the one that the library was given. */
+/** The final content by the content that the library got. */
 const finalForms = new WeakMap<Content, Content>();
 
 const plainOf = (content: Content): Content | null => {
@@ -179,7 +179,7 @@ export const givenForm = (content: Content): Content => {
   return plain;
 };
 
-/** Returns the form that is encrypted in place of the library's form: for receivers, and inside the copy for the account's own devices. */
+/** Returns the final form of a content, which is encrypted for receivers, and inside the copy for the account's own devices. */
 export const finalForm = (given: Content): Content => {
   const copied = given.deviceSentMessage?.message;
   const form = finalForms.get(copied ?? given);

@@ -1,19 +1,19 @@
-/** Sent messages that wait for the platform's ack. Baileys reports only refusals; the ack is read from the stanza itself. */
+/** Sent messages that wait for the platform's acknowledgement. Baileys reports only refusals, so that acknowledgements are read from their stanzas. */
 import type { Outcome } from '#actors/ports.ts';
 import { lateAnswer, lostAnswer, notSent, refused } from '../wire/outcomes.ts';
 
-/** `at`: Unix milliseconds of the ack. `serverId`: the number of a post in its channel. */
+/** The outcome of a sent message. `at`: the time of the acknowledgement in Unix milliseconds. `serverId`: the number of a post in its channel. */
 export type Transmission = Outcome<{ readonly at: number; readonly serverId?: number }>;
 
 interface Waiting {
   /** The deadline by the monotonic clock. */
   readonly until: number;
   readonly settle: (transmission: Transmission) => void;
-  /** The frame left the process. */
+  /** True after the frame has left the process. */
   written: boolean;
 }
 
-/** The meaning of refusals, for people. A code that is not listed appears as a number. */
+/** Texts for refusals by the platform's code. A missing code is shown as a number. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'the message was refused as malformed',
   401: 'no right to write here',
@@ -27,22 +27,22 @@ const refusals: Readonly<Record<number, string>> = {
   479: 'the stanza was refused as invalid',
 };
 
-/** A 463 without a time-lock is about this one recipient (WhiskeySockets/Baileys 2683, oxidezap/whatsapp-rust 730). */
+/** The text for a 463 without a time-lock, which concerns only this recipient (WhiskeySockets/Baileys 2683, oxidezap/whatsapp-rust 730). */
 export const addressRefused =
   "the platform refuses this recipient (463), although the account has no time-lock: it wants the recipient's other id or a privacy token. Let the recipient write first, or look the number up again";
 
 export const refusalText = (code: number): string => refusals[code] ?? `the platform refused the message (${code})`;
 
 interface TransmissionsInput {
-  /** Longest wait for an ack. In milliseconds. */
+  /** Time limit of the wait for an acknowledgement. In milliseconds. */
   readonly timeoutMs: number;
-  /** The wall clock, for the time of an ack. The waiting goes by the monotonic clock, which no step of the wall clock prolongs. */
+  /** The wall clock, for the time of an acknowledgement. The time limit uses the monotonic clock, so that a step of the wall clock cannot change it. */
   readonly now: () => number;
 }
 
 export class Transmissions {
   readonly #input: TransmissionsInput;
-  /** Every message waits equally long, so that the order of insertion is the order of expiry and one timer serves all. */
+  /** Waiting messages. All have the same time limit, so that they expire in the order of insertion, and one timer serves all. */
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
@@ -51,7 +51,7 @@ export class Transmissions {
     this.#input = input;
   }
 
-  /** Resolves with the first of ack, refusal, time-out and close. `id` must not be waited for already. */
+  /** Resolves with the acknowledgement, the refusal, the time-out or the close, whichever comes first. No other wait for this `id` may be open. */
   wait(id: string): Promise<Transmission> {
     return new Promise((resolve) => {
       const until = performance.now() + this.#input.timeoutMs;
@@ -70,7 +70,7 @@ export class Transmissions {
     if (entry) entry.written = true;
   }
 
-  /** Takes the attributes of an `<ack class="message">`. */
+  /** Handles the attributes of an `<ack class="message">`. */
   acknowledged({ id, error, server_id: serverId }: Readonly<Record<string, string | undefined>>): void {
     if (id === undefined) return;
     const code = Number(error);
@@ -79,12 +79,12 @@ export class Transmissions {
     else this.#settle(id, refused(Number.isNaN(code) ? null : code, refusalText(code)));
   }
 
-  /** Takes the outcome of a message that could not be handed over. */
+  /** Settles a message that could not be sent. */
   failed(id: string, transmission: Transmission): void {
     this.#settle(id, transmission);
   }
 
-  /** Ends all waits. A written message may have arrived, the rest did not leave. Idempotent. */
+  /** Ends all waits. The outcome of a written message is unknown, and the others were not sent. Idempotent. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

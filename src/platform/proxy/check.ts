@@ -1,6 +1,5 @@
 /**
- * Checks a proxy, and reads the operator's file of managed proxies. A mistake in the file ends the start with a sentence that names its
- * place.
+ * Checks proxies, and reads the operator's file of managed proxies.
  */
 import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
@@ -10,14 +9,14 @@ import type { ProxyCatalogue, ProxyCity, ProxyCountry } from '#actors/model.ts';
 import { agentThrough } from './route.ts';
 import { createTunnel, type TunnelParts } from './tunnel.ts';
 
-// Checks a proxy: its address, and whether an answer of the platform comes through it.
+// The check of a proxy's address, and the test with a request to the platform.
 
 const proxySchemes = ['http:', 'https:', 'socks5:', 'socks5h:', 'socks:'];
 
-/** Credentials of SOCKS5 have one byte for their length. */
+/** Limit of a user name or a password in bytes. SOCKS5 has one byte for their length. */
 const longestCredential = 255;
 
-/** Returns the fault of a proxy's address as a sentence; null for a usable address. */
+/** Returns the fault of a proxy's address as a text; null for a usable address. */
 export const proxyObjection = (text: string): string | null => {
   const url = URL.parse(text);
   if (url === null || !proxySchemes.includes(url.protocol) || url.hostname === '')
@@ -34,22 +33,22 @@ export const proxyObjection = (text: string): string | null => {
   }
 };
 
-/** Returns the platform's address with `http:` or `https:` in place of the WebSocket scheme. The host answers ordinary requests there. */
+/** Returns the platform's address with `http:` or `https:` instead of the WebSocket scheme. The host also answers ordinary requests. */
 export const platformAddress = (url: string | null): URL => {
   const address = new URL(url ?? String(DEFAULT_CONNECTION_CONFIG.waWebSocketUrl));
   const secure = address.protocol === 'wss:';
   return new URL(`${secure ? 'https' : 'http'}://${address.host}${address.pathname}`);
 };
 
-/** Milliseconds. */
+/** Milliseconds after the tunnel's own time limit. */
 const graceMs = 500;
 
 const lateText = 'no answer of the platform came through it in time';
 const awayText = 'the platform cannot be reached through it';
 
 /**
- * Checks the proxy by any answer of the platform, which proves a connection in both directions and, over TLS, its origin. Returns '' after
- * an answer, else the fault. Ends in time even if the proxy hangs.
+ * Tests a proxy with a request to the platform. Any answer proves a connection in both directions, and over TLS also its origin. Returns '' after
+ * an answer, and otherwise the fault. Ends in time even if the proxy hangs.
  */
 export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   const tunnel = createTunnel(parts);
@@ -57,16 +56,16 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   let failure = '';
   const agent = agentThrough(tunnel, { secure, failed: ({ message }) => (failure = message) });
   const { promise, resolve } = Promise.withResolvers<string>();
-  // This limit is later than the tunnel's own limit, whose error is more exact.
+  // This limit is later than the tunnel's own limit, whose error is more precise.
   const timer = setTimeout(() => resolve(failure || lateText), parts.timeoutMs + graceMs);
   const request = (secure ? secureRequest : plainRequest)(to, { agent });
   request.once('response', (response) => {
     response.resume();
     resolve('');
   });
-  // The request asks for no other protocol. Without this listener a 101 would end the request without an event.
+  // Without this listener, an unexpected 101 would end the request without an event.
   request.once('upgrade', () => resolve(awayText));
-  // Errors after the end are ignored too, because the connection is closed under the request.
+  // The listener also ignores errors after the result, when the connection is closed during the request.
   request.on('error', () => resolve(failure || awayText));
   request.once('close', () => resolve(failure || awayText));
   request.end();
@@ -77,7 +76,7 @@ export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   });
 };
 
-// Reads the operator's file of managed proxies; a mistake in it ends the start with a sentence that says where.
+// The operator's file of managed proxies. A mistake in the file ends the start with a text that names the place of the mistake.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -97,7 +96,7 @@ const textOf = (value: unknown, where: string, pattern: RegExp = /\S/): string =
   return value;
 };
 
-/** Placeholders are usually in the credentials. Any word in their place must give an address. */
+/** Reads a list of proxies. Placeholders are usually in the credentials. The address must be valid for any word in their place. */
 const proxiesOf = (value: unknown, where: string): readonly string[] =>
   listOf(value, where).map((entry, n) => {
     const address = textOf(entry, `${where}[${n}]`);
@@ -130,7 +129,7 @@ const countryOf = (entry: unknown, where: string): ProxyCountry => {
   };
 };
 
-/** Null if `path` is ''. Throws if the file cannot be read or is not valid. */
+/** Reads the file. Null if `path` is ''. Throws if the file cannot be read or is not valid. */
 export const readCatalogue = (path: string): ProxyCatalogue | null => {
   if (path === '') return null;
   try {

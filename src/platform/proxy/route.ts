@@ -1,4 +1,4 @@
-/** The route of one connection to the platform, with all its transfers. It begins and ends with the connection. */
+/** The route of one connection to the platform and of all its transfers. It begins and ends with the connection. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type Agent, type AgentOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { isSilent } from '../wire/outcomes.ts';
 import type { MediaTrust } from '../wire/trust.ts';
 import { createTunnel, type ProxyGuard, type Tunnel } from './tunnel.ts';
 
-// A tunnel in the forms that the WebSocket, the library's uploads and undici want.
+// Adapters of a tunnel for the WebSocket, the library's uploads and undici.
 
 interface Wanted {
   readonly host?: string | null | undefined;
@@ -21,7 +21,7 @@ interface Wanted {
 
 type Created = (error: Error | null, stream?: Duplex) => void;
 
-/** `failed` takes each failure of the tunnel. */
+/** Returns a `createConnection` function for Node's agents. `failed` gets each failure of the tunnel. */
 const creator =
   (tunnel: Tunnel, secure: boolean, failed: (error: Error) => void) =>
   ({ host, port, servername, ca }: Wanted, created: Created): undefined => {
@@ -29,11 +29,11 @@ const creator =
     const give = (socket: Socket): void => {
       if (!secure) {
         created(null, socket);
-        // After the exchange with the proxy nobody reads from the socket; it starts when the client has attached its listeners.
+        // After the exchange with the proxy the socket is paused. It resumes after the client has attached its listeners.
         setImmediate(() => socket.resume());
         return;
       }
-      // TLS allows no address as the name of a server.
+      // An IP address is no valid server name in a TLS handshake.
       const sni = servername || (isIP(name) > 0 ? '' : name);
       created(null, connectTls({ socket, ...(sni === '' ? {} : { servername: sni }), ...(ca === undefined ? {} : { ca }) }));
     };
@@ -43,7 +43,7 @@ const creator =
     });
   };
 
-/** Connections of Node's own clients; without keep-alive, so that each ends with its request. */
+/** Makes an agent for Node's own clients. It has no keep-alive, so that each connection ends with its request. */
 export const agentThrough = (
   tunnel: Tunnel,
   { secure, ca, failed = () => undefined }: { readonly secure: boolean; readonly ca?: string; readonly failed?: (error: Error) => void },
@@ -51,13 +51,13 @@ export const agentThrough = (
   const options: AgentOptions = { keepAlive: false, ...(ca === undefined ? {} : { ca }) };
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   const create = creator(tunnel, secure, failed);
-  // The library's types want an agent of HTTPS; one of HTTP does the same for `ws:`.
+  // The cast is safe. The library's types require an HTTPS agent, but an HTTP agent works for `ws:`.
   return Object.assign(agent as HttpsAgent, {
     createConnection: (wanted: Wanted, created: Created) => create({ ...wanted, ca: ca ?? wanted.ca }, created),
   });
 };
 
-/** Media of one connection. Without HTTP/2: one transfer never waits for another. */
+/** Makes a dispatcher for the media of one connection. It has no HTTP/2, so that a transfer never waits for another. */
 export const dispatcherThrough = (tunnel: Tunnel, media: MediaTrust): TunnelDispatcher => {
   const secure = buildConnector({ allowH2: false, ...(media === null ? {} : { ca: media.ca }) });
   const through = async (options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
@@ -75,17 +75,17 @@ export const dispatcherThrough = (tunnel: Tunnel, media: MediaTrust): TunnelDisp
 };
 
 export interface LiveRoute {
-  /** Agent of the WebSocket; undefined: none is needed. */
+  /** The agent for the WebSocket; undefined if none is needed. */
   readonly agent: Agent | undefined;
-  /** Agent of the library's own uploads. */
+  /** The agent for the library's own uploads. */
   readonly fetchAgent: Agent | undefined;
-  /** Dispatcher of the gateway's own transfers. */
+  /** The dispatcher for the gateway's own transfers. */
   readonly dispatcher: Dispatcher | undefined;
-  /** Dispatcher of downloads from hosts that only a message names. A proxy resolves the names itself. */
+  /** The dispatcher for downloads from hosts that only a message names. With a proxy, the proxy resolves the names. */
   readonly guarded: Dispatcher | undefined;
-  /** Dispatcher of the library's downloads; undefined: that of the process. */
+  /** The dispatcher for the library's downloads; undefined for the default dispatcher. */
   readonly fetchDispatcher: Dispatcher | undefined;
-  /** A close as it was seen, as what it is: the proxy's doing, where it was. */
+  /** Returns the close of a connection; a close with the reason `proxyFailed` if the proxy caused it. */
   judged(close: Close): Close;
   /** Idempotent. */
   close(): void;
@@ -105,14 +105,14 @@ export const proxyFailed = (what: string): Close => ({ code: null, message: what
 
 export interface ProxyParts {
   readonly timeoutMs: number;
-  /** For proxies that owners of instances name. */
+  /** The guard for proxies that owners of instances name. */
   readonly guard: ProxyGuard;
 }
 
 interface ProxyRouteInput extends Omit<ProxyParts, 'guard'> {
   readonly url: string;
   readonly guard: ProxyGuard | null;
-  /** The platform's address is `wss:`. */
+  /** True if the platform's address is `wss:`. */
   readonly secure: boolean;
   readonly media: MediaTrust;
 }
@@ -133,7 +133,7 @@ export const proxyRoute = ({ url, secure, media, timeoutMs, guard }: ProxyRouteI
     judged(close) {
       if (failure !== null) return proxyFailed(failure);
       if (isSilent(close)) return proxyFailed('nothing came through it in time');
-      // The platform says why it closes; a connection that only ends was cut on the way.
+      // The platform gives a reason for a close. A connection that ends without one was cut by the proxy.
       return close.code === 428 ? proxyFailed('the connection through it broke off') : close;
     },
     close() {

@@ -1,6 +1,5 @@
 /**
- * Connections through a proxy, for the WebSocket and for media alike: bounded in time, ended together, and with a reason that names no
- * secret.
+ * Connections through a proxy, for the WebSocket and for media. They have a time limit, and are closed together. Their errors contain no secrets.
  */
 import { EventEmitter } from 'node:events';
 import type { ClientRequest } from 'node:http';
@@ -8,30 +7,30 @@ import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 
 import { connect as connectTls } from 'node:tls';
 import { SocksProxyAgent } from 'socks-proxy-agent';
 
-// The CONNECT exchange with an HTTP proxy. Its answer is read with a bound: a hostile proxy could send a head without end.
+// The CONNECT exchange with an HTTP proxy. The head of the answer has a limit, because a hostile proxy could send an endless one.
 
-/** Bytes of an answer's head, as much as Node's own parser takes. */
+/** Limit of an answer's head in bytes, which is the limit of Node's own parser. */
 const mostHead = 16 * 1024;
 const headEnd = '\r\n\r\n';
 
 interface ConnectRequest {
-  /** `http:` or `https:`, with percent-encoded credentials. */
+  /** The address of the proxy (`http:` or `https:`), with percent-encoded credentials. */
   readonly proxy: URL;
-  /** Resolves the proxy's own name; undefined: the system's resolver. */
+  /** Resolves the name of the proxy; undefined for the system's resolver. */
   readonly lookup: LookupFunction | undefined;
   readonly host: string;
   readonly port: number;
-  /** Ends the exchange; no more than that. */
+  /** Aborts the exchange. It has no effect on the finished connection. */
   readonly signal: AbortSignal;
 }
 
 export interface ConnectAnswer {
   readonly status: number;
-  /** Stands still until somebody reads from it. */
+  /** The connection, which is paused until it is read. */
   readonly socket: Socket;
 }
 
-/** `headTooLong`, `noHttp` or `ended`: what is wrong with the answer. */
+/** The error of a bad answer. `headTooLong`: its head is too long. `noHttp`: it is not HTTP. `ended`: it was cut off. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly code: 'headTooLong' | 'noHttp' | 'ended';
@@ -56,7 +55,7 @@ const requestText = ({ proxy, host, port }: ConnectRequest): string => {
   return `CONNECT ${target} HTTP/1.1\r\n${credentials}Host: ${target}\r\nProxy-Connection: close${headEnd}`;
 };
 
-/** Takes pieces until the head is whole, and gives its status then; null before. Nothing is copied twice, however small the pieces are. */
+/** Returns a function that collects the pieces of a head. It returns the status when the head is complete, and null before. Each byte is copied once. */
 const createHead = () => {
   const bytes = Buffer.alloc(mostHead);
   let length = 0;
@@ -72,7 +71,7 @@ const createHead = () => {
   };
 };
 
-/** Rejects with `ConnectFailure`, or with what the network said; the socket is destroyed then. */
+/** Connects through an HTTP proxy. Rejects with `ConnectFailure` or the network's error, and then destroys the socket. */
 const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
   const socket = dial(request);
   const take = createHead();
@@ -83,7 +82,7 @@ const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
       for (let piece = socket.read() as Buffer | null; piece !== null; piece = socket.read() as Buffer | null) {
         const status = take(piece);
         if (status === null) continue;
-        // Bytes behind the head are nobody's: with TLS and HTTP the client speaks first.
+        // Bytes after the head are ignored, because in TLS and HTTP the client sends first.
         return resolve({ status, socket });
       }
     } catch (error) {
@@ -100,7 +99,7 @@ const connectOverHttp = (request: ConnectRequest): Promise<ConnectAnswer> => {
     .finally(() => socket.off('readable', read).off('end', ended).off('close', ended));
 };
 
-/** The proxy did not make the connection, or lost it. `message` is one of a fixed set of texts. */
+/** The error if the proxy did not make a connection, or lost it. `message` is one of a fixed set of texts. */
 class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly code = 'PROXY_FAILED';
@@ -113,31 +112,31 @@ interface Destination {
 
 /** The guard of proxy addresses. */
 export interface ProxyGuard {
-  /** Returns why this host may not be used; null if it may. Does not resolve names. */
+  /** Returns the reason for which this host is not allowed; null if it is allowed. Does not resolve names. */
   checkHost(host: string): string | null;
-  /** Resolves names, and refuses those that lead where they may not. */
+  /** Resolves names, and refuses names with addresses that are not allowed. */
   readonly lookup: LookupFunction;
 }
 
 export interface TunnelParts {
-  /** `http`, `https`, `socks5`, `socks5h` or `socks`, with percent-encoded credentials. */
+  /** The address of the proxy, with the scheme `http`, `https`, `socks5`, `socks5h` or `socks`, and with percent-encoded credentials. */
   readonly url: string;
-  /** Milliseconds until a connection must be made. */
+  /** Time limit of a connection attempt. In milliseconds. */
   readonly timeoutMs: number;
-  /** For the address of the proxy; null: it may lie anywhere. The platform's names are resolved by the proxy. */
+  /** The guard for the address of the proxy; null if every address is allowed. The proxy resolves the platform's names. */
   readonly guard: ProxyGuard | null;
 }
 
 export interface Tunnel {
-  /** Rejects with `ProxyFailure`. */
+  /** Makes a connection. Rejects with `ProxyFailure`. */
   connect(to: Destination): Promise<Socket>;
-  /** Ends every connection, also those being made. Idempotent. */
+  /** Closes all connections, and aborts connection attempts. Idempotent. */
   close(): void;
 }
 
 const notAllowed = 'its address is not allowed (see ALLOW_PRIVATE_PROXIES)';
 
-/** Network errors in words. Other errors are `failed`. */
+/** Texts by the code of a network error. */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refuses connections',
   ECONNRESET: 'it broke the connection off',
@@ -152,7 +151,7 @@ const texts: Readonly<Record<string, string>> = {
   ended: 'it broke the connection off',
 };
 
-/** Sentences of the SOCKS library, by what they contain. It drops the code of what the network says, and keeps it in the sentence. */
+/** Texts for errors of the SOCKS library, by the content of its message. The library drops the codes of network errors, but keeps them in the message. */
 const socksTexts: readonly (readonly [RegExp, string])[] = [
   [/is not allowed/, notAllowed],
   [/timed out/i, 'it did not answer in time'],
@@ -176,18 +175,18 @@ const failureOf = (error: unknown): ProxyFailure => {
 const statusText = (status: number): string =>
   status === 407 || status === 401 ? `it does not take the credentials (${status})` : `it does not connect to the platform (${status})`;
 
-/** The fields that the library expects of the request for which it connects. */
+/** Makes the fields of a request that the SOCKS library needs. */
 const stubRequest = () => Object.assign(new EventEmitter(), { destroy: () => undefined }) as unknown as ClientRequest;
 
-/** Host of an address, without the brackets of IPv6. */
+/** Returns the host of an address, without the brackets of IPv6. */
 export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
 
 const isSocks = (url: string): boolean => url.startsWith('socks');
 
-/** Names of the platform always go to the proxy: a look-up of our own would tell our network where a session connects. */
+/** Makes the proxy resolve names. A look-up by this server would reveal to its own network where a session connects. */
 const remoteNames = (url: string): string => url.replace(/^socks5:/, 'socks5h:');
 
-/** The library reads answers of fixed lengths, so that nothing grows while it waits. */
+/** Connects through a SOCKS proxy. The library reads answers of fixed lengths, so that a hostile proxy cannot fill the memory. */
 const connectBySocks = async ({ url, timeoutMs, guard }: TunnelParts, { host, port }: Destination): Promise<Socket> => {
   const resolve = guard === null ? {} : { lookup: guard.lookup };
   const agent = new SocksProxyAgent(remoteNames(url), { timeout: timeoutMs, socketOptions: resolve as object });
@@ -195,7 +194,7 @@ const connectBySocks = async ({ url, timeoutMs, guard }: TunnelParts, { host, po
   return socket.setTimeout(0);
 };
 
-/** An abort ends the exchange. */
+/** Connects through the proxy. An abort of `signal` ends the exchange. */
 const connectBy = async (parts: TunnelParts, to: Destination, signal: AbortSignal): Promise<Socket> => {
   if (isSocks(parts.url)) return connectBySocks(parts, to);
   const { status, socket } = await connectOverHttp({ ...to, proxy: new URL(parts.url), lookup: parts.guard?.lookup, signal });
@@ -209,7 +208,7 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
   let closed = false;
   const connect = async (to: Destination): Promise<Socket> => {
     if (closed) throw new ProxyFailure('the connection is closed');
-    // A connection to a literal address asks nobody for it.
+    // A literal address needs no look-up, so that the guard must check it before the connection.
     if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure(notAllowed);
     const ending = new AbortController();
     const late = Promise.withResolvers<never>();
@@ -230,7 +229,7 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
       socket.once('close', () => open.delete(destroy));
       return socket;
     } catch (error) {
-      // One that is made after all is of no use any more.
+      // A connection that is made after the failure is destroyed.
       made.then(
         (socket) => socket.destroy(),
         () => undefined,

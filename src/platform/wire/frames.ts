@@ -1,26 +1,25 @@
 /**
- * Frames of one socket, both ways. Written frames of one turn of the event loop leave in one system call. Read frames wait for a turn that
- * all sessions share, so that a flooded session leaves turns to the others.
+ * The frames of a socket in both directions. All frames that are written in one turn of the event loop leave in one system call. Received frames wait
+ * for turns that all sessions share, so that a flooded session does not delay the others.
  */
 import type { Socket } from 'node:net';
 
-// Gives turns of the event loop to pieces of work that come by the hundred, in the order of their arrival over all sessions. Other work of the
-// loop runs between two turns.
+// A fair FIFO scheduler for small tasks of all sessions. It yields to the event loop between two turns.
 
 interface TurnLimits {
-  /** Pieces that a turn takes at least. */
+  /** Minimum number of tasks in a turn. */
   readonly least: number;
-  /** Milliseconds of the thread that a piece takes, about. */
+  /** Approximate processor time of a task. In milliseconds. */
   readonly cost: number;
 }
 
-/** Share of all sessions of the process. */
+/** The schedulers that all sessions of the process share. */
 export interface SharedTurns {
   readonly frames: Turns;
   readonly messages: Turns;
 }
 
-/** Share of the time since the last turn. If other work keeps the loop busy, each of its rounds takes longer, and these tasks must not starve. */
+/** Share of the time since the last turn that a turn may use. If other work keeps the loop busy, turns are rarer, so that they must have more tasks. */
 const share = 0.25;
 
 export class Turns {
@@ -35,7 +34,7 @@ export class Turns {
     this.#left = limits.least;
   }
 
-  /** Does the work, now or in a later turn. */
+  /** Runs the work now or in a later turn. */
   take(work: () => void): void {
     this.#next();
     if (this.#left === 0 || this.#waiting.length > 0) return void this.#waiting.push(work);
@@ -59,7 +58,7 @@ export class Turns {
     const { least, cost } = this.#limits;
     this.#coming = false;
     this.#left = Math.max(least, Math.floor(((performance.now() - this.#since) * share) / cost));
-    // Before the work, which may throw: that is not the next one's loss.
+    // The next turn is scheduled before the work, because the work may throw.
     if (this.#waiting.length > 0) this.#next();
     while (this.#left > 0 && this.#waiting.length > 0) {
       this.#left -= 1;
@@ -68,36 +67,36 @@ export class Turns {
   }
 }
 
-/** The part of a `ws` socket that is used. */
+/** The part of a `ws` socket that `gatherFrames` uses. */
 export interface FrameSocket {
   readonly readyState: number;
   readonly OPEN: number;
   /** The TCP or TLS socket; null before the upgrade. */
   readonly _socket: Pick<Socket, 'cork' | 'uncork' | 'destroy'> | null;
   send(frame: Uint8Array, done?: (error?: Error) => void): void;
-  /** Ends the connection, also one that is still being made. */
+  /** Ends the connection, also during its opening. */
   terminate(): void;
 }
 
-/** The permission to act for the session: it is checked at the moment of the call, and its refusal is reported. */
+/** The permission to act for the session. The check uses the moment of the call. */
 export interface Permission {
   granted(): boolean;
-  /** Called for each frame that was not written; the connection is ended already. */
+  /** Reports a denied write, after the connection was ended. */
   denied(): void;
 }
 
 /**
- * The sender goes on at once, as if the frame had left: the library handles messages one by one and waits for each receipt. A frame that cannot
- * leave ends the connection, which is what everybody listens to.
+ * Gathers the frames of a turn into one system call. The sender continues at once, because the library handles messages one by one and waits for the write
+ * of each receipt. If a frame cannot be written, the connection ends, and its listeners report that.
  *
- * Permission is asked before each frame, and again before what was gathered leaves: the process may have stood still between the two, for longer than
- * it owns the session.
+ * The permission is checked before each frame, and again before the gathered frames leave. The process may have been suspended in between, for longer than
+ * it owned the session.
  */
 export const gatherFrames = (raw: FrameSocket, permission: Permission): void => {
   const send = raw.send.bind(raw);
   let gathering = false;
   const deny = (): void => {
-    // Corked frames go with the socket.
+    // The destruction of the socket drops the corked frames.
     raw._socket?.destroy();
     raw.terminate();
     permission.denied();
@@ -123,7 +122,7 @@ export const gatherFrames = (raw: FrameSocket, permission: Permission): void => 
   };
 };
 
-/** The part of a `ws` socket that is used. */
+/** The part of a `ws` socket that `takeTurns` uses. */
 export interface TurnSocket {
   listeners(event: string): readonly unknown[];
   on(event: string, listener: (...args: unknown[]) => void): unknown;
@@ -132,14 +131,14 @@ export interface TurnSocket {
   resume(): void;
 }
 
-/** Frames of one socket that wait for their turn; beyond them the socket is not read. */
+/** Number of waiting frames of one socket from which the socket is not read. */
 const mostWaiting = 64;
-/** The end comes behind the frames that were there before. */
+/** Events that are passed on in turn. The end of the connection comes after all earlier frames. */
 const events = ['message', 'error', 'close'] as const;
 
 /**
- * Puts itself before the listeners that the socket has now. `alive` is called for every frame, when it comes and when it is passed on: a frame that
- * waits here is no silence. Only the first of a socket's frames asks for a turn, so that sockets take them one after the other.
+ * Replaces the present listeners of the socket by ones that wait for a turn. `alive` is called for every frame, both at its arrival and when it is passed
+ * on, because a waiting frame must not count as silence. Only the first waiting frame of a socket requests a turn, so that sockets alternate.
  */
 export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): void => {
   const waiting: (() => void)[] = [];
@@ -183,7 +182,7 @@ export const takeTurns = (raw: TurnSocket, turns: Turns, alive: () => void): voi
 };
 
 /**
- * The time of the last frame: by the wall clock for people, and by the monotonic clock for the watchdog. A step of the wall clock must not wake the
+ * The time of the last frame, by the wall clock for display, and by the monotonic clock for the watchdog. A step of the wall clock must not trigger the
  * watchdog.
  */
 export class LastFrame {
@@ -195,7 +194,7 @@ export class LastFrame {
     this.#now = now;
   }
 
-  /** Unix milliseconds; 0 before the first frame. */
+  /** The time in Unix milliseconds; 0 before the first frame. */
   get at(): number {
     return this.#at;
   }
@@ -205,7 +204,7 @@ export class LastFrame {
     this.#seen = performance.now();
   }
 
-  /** True if the first frame came, and none for longer than this. In milliseconds. */
+  /** True if the last frame arrived more than `ms` milliseconds ago. False before the first frame. */
   isOlderThan(ms: number): boolean {
     return this.#at > 0 && performance.now() - this.#seen > ms;
   }

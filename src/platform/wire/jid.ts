@@ -1,7 +1,7 @@
 /** Addresses of the platform: their kinds, the forms that a client may write, and the directory of known people and groups. */
 import { isChannelId, type ParentCommunity, type Person } from '#actors/model.ts';
 
-// Addresses of the platform: their kinds, and the forms that a client may write.
+// The kinds of addresses, and the forms that a client may write.
 
 export const personServer = 's.whatsapp.net';
 const groupSuffix = '@g.us';
@@ -17,25 +17,25 @@ export const isPerson = (jid: string): boolean => jid.endsWith(personSuffix);
 export const isChannel = isChannelId;
 
 const userEnd = /[@:_]/;
-/** The part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
+/** Returns the part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
 export const userOf = (jid: string): string => {
   const end = jid.search(userEnd);
   return end < 0 ? jid : jid.slice(0, end);
 };
 
-/** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
+/** Other names of servers. `hosted` and `hosted.lid` are devices that a provider runs for the same people. `c.us` is the former name of the person server. */
 const servers: ReadonlyMap<string, string> = new Map([
   ['c.us', personServer],
   ['hosted', personServer],
   ['hosted.lid', 'lid'],
 ]);
 
-/** Without device and agent, and with today's server; '' for what is no address. */
+/** Returns the address without device and agent, and with the present name of the server. '' for a text that is not an address. */
 export const bare = (jid: string | null | undefined): string => {
   if (!jid) return '';
   const at = jid.indexOf('@');
   if (at < 0) return '';
-  // Most are so already, and every message brings a dozen.
+  // Most addresses need no change, and each message has a dozen of them.
   if (jid.search(userEnd) === at && (isPerson(jid) || isLid(jid) || isGroup(jid))) return jid;
   const server = jid.slice(at + 1);
   return `${userOf(jid)}@${servers.get(server) ?? server}`;
@@ -44,12 +44,12 @@ export const bare = (jid: string | null | undefined): string => {
 export const personJid = (digits: string): string => digits + personSuffix;
 export const lidJid = (digits: string): string => digits + lidSuffix;
 
-/** A Brazilian mobile number: area, perhaps the ninth digit, and eight digits of which the first says that it is a mobile. */
+/** A Brazilian mobile number: the area code, optionally the ninth digit, and eight digits, of which the first marks a mobile number. */
 const brazilian = /^55([1-9]\d)(9?)([6-9]\d{7})$/;
 
 /**
- * Ids under which the platform may know a number, that of the number itself first. Accounts of Brazilian mobiles are known with the ninth digit or
- * without it. Of other numbers there is one form: with a digit more or less they may be somebody else's.
+ * Returns the ids under which the platform may know a number, the number itself first. Accounts of Brazilian mobile numbers are known with or without
+ * the ninth digit. Other numbers have one form, because a number with one more or one less digit may belong to another person.
  */
 export const formsOf = (jid: string): readonly string[] => {
   const [, area, ninth, rest = ''] = brazilian.exec(userOf(jid)) ?? [];
@@ -83,34 +83,34 @@ export const resolveTarget = (number: string): Target => {
   return { ok: true, jid: bare(user + shape.suffix) };
 };
 
-/** The platform's id out of `<owner>:<messageid>` or `<messageid>`. */
+/** Returns the platform's id in `<owner>:<messageid>` or `<messageid>`. */
 export const shortMessageId = (id: string): string => id.slice(id.lastIndexOf(':') + 1);
 
-// The knowledge of a conversion beside the event itself: the account, the two addresses of people, names of groups, polls. It never queries
-// the platform.
+// The directory has the facts that a conversion needs beside the event: the account, the two addresses of people, and the names of groups. It
+// never queries the platform.
 
 export interface Directory {
-  /** Own addresses without device, and the profile name. */
+  /** The own addresses without a device, and the profile name. */
   readonly me: { readonly pn: string; readonly lid: string; readonly name: string };
-  /** The phone jid of a LID, '' when it is not known. */
+  /** Returns the phone JID of a LID; '' if it is not known. */
   pn(lid: string): string;
-  /** The LID of a phone jid, '' when it is not known. */
+  /** Returns the LID of a phone JID; '' if it is not known. */
   lid(pn: string): string;
   groupName(jid: string): string;
-  /** Null for a group that belongs to none. */
+  /** Returns the community of a group; null for none. */
   community(groupId: string): ParentCommunity | null;
-  /** `r` and 7 hex digits. */
+  /** Returns a new short id of a message: `r` and 7 hex digits. */
   newId(): string;
   now(): number;
 }
 
-/** Both addresses of one person; '' for what is unknown. */
+/** Both addresses of a person; '' for an unknown address. */
 export interface Addresses {
   readonly pn: string;
   readonly lid: string;
 }
 
-/** `jids`: what an event tells about the same person, in any order; anything else is ignored. */
+/** Returns both addresses of a person. `jids`: the addresses of the person in an event, in any order. Other values are ignored. */
 export const addressesOf = (directory: Directory, ...jids: readonly (string | null | undefined)[]): Addresses => {
   let pn = '';
   let lid = '';
@@ -122,7 +122,7 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
   return { pn: pn || (lid === '' ? '' : directory.pn(lid)), lid: lid || (pn === '' ? '' : directory.lid(pn)) };
 };
 
-/** A person whom the platform names first by `id`. `others`: the other addresses that it names for the same person. */
+/** Returns a person. `id`: the first address that the platform names. `others`: further addresses that it names for the same person. */
 export const personOf = (
   directory: Directory,
   id: string | null | undefined,
@@ -132,7 +132,7 @@ export const personOf = (
   ...addressesOf(directory, id, ...others),
 });
 
-/** The id of a chat: the phone jid where it is known. */
+/** Returns the id and the addresses of a chat. The id of a chat with a person is the phone JID if known. */
 export const chatOf = (
   directory: Directory,
   jid: string | null | undefined,
@@ -149,13 +149,13 @@ export const isMe = (directory: Directory, jid: string | null | undefined): bool
   return user !== '' && (user === directory.me.pn || user === directory.me.lid);
 };
 
-/** The keys of type `lid-mapping`, in which Baileys keeps the two directions of the mapping. */
+/** Returns the key of type `lid-mapping` under which Baileys stores the other address. Each direction has its own key. */
 export const mappingKey = (jid: string): string => (isLid(jid) ? `${userOf(jid)}_reverse` : userOf(jid));
 
 export const mappingKeysOf = (jids: readonly string[]): readonly string[] =>
   jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey);
 
-/** `lookUp` answers from memory. */
+/** Returns the other address of a person; '' if it is not known. `lookUp` reads a key from memory. */
 export const mappedJid = (lookUp: (id: string) => string | null | undefined, jid: string): string => {
   const user = lookUp(mappingKey(jid));
   if (!user) return '';

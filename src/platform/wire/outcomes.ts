@@ -1,12 +1,12 @@
 /**
- * Failures of the client library and of the platform in the words of the gateway: the outcome of an operation, and the end of a connection.
+ * Converts failures of the client library and of the platform into the gateway's terms: the outcome of an operation, and the close of a connection.
  */
 import { type BinaryNode, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
 import { done, type Entry, type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { Close, Outcome } from '#actors/ports.ts';
 import { personServer } from './jid.ts';
 
-// Translates the error that ended a connection into a `Close`. The policy decides what the close means.
+// The conversion of an error that ended a connection into a `Close`. The close policy interprets it.
 
 /** The shape of Boom errors. The library does not promise that an error is one. */
 interface Boomlike {
@@ -15,7 +15,7 @@ interface Boomlike {
   readonly output?: { readonly statusCode?: unknown };
 }
 
-/** Attributes of a `<failure>` that somebody can act on. Everything else in `data` may be private and is dropped. */
+/** Useful attributes of a `<failure>`. All other contents of `data` may be private, and are dropped. */
 const keptAttributes = ['code', 'expire', 'location', 'reason'];
 
 const attributes = (data: unknown): Record<string, string> | null => {
@@ -26,17 +26,17 @@ const attributes = (data: unknown): Record<string, string> | null => {
   return kept.length === 0 ? null : Object.fromEntries(kept);
 };
 
-/** Sentences of the library are constant but for socket errors, which name an address. Longer than this is no sentence. */
+/** Limit of a reported error text in characters. The library's texts are shorter. Socket errors may contain an address. */
 const longest = 200;
 
 interface DialError extends Error {
   readonly code?: string;
   readonly syscall?: string;
-  /** One for each address that was tried. */
+  /** The errors of all addresses that were tried. */
   readonly errors?: readonly DialError[];
 }
 
-/** Reasons why no connection to the address of the platform was made. Other codes are reported as they are. */
+/** Reasons for a failed connection attempt, by the error code. Other codes are reported unchanged. */
 const dialTroubles: Readonly<Record<string, string>> = {
   ENOTFOUND: 'DNS',
   EAI_AGAIN: 'DNS',
@@ -46,16 +46,16 @@ const dialTroubles: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer',
 };
 
-/** Codes of Node about certificates and about the handshake of TLS. */
+/** Node's codes for errors of certificates and of the TLS handshake. */
 const tlsCodes = /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
-/** Texts of errors without a code of their own: the first one of Node, the second one of the client of WebSockets. */
+/** Texts of errors without a code. The first is from Node, the second from the WebSocket client. */
 const cutHandshake = /before secure TLS connection was established/;
 const lateOpening = /^Opening handshake has timed out$/;
 
 const noAnswer = 'no answer in time';
 
-/** Null unless the error is about the look-up of the name or about the opening of the connection. */
+/** Returns the reason for a failed connection attempt. Null for an error of another kind. */
 const dialTrouble = (error: unknown): string | null => {
   if (!(error instanceof Error)) return null;
   const { code, syscall, errors, message }: DialError = error;
@@ -66,24 +66,24 @@ const dialTrouble = (error: unknown): string | null => {
   return code !== undefined && (syscall === 'getaddrinfo' || syscall === 'connect') ? (dialTroubles[code] ?? code) : null;
 };
 
-/** The sentence of the library when the HMAC of a pairing is not made with the secret of the code. It throws a plain error of status 500. */
+/** The library's text if the HMAC of a pairing does not match the secret of the code. The library throws a plain error with status 500. */
 const wrongSecret = 'Invalid account signature';
 
-/** No connection came about. `url`: the address of another platform than the real one. */
+/** Returns the close for a failed connection attempt. `url`: the address of the platform if it is not the real one. */
 const unreachable = (trouble: string, url: string | null): Close => ({
   code: null,
   message: trouble,
   data: { reason: url === null ? 'platformUnreachable' : 'addressUnreachable' },
 });
 
-/** Returns the close for a time-out. `isOpen`: the connection is open, and the platform does not begin the handshake. `url`: as in `closeOf`. */
+/** Returns the close for a time-out. `isOpen`: true if the connection is open, but the platform does not begin the handshake. `url`: as in `closeOf`. */
 export const silenceOf = (isOpen: boolean, url: string | null): Close => (isOpen ? ownCloses.handshakeTimeout : unreachable(noAnswer, url));
 
-/** True if no connection came about in the time for it. */
+/** True if the connection or the handshake timed out. */
 export const isSilent = (close: Close): boolean =>
   close === ownCloses.handshakeTimeout || (close.message === noAnswer && close.code === null);
 
-/** `url`: the address of another platform than the real one. */
+/** Converts an error into a close. `url`: the address of the platform if it is not the real one. */
 export const closeOf = (error: unknown, url: string | null = null): Close => {
   if (typeof error !== 'object' || error === null) return { code: null, message: 'closed without a reason' };
   const boom: Boomlike = error;
@@ -99,7 +99,7 @@ export const closeOf = (error: unknown, url: string | null = null): Close => {
   };
 };
 
-/** Closes which the adapter declares by itself, because the library never does (or cannot know). */
+/** Closes that the adapter decides by itself, because the library does not report them. */
 export const ownCloses = {
   trust: { code: 408, message: 'the simulated platform does not tell its certificates' },
   handshakeTimeout: { code: 408, message: 'no handshake in time' },
@@ -126,24 +126,24 @@ export const ownCloses = {
   storage: { code: null, message: 'the storage is unavailable', data: { reason: 'storageUnavailable' } },
 } as const satisfies Readonly<Record<string, Close>>;
 
-/** Errors that end a connection because something is not signed as it should be. `closeOf` reads them. */
+/** Errors that end a connection because of a wrong signature. `closeOf` converts them. */
 export const forgeries = {
   certificate: (problem: string) => Object.assign(new Error(problem), { data: { reason: 'certificateRefused' } }),
   account: () => Object.assign(new Error('the account is signed by another key'), { data: { reason: 'accountRefused' } }),
 } as const;
 
-// Outcomes of operations, in the words of the gateway: what a failure of the client library or of the platform did to the world.
+// Outcomes of operations.
 
 type Failed = { readonly ok: false; readonly refusal: Refusal };
 
 export const answered = <T>(value: T, entries?: readonly Entry[]): Outcome<T> => ({ ok: true, value, ...(entries ? { entries } : {}) });
 
-/** The failure before any byte left the process. A retry is safe. */
+/** The outcome if no byte left the process. A retry is safe. */
 export const notSent: Failed = refuse('notSent', 'the connection was closed before anything was sent', { connectionLost: true });
 
 export const notKnown: Failed = refuse('notSupported', 'this version of the gateway does not know the operation');
 
-/** A frame left the process, and the connection ended before the platform answered. */
+/** The outcome if a frame left the process, and the connection ended before the platform answered. */
 export const lostAnswer: Failed = refuse(
   'unknown',
   'the connection was closed before the platform answered: whether it happened is not known',
@@ -154,25 +154,25 @@ export const lostAnswer: Failed = refuse(
 
 export const lateAnswer: Failed = refuse('unknown', 'the platform did not answer in time: whether it happened is not known');
 
-/** The platform said no. */
+/** Returns the outcome of a refusal by the platform. */
 export const refused = (code: number | null, text: string): Failed => refuse('refused', text, code === null ? {} : { code });
 
-/** The platform said no, in its own text. `inWords` turns the text into a sentence about the operation. */
+/** Returns the outcome of a refusal with the platform's own text. `inWords` adds a description of the operation. */
 export const refusedAs = (code: number, detail: string): Failed => refuse('refused', detail, { code, detail });
 
-/** The platform refuses requests about a group that the account left, or never was in. */
+/** The refusal of requests about a group of which the account is not a member. */
 export const noMember: Failed = refuse('forbidden', 'the account is not a member of this group');
 
 export const noAdmin: Failed = refuse('forbidden', 'the account is no admin of this channel');
 export const noChannel: Failed = refuse('notFound', 'Channel not found');
 
-/** The code that the platform gave: Boom errors of the library carry it in `data`, or as their status. */
+/** Returns the platform's code. Boom errors of the library have the code in `data` or as their status. */
 const codeOf = (error: unknown, status: number | null): number | null =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
 
 /**
- * Returns the outcome of an operation that ended with an error of the library; null for an error that the library does not foresee. `live`: the connection
- * is still open.
+ * Returns the outcome of an operation that failed with an error of the library. Null for an unexpected error. `live`: true if the connection is still
+ * open.
  */
 export const outcomeOfError = (error: unknown, live: boolean): Failed | null => {
   const { code, message } = closeOf(error);
@@ -182,7 +182,7 @@ export const outcomeOfError = (error: unknown, live: boolean): Failed | null => 
   return answer === null ? null : refusedAs(answer, message);
 };
 
-/** The answer of the platform, or its refusal as a value; rejects with everything else. `live`: as in `outcomeOfError`, asked when the request failed. */
+/** Returns the platform's answer, or its refusal as a value. Rejects with all other errors. `live` is called after a failure (see `outcomeOfError`). */
 export const answerOf = async <T>(work: Promise<T>, live: () => boolean): Promise<Result<T>> => {
   try {
     return done(await work);
@@ -193,11 +193,11 @@ export const answerOf = async <T>(work: Promise<T>, live: () => boolean): Promis
   }
 };
 
-// Queries in JSON (`w:mex`): one request for all of them, which names the query by its id.
+// Queries in JSON (`w:mex`). All of them use the same request, which contains the id of the query.
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The object under a key; empty when there is none. */
+/** Returns the value if it is an object, and otherwise an empty object. */
 export const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
@@ -206,7 +206,7 @@ interface MexError {
   readonly extensions?: { readonly error_code?: unknown };
 }
 
-/** JSON of an answer or a notification; empty objects when it makes no sense. */
+/** Parses the JSON of an answer or a notification. Returns empty values for invalid JSON. */
 const read = (node: BinaryNode | undefined): { readonly data: Json; readonly errors: readonly MexError[] } => {
   try {
     const parsed = objectOf(JSON.parse(String(node?.content)));
@@ -216,17 +216,17 @@ const read = (node: BinaryNode | undefined): { readonly data: Json; readonly err
   }
 };
 
-/** The content of a notification. */
+/** Returns the content of a notification. */
 export const mexNews = (notification: BinaryNode): Json => read(getBinaryNodeChild(notification, 'update')).data;
 
-/** An error as the library makes them for a stanza that the platform refused: its `data` is the platform's code. */
+/** Makes an error in the library's form for a refused stanza: its `data` is the platform's code. */
 const refusal = ([first]: readonly MexError[]): Error => {
   const code = Number(first?.extensions?.error_code ?? 400) || 400;
   const text = typeof first?.message === 'string' && first.message !== '' ? first.message : `the platform refused with ${code}`;
   return Object.assign(new Error(text), { data: code });
 };
 
-/** The value under `root` of the answer; null when the platform has none. Rejects with what `outcomeOfError` reads when it refuses. */
+/** Sends a query. Returns the value under `root` of the answer; null if there is none. A refusal rejects with an error that `outcomeOfError` converts. */
 export const askMex = async (
   sock: Pick<WASocket, 'query' | 'generateMessageTag'>,
   { id, root }: { readonly id: string; readonly root: string },

@@ -1,4 +1,4 @@
-/** Stanzas as the inbound log keeps them, and which texts the library's encoding of stanzas can carry. */
+/** Encodes stanzas for the inbound log, checks texts that the library's encoding would change, and encrypts messages about a message. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
@@ -18,7 +18,7 @@ export const isCarried = (text: string): boolean => {
   return server !== '' && !/[:_]/.test(text.slice(0, at)) && isCarried(server);
 };
 
-/** Returns why a text cannot be an attribute of a stanza; null if it can. A text that cannot be decoded would end the connection. */
+/** Returns a refusal for a text that cannot be an attribute of a stanza; null for other texts. A text that cannot be decoded would end the connection. */
 export const notCarried = (text: string): Result<never> | null =>
   isCarried(text) ? null : refuse('invalid', 'This text cannot be sent with its @: the platform would read it as an address');
 
@@ -27,22 +27,22 @@ const isFaithful = ({ attrs, content }: BinaryNode): boolean =>
   (typeof content !== 'string' || isCarried(content)) &&
   (!Array.isArray(content) || content.every(isFaithful));
 
-/** First byte of what V8 serializes; the library's encoding begins with 0. */
+/** The first byte of V8's serialization. The library's encoding begins with 0. */
 const serialized = 0xff;
 
-/** The library's encoding, which earlier versions read, wherever that is faithful: a sender may have any name. */
+/** Encodes a stanza. The library's encoding is used if it changes no text, because earlier versions can read it. */
 export const encodeStanza = (node: BinaryNode): Uint8Array => (isFaithful(node) ? encodeBinaryNode(node) : serialize(node));
 
 export const decodeStanza = async (stanza: Uint8Array): Promise<BinaryNode> =>
   stanza[0] === serialized ? (deserialize(stanza) as BinaryNode) : decodeBinaryNode(Buffer.from(stanza));
 
-// The second encryption of messages about a message: under the secret of the first one, inside the Signal encryption.
+// The second layer of encryption of messages about a message. It uses the secret of that message, and is inside the Signal encryption.
 
 export interface SecretContext {
-  /** Platform id of the message that carries the secret. */
+  /** The platform id of the message with the secret. */
   readonly messageId: string;
   readonly secret: Uint8Array;
-  /** Jids without device: of the author of that message, and of the author of the change. */
+  /** The JIDs without a device of the author of that message, and of the author of the change. */
   readonly author: string;
   readonly writer: string;
 }
@@ -59,14 +59,14 @@ const tagBytes = 16;
 const keyOf = ({ messageId, secret, author, writer }: SecretContext, purpose: Purpose): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, new Uint8Array(32), `${messageId}${author}${writer}${purpose}`, 32));
 
-/** AES-256-GCM without further authenticated data; the tag stands at the end. */
+/** Encrypts with AES-256-GCM, without additional authenticated data. The tag is at the end. */
 export const sealEdit = (plain: Uint8Array, purpose: Purpose, context: SecretContext): Sealed => {
   const encIv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyOf(context, purpose), encIv);
   return { encPayload: Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]), encIv };
 };
 
-/** Null when it was sealed in another context. */
+/** Decrypts. Null if the context is wrong. */
 export const openEdit = ({ encPayload, encIv }: Sealed, purpose: Purpose, context: SecretContext): Uint8Array | null => {
   if (encPayload.length <= tagBytes || encIv.length === 0) return null;
   const decipher = createDecipheriv('aes-256-gcm', keyOf(context, purpose), encIv);

@@ -1,14 +1,14 @@
 /**
- * Roots that connections trust. The real platform's are compiled into Baileys. A simulated platform, on loopback only, tells its own, which
- * replace the real ones in the whole process: a process that talks to the sandbox can talk to nobody else. How signatures under a root are
- * checked is the same for both (`signatures.ts`).
+ * The root certificates that connections trust. The roots of the real platform are built into Baileys. A simulated platform, on loopback only, serves
+ * its own roots, which replace the real ones in the whole process. A process that is connected to the sandbox cannot reach the real platform. The
+ * checks of signatures are the same for both (`signatures.ts`).
  */
 import { Agent as HttpsAgent } from 'node:https';
 import { WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { Agent as Dispatcher, buildConnector } from 'undici';
 import { loopbackHosts } from '#src/base/loopback.ts';
 
-/** The dispatcher for media hosts; null: the certificates of the system. */
+/** The agents for media hosts. Null if the certificates of the system apply. */
 export type MediaTrust = {
   readonly uploads: HttpsAgent;
   readonly downloads: Dispatcher;
@@ -17,7 +17,7 @@ export type MediaTrust = {
   place(options: buildConnector.Options): buildConnector.Options;
 } | null;
 
-/** `ws://127.0.0.1:port/…` → the address of its `/trust`; null for everything that is not this machine. */
+/** Returns the address of `/trust` for a simulated platform at `ws://127.0.0.1:port/…`. Null for an address of another machine. */
 export const trustAddress = (platformUrl: string): string | null => {
   const url = new URL(platformUrl);
   if (url.protocol !== 'ws:' || !loopbackHosts.has(url.hostname)) return null;
@@ -45,10 +45,10 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
   return roots;
 };
 
-/** The host from which the library downloads what has a path and no address, such as snapshots of the shared settings. */
+/** The host from which the library downloads files that have a path and no address, such as snapshots of the shared state. */
 const realMediaHost = 'mmg.whatsapp.net';
 
-/** The simulated platform's media host, also for addresses of the real one: a process that talks to the sandbox talks to nobody else. */
+/** Redirects connections to the real media host to that of the simulated platform. */
 const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['place'] => {
   const instead = { hostname, port, host: `${hostname}:${port}`, servername: '' };
   return (options) => (options.hostname === realMediaHost ? { ...options, ...instead } : options);
@@ -73,7 +73,7 @@ export class Trust {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Before every open. Rejects when the simulated platform cannot be asked. */
+  /** Fetches the roots of a simulated platform. Call this before every connection. Rejects if the simulated platform does not answer. */
   async establish(): Promise<MediaTrust> {
     const address = this.#address;
     if (address === null) return null;
@@ -86,7 +86,7 @@ export class Trust {
     }
   }
 
-  /** The certificates were refused: they are asked for again at the next open. */
+  /** Drops the certificates after they were refused. The next connection fetches them again. */
   forget(): void {
     void this.close();
   }

@@ -1,7 +1,7 @@
-/** The store of a session's credentials and Signal keys, as the platform adapter needs it. */
+/** The port of the store for the credentials and Signal keys of sessions, and the retry of storage work. */
 import { type Log, StorageFailure } from '#actors/ports.ts';
 
-/** Key types of Baileys (`pre-key`, `session`, `sender-key`, …) are passed through as they are. */
+/** A change of a key. Key types of Baileys (`pre-key`, `session`, `sender-key`, …) are used unchanged. */
 export interface KeyChange {
   readonly type: string;
   readonly id: string;
@@ -9,74 +9,74 @@ export interface KeyChange {
   readonly value: string | null;
 }
 
-/** A received stanza as it is logged. `seq` is its place in the order of arrival, unique within the instance. */
+/** A logged stanza. `seq` is its position in the order of arrival, which is unique within the instance. */
 interface LoggedStanza {
   readonly seq: number;
   readonly stanza: Uint8Array;
 }
 
-/** The changes of one write: all of them are stored, or none. */
+/** The changes of one write. Either all of them are stored, or none. */
 export interface VaultChange {
   readonly credentials?: string;
   readonly keys: readonly KeyChange[];
-  /** Stanzas whose messages are stored: they leave the log. */
+  /** Numbers of stanzas whose messages are stored. They are deleted from the log. */
   readonly handled?: readonly number[];
   /** True if no caller waits for the write. It may then share a statement with writes of other sessions. */
   readonly isPatient?: boolean;
 }
 
 export interface Vault {
-  /** JSON text of the credentials, or null when the instance has none. Throws `CorruptCredentials` when they cannot be read or decrypted. */
+  /** Reads the credentials as JSON text; null if the instance has none. Throws `CorruptCredentials` if they cannot be read or decrypted. */
   credentials(instance: string): Promise<string | null>;
-  /** Values of the keys that exist. */
+  /** Reads the values of the existing keys among these. */
   keys(instance: string, type: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Ids of the keys of a type that begin with `prefix`, in no order. */
+  /** Reads the ids of the keys of a type that begin with `prefix`, in no order. */
   idsWithPrefix(instance: string, type: string, prefix: string): Promise<readonly string[]>;
-  /** Several types at once, to fill a cache with one query; types with thousands of keys (`pre-key`) are left out by the caller. */
+  /** Reads all keys of several types with one query, to fill a cache. The caller must leave out types with thousands of keys (`pre-key`). */
   allKeys(
     instance: string,
     types: readonly string[],
   ): Promise<readonly { readonly type: string; readonly id: string; readonly value: string }[]>;
   /**
-   * Writes credentials and keys in one transaction. Rejects with `EpochLost` when `epoch` is not the instance's any more,
-   * with `StorageFailure` when the same write should be tried again.
+   * Writes credentials and keys in one transaction. Rejects with `EpochLost` if the instance has another epoch now, and with `StorageFailure` if the
+   * caller should retry the same write.
    */
   write(instance: string, epoch: number, change: VaultChange): Promise<void>;
-  /** Keeps received stanzas until `write` names them as handled. Fails like `write`. */
+  /** Logs received stanzas. They stay until `write` names them as handled. Rejects like `write`. */
   log(instance: string, epoch: number, stanzas: readonly LoggedStanza[]): Promise<void>;
-  /** Counts one more try of handling these stanzas. Fails like `write`. */
+  /** Counts one more try for these stanzas. Rejects like `write`. */
   tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
   /**
-   * Returns the logged stanzas in order, without those that were tried `tries` times or more, and without those whose rows are damaged. Both kinds are
-   * only counted, and removed after a month.
+   * Reads the logged stanzas in order, except stanzas with `tries` or more tries, and stanzas in damaged rows. Both exceptions are only counted, and are
+   * deleted after a month.
    */
   logged(
     instance: string,
     tries: number,
   ): Promise<{ readonly stanzas: readonly (LoggedStanza & { readonly tries: number })[]; readonly aside: number }>;
   /**
-   * Ends the session: `credentials` answers null afterwards. `setAside`: the credentials are kept apart, with time and reason. Keys and log go too, and
-   * those that are many may outlast the call: see `cleared`.
+   * Ends the session. Afterwards `credentials` returns null. `setAside`: the credentials are kept apart, with the time and the reason. Keys and the log are
+   * deleted too. If there are many of them, the deletion continues after the call (see `cleared`).
    */
   discard(instance: string, epoch: number, how: 'delete' | 'setAside', reason: string): Promise<void>;
-  /** Resolves when no key and no stanza of a former session is left. To be waited for before the first key of a new session is read or written. */
+  /** Resolves when no key and no stanza of a former session is left. Wait for this before the first read or write of a new session's keys. */
   cleared(instance: string): Promise<void>;
 }
 
-/** A credential row that cannot be decrypted or parsed; `message` never holds any of it. */
+/** The error for a row of credentials that cannot be decrypted or parsed. `message` contains no part of the row. */
 export class CorruptCredentials extends Error {
   override readonly name = 'CorruptCredentials';
 }
 
-// Repeats work until the storage takes it: a session must neither lose nor refuse what arrives while the storage is away or busy.
+// The retry of storage work. A session must neither lose nor refuse data that arrives while the storage is unavailable or busy.
 
 const firstMs = 50;
 const longestMs = 2_000;
 
 export interface StorageRetry {
-  /** Tries until it works, with a growing pause. Rejects with any error but `StorageFailure`; with that only after `giveUp`. */
+  /** Runs work, and retries it with back-off after a `StorageFailure`. Rejects with other errors, and with `StorageFailure` only after `giveUp`. */
   wait<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** Work that waits now rejects; work that begins later waits again. */
+  /** Makes waiting work reject. Later work waits again. */
   giveUp(): void;
 }
 

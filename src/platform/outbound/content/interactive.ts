@@ -1,6 +1,6 @@
 /**
- * Contents to be answered by a tap: native flows, the media above them, buttons, lists, carousels, requests for the place, PIX keys and
- * orders.
+ * Composers of interactive contents: native flows, buttons, lists, carousels, location requests, PIX keys and orders, with media above the
+ * text.
  */
 import { randomBytes } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
@@ -27,7 +27,7 @@ import { type Composer, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 import { mediaComposer } from './media.ts';
 
-// Native flows: how the buttons of today's messages are written, each a name with its parameters as JSON.
+// Native flows. A button of today's messages has a name, and its parameters as JSON.
 
 type Flow = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
@@ -66,7 +66,7 @@ interface Words {
 /** A picture, video or document above the text. */
 type HeadMessage = Pick<proto.Message.InteractiveMessage.IHeader, 'imageMessage' | 'videoMessage' | 'documentMessage'>;
 
-/** The part that messages and cards have in common. */
+/** Builds the part that messages and cards have in common. */
 const interactive = (
   { title = '', text, footer = '' }: Words,
   buttons: readonly Flow[],
@@ -78,24 +78,24 @@ const interactive = (
   nativeFlowMessage: { buttons: [...buttons], messageParamsJson: '', messageVersion: 1 },
 });
 
-/** The whole message. The list of devices stands in messages of this kind, empty, as clients that send them write it. */
+/** Builds the whole message. It has an empty list of devices, as other clients send it with messages of this kind. */
 const interactiveMessage = (message: proto.Message.IInteractiveMessage): proto.IMessage => ({
   interactiveMessage: message,
   messageContextInfo: { deviceListMetadata: {}, deviceListMetadataVersion: 2 },
 });
 
-// Pictures, videos and documents above the text of a message or card: media without a message of their own.
+// Pictures, videos and documents above the text of a message or a card.
 
 const mediaOf = ({ as, file }: Head): MediaContent => ({ kind: 'media', as, file, caption: '', viewOnce: false });
 
-/** Uploads the file; null for none. */
+/** Uploads the file above the text; null for none. */
 const uploadedHead = async (head: Head | null, connection: LiveConnection, jid: string): Promise<Result<HeadMessage | null>> =>
   head === null ? done(null) : mediaComposer.content(mediaOf(head), connection, jid);
 
-/** The same without a connection. */
+/** Builds the same part without a connection and without an upload. */
 const draftHead = (head: Head | null): HeadMessage | null => (head === null ? null : mediaComposer.draft(mediaOf(head)));
 
-// Buttons, lists, carousels and requests for the place. The node that makes phones show them is in `stanza.ts`.
+// Buttons, lists, carousels and location requests. Phones show them only with a node that `stanza.ts` adds.
 
 const { ButtonsMessage, InteractiveMessage } = proto.Message;
 
@@ -113,7 +113,7 @@ const legacyButtons = ({ text, footer, buttons }: ButtonsContent, head: HeadMess
   },
 });
 
-/** Apps that show a part of the buttons show the first ones: replies come before links. */
+/** Puts reply buttons before links, because some apps show only the first buttons. */
 const inOrder = (buttons: ButtonsContent['buttons']): ButtonsContent['buttons'] => [
   ...buttons.filter(({ kind }) => kind === 'reply'),
   ...buttons.filter(({ kind }) => kind !== 'reply'),
@@ -136,7 +136,7 @@ export const listComposer = plainComposer<ListContent>((content) =>
   interactiveMessage(interactive(content, [listFlow(content.button, content.sections)])),
 );
 
-/** Phones show no carousel for one card without a picture, so that the card becomes the message itself. iPhones need the context. */
+/** Builds a carousel. A single card without a picture becomes the message itself, because phones do not show such a carousel. iPhones need the context. */
 const carouselMessage = ({ text, footer, cards }: CarouselContent, heads: readonly (HeadMessage | null)[]): proto.IMessage => {
   const [first] = cards;
   if (cards.length === 1 && first?.head === null)
@@ -176,7 +176,7 @@ export const placeRequestComposer = plainComposer<PlaceRequestContent>(({ text }
   interactiveMessage(interactive({ text }, [flow('send_location', { display_text: 'Send location' })])),
 );
 
-// PIX keys and orders to be paid, as Brazilian phones show them.
+// PIX keys and payable orders, which Brazilian phones show.
 
 const amount = (value: number) => ({ value, offset: 100 });
 
@@ -186,7 +186,7 @@ interface Order {
   readonly item: string;
 }
 
-/** An order of one item. */
+/** Builds the parameters of an order with one item. */
 const orderParams = ({ reference, cents, item }: Order, settings: readonly unknown[]) => ({
   currency: 'BRL',
   total_amount: amount(cents),
@@ -229,7 +229,7 @@ const settingsOf = ({ pix, link, boleto }: PaymentContent, payee: string): reado
 const paymentMessage = (content: PaymentContent, order: Order, payee: string, head: HeadMessage | null): proto.IMessage =>
   interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))], head));
 
-/** The order that a message announced. Its prices are in thousandths, payments are in hundredths. */
+/** Returns the order in a stored message. Prices of orders are in thousandths, but payments are in hundredths. */
 const orderIn = (stored: Message | null): proto.Message.IOrderMessage | null =>
   stored?.raw ? (unwrapped(proto.Message.decode(stored.raw))?.orderMessage ?? null) : null;
 

@@ -1,4 +1,4 @@
-/** Media: the uploaded file in the platform's form of its kind. */
+/** The composer of media: an uploaded file in the platform's form for its kind. */
 import type { proto } from '@whiskeysockets/baileys';
 import { type Attachment, done, isTaken, type MediaContent, type MediaKind, refuse } from '#actors/model.ts';
 import type { Composer } from '../composer.ts';
@@ -7,7 +7,7 @@ import type { Uploaded } from '../upload/uploads.ts';
 
 type Content = proto.IMessage;
 
-/** The fields that every kind tells about its file. */
+/** Returns the fields of a file that all kinds share. */
 const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
   mimetype: file.mimetype,
   fileLength: file.size,
@@ -20,7 +20,7 @@ const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
   }),
 });
 
-/** Leaves out unknown fields, because null in a message differs from an absent field. */
+/** Removes null and empty fields, because null in a message differs from an absent field. */
 const known = <T extends Readonly<Record<string, unknown>>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== '')) as {
     [K in keyof T]?: NonNullable<T[K]>;
@@ -50,10 +50,10 @@ const voice: Maker = (_content, file, sealed) => ({
   audioMessage: { ...sealed, ...lengthOf(file), ptt: true, ...known({ waveform: bytesOf(file.waveform) }) },
 });
 
-/** One row a kind: where its file is uploaded, in chats and in channels, and its field of the message. */
+/** A kind of media: the upload types in chats and in channels, and the function that builds its content. */
 interface Kind {
   readonly upload: UploadType;
-  /** Absent where channels do not take the kind. */
+  /** Absent if channels do not accept the kind. */
   readonly post?: ChannelUploadType;
   readonly make: Maker;
 }
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<MediaKind, Kind>> = {
   },
 };
 
-/** The wrapper of a view-once message. Audio has a wrapper of its own. */
+/** Wraps the content of a view-once message. Audio has a different wrapper. */
 const forOnce = (content: Content): Content => {
   const { imageMessage, videoMessage, audioMessage } = content;
   if (imageMessage) return { viewOnceMessageV2: { message: { imageMessage: { ...imageMessage, viewOnce: true } } } };
@@ -106,7 +106,7 @@ export const mediaComposer: Composer<MediaContent> = {
   uploads: true,
   async content(content, { uploads, directory }) {
     const { as, file } = content;
-    if (!isTaken(file)) return refuse('invalid', 'the file was not taken');
+    if (!isTaken(file)) return refuse('invalid', 'the file was not accepted');
     const uploaded = await uploads.upload(directory.me.pn, file, kinds[as].upload);
     return uploaded.ok ? done(make(content, file, uploaded.value)) : uploaded;
   },

@@ -1,4 +1,4 @@
-/** Contents without a file: texts with the preview of their first link, contacts, places, invitations, and events. */
+/** Composers of contents without a file: texts with the preview of their first link, polls, contacts, locations, invitations and events. */
 import { generateWAMessageContent, prepareWAMessageMedia, proto, type WAUrlInfo } from '@whiskeysockets/baileys';
 import { VCard } from 'vcard-creator';
 import {
@@ -24,11 +24,11 @@ import { sealEdit } from '../../wire/stanza-codec.ts';
 import { answerTo, type Composer, noUpload, plainComposer } from '../composer.ts';
 import type { LiveConnection } from '../live-connection.ts';
 
-// Texts: the content of the message, with the preview of its first link.
+// Texts with the preview of their first link.
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
-/** A picture as clients write it: an address, a data URL or bare base64. */
+/** Reads a picture from a request. It may be an address, a data URL or bare base64. */
 const pictureSource = (image: string): string | Uint8Array =>
   /^https?:/i.test(image) ? image : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
 
@@ -41,12 +41,12 @@ interface Words {
 const wordsOf = async (link: string, preview: NonNullable<TextContent['preview']>, { previews }: LiveConnection): Promise<Words | null> => {
   if (preview === 'auto') return previews.page(link, false);
   const { title, description, image, large } = preview;
-  // A client that gives neither text nor picture gets those of the page.
+  // Without a text and a picture from the client, those of the page are used.
   if (title === '' && description === '' && image === '') return previews.page(link, large);
   return { title, description, pictures: image === '' ? null : await previews.picture(pictureSource(image), large) };
 };
 
-/** Uploads the large picture. A preview whose upload fails is shown small. */
+/** Uploads the large picture. If the upload fails, the preview has only the small picture. */
 const uploaded = async ({ small, large }: PreviewPictures, { sock }: LiveConnection): Promise<WAUrlInfo['highQualityThumbnail']> => {
   if (large === null) return undefined;
   const { jpeg, width, height } = large;
@@ -56,7 +56,7 @@ const uploaded = async ({ small, large }: PreviewPictures, { sock }: LiveConnect
   return prepared?.imageMessage ?? undefined;
 };
 
-/** `large`: whether a large picture may be uploaded, which is encrypted. */
+/** Builds the preview of the first link. `large`: true if a large picture may be uploaded. The upload is encrypted. */
 const linkPreview = async ({ text, preview }: TextContent, connection: LiveConnection, large = true): Promise<WAUrlInfo | null> => {
   const link = firstLink(text);
   if (preview === null || link === '') return null;
@@ -74,10 +74,10 @@ const linkPreview = async ({ text, preview }: TextContent, connection: LiveConne
   };
 };
 
-/** The content of a text needs nothing from the network. */
+/** True if the content of a text needs no network request. */
 const isPlainText = ({ text, preview }: TextContent): boolean => preview === null || firstLink(text) === '';
 
-/** Colours of the platform begin with how opaque they are. */
+/** The alpha channel of an opaque colour, which is the first byte of the platform's colours. */
 const opaque = 0xff000000;
 
 const styled = (message: proto.IMessage, { text, style }: TextContent): proto.IMessage => {
@@ -105,9 +105,9 @@ export const textComposer: Composer<TextContent> = {
   isComplete: isPlainText,
 };
 
-// Polls. Votes come back encrypted under the secret that every message carries: see `events/answers.ts`.
+// Polls. Votes are encrypted under the secret of the poll's message (see `events/answers.ts`).
 
-/** Phones show the third form as a poll of one answer, the first one as a poll of several. */
+/** Builds the content of a poll. Phones show the third version as a poll with one answer, and the first version as a poll with several. */
 const contentOf = ({ question, options, selectable }: PollContent): proto.IMessage => {
   const poll = { name: question, options: options.map((optionName) => ({ optionName })), selectableOptionsCount: selectable };
   return selectable === 1 ? { pollCreationMessageV3: poll } : { pollCreationMessage: poll };
@@ -118,11 +118,12 @@ export const pollComposer: Composer<PollContent> = {
   post: async (poll) => done({ message: contentOf(poll), mediaId: '' }),
 };
 
-// Small cards: contacts, places, invitations to groups and channels, and events with the changes of own events.
+// Contacts, locations, and invitations to groups and channels.
 
-// Small cards: contacts, places, invitations to groups and channels.
-
-/** Phones open a chat with the number in `waid`. The whole name is the given one: where a family name begins differs between countries. */
+/**
+ * Builds a contact card. Phones open a chat with the number in `waid`. The whole name is the given name, because the position of a family name differs
+ * between countries.
+ */
 const vcardOf = ({ name, phones, organization, email, url }: ContactContent): string => {
   const card = new VCard().addName({ givenName: name });
   if (organization !== '') card.addCompany({ name: organization });
@@ -136,7 +137,7 @@ export const contactComposer = plainComposer<ContactContent>((content) => ({
   contactMessage: { displayName: content.name, vcard: vcardOf(content) },
 }));
 
-/** Coordinates may be missing in the place of an event. */
+/** Builds a location. The location of an event may lack coordinates. */
 const placeOf = ({ latitude, longitude, name, address }: Partial<Place>): proto.Message.ILocationMessage => ({
   ...(latitude === undefined ? {} : { degreesLatitude: latitude }),
   ...(longitude === undefined ? {} : { degreesLongitude: longitude }),
@@ -162,16 +163,16 @@ const inviteOf = ({ group, code, expiresAt, text }: GroupInviteContent): proto.M
   ...(text === '' ? {} : { caption: text }),
 });
 
-/** Milliseconds that the picture of a group may take to be found. */
+/** Time limit of the look-up of a group's picture. In milliseconds. */
 const pictureMs = 5_000;
 
-/** A small picture of the group; null when it has none, or the account may not see it. */
+/** Returns a small picture of the group. Null if it has none, or if the account may not see it. */
 const pictureOf = async (group: string, { sock, previews }: LiveConnection): Promise<Uint8Array | null> => {
   const url = await sock.profilePictureUrl(group, 'preview', pictureMs).catch(() => undefined);
   return url === undefined ? null : ((await previews.picture(url, false))?.small ?? null);
 };
 
-/** The invitation shows the name and the picture of the group, as far as the account knows them. */
+/** The composer of invitations. An invitation shows the name and the picture of the group, if they are known. */
 export const groupInviteComposer: Composer<GroupInviteContent> = {
   async content(content, connection) {
     const [group, picture] = await Promise.all([connection.group(content.group), pictureOf(content.group, connection)]);
@@ -188,7 +189,7 @@ export const groupInviteComposer: Composer<GroupInviteContent> = {
   isComplete: () => false,
 };
 
-// Events, and changes of own events. Answers of people come back encrypted under the secret of the event.
+// Events, and changes of own events. Answers to an event are encrypted under its secret.
 
 const eventOf = (event: EventFacts, joinLink: string): proto.Message.IEventMessage => ({
   isCanceled: event.isCancelled,
@@ -204,14 +205,14 @@ const eventOf = (event: EventFacts, joinLink: string): proto.Message.IEventMessa
 });
 
 const callLinks = 'https://call.whatsapp.com/video/';
-/** Milliseconds. */
+/** Time limit of the request for a call link. In milliseconds. */
 const callLinkMs = 10_000;
 
-/** The link of the event. The platform adds the link of a call. */
+/** Returns the link of the event. For an event with a call, the platform makes the link. */
 const linkOf = async (event: EventFacts, { sock }: LiveConnection): Promise<Result<string>> => {
   if (event.joinLink !== '' || !event.isCall || event.isCancelled) return done(event.joinLink);
   const token = await sock.createCallLink('video', { startTime: event.startsAt }, callLinkMs);
-  return token ? done(callLinks + token) : refuse('refused', 'the platform made no link to a call');
+  return token ? done(callLinks + token) : refuse('refused', 'the platform did not make a call link');
 };
 
 export const eventComposer: Composer<EventContent> = {
@@ -223,13 +224,13 @@ export const eventComposer: Composer<EventContent> = {
   isComplete: ({ isCall, isCancelled, joinLink }) => !isCall || isCancelled || joinLink !== '',
 };
 
-/** Returns the secret of a stored event of the account, or a sentence if the message is not such an event. */
+/** Returns the secret of a stored event of the account, or a text for the client if the message is not such an event. */
 const secretOf = (stored: Message | null, jid: string, { me }: LiveConnection['directory']): Uint8Array | string => {
   const message = stored?.raw ? proto.Message.decode(stored.raw) : null;
   if (stored === null || message === null) return 'the event is unknown';
   const secret = message.messageContextInfo?.messageSecret;
   if (!stored.fromMe || !unwrapped(message)?.eventMessage || !secret) return 'only own events can be changed';
-  return [stored.chatId, stored.chatLid].includes(jid) || me.pn === '' ? secret : 'the event stands in another chat';
+  return [stored.chatId, stored.chatLid].includes(jid) || me.pn === '' ? secret : 'the event is in another chat';
 };
 
 export const eventEditComposer: Composer<EventEditContent> = {

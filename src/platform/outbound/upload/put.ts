@@ -1,10 +1,10 @@
-/** The transmission of a file to a media host: the hosts with their token, and one resumable upload, which first asks for the stored part of the file. */
+/** Uploads a file to a media host. An upload can be resumed, because a host reports the stored part of a file. Also queries the hosts and their token. */
 import { Readable } from 'node:stream';
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASocket } from '@whiskeysockets/baileys';
 import { type Dispatcher, request } from 'undici';
 import type { SealedFile } from './sealed-file.ts';
 
-// One transmission of a file to one media host, and the query for the bytes that the host has already.
+// One upload of a file to one media host, and the query for the bytes that the host has already.
 
 export interface Place {
   readonly url: string;
@@ -14,8 +14,8 @@ export interface Place {
 }
 
 /**
- * `unauthorised`: the permission to upload has expired. `why`: the behaviour of the host, as the end of a sentence that begins with its
- * name. `code`: the status of the refusal; null without one.
+ * The outcome of an upload. `unauthorised`: the permission to upload has expired. `why`: the reason, as the end of a sentence that begins with the name of
+ * the host. `code`: the status of the refusal; null without one.
  */
 export type PutOutcome =
   | { readonly kind: 'kept'; readonly place: Place }
@@ -29,16 +29,16 @@ export interface PutTarget {
   readonly folder: string;
   readonly file: Pick<SealedFile, 'hash' | 'size' | 'bytes'>;
   readonly dispatcher: Dispatcher | undefined;
-  /** Ends the work as a whole. */
+  /** Aborts the whole upload, including retries. */
   readonly signal: AbortSignal;
-  /** Milliseconds for which a host may take nothing and say nothing. */
+  /** Limit of the time in which a host neither accepts a byte nor answers. In milliseconds. */
   readonly silenceMs: number;
 }
 
 /** The path of files in channels. */
 export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
-/** Bytes; answers are some hundred. */
+/** Limit of an answer in bytes. Usual answers have some hundred. */
 const longestAnswer = 65_536;
 
 const addressOf = ({ host, auth, folder, file }: PutTarget, more: Readonly<Record<string, string>>): string => {
@@ -60,10 +60,10 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** The host accepted no byte and sent no answer for too long. */
+/** The error if a host accepted no byte and sent no answer for too long. */
 class Silence extends Error {}
 
-/** Posts, and reads the answer. Rejects when the connection fails, with `Silence`, and when `signal` aborts. */
+/** Posts a body and reads the answer. Rejects if the connection fails, with `Silence` after a time-out, and if `signal` aborts. */
 const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer> | null, length: number): Promise<HostAnswer> => {
   const silence = new AbortController();
   const silent = (): void => silence.abort();
@@ -79,7 +79,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
     }
   }
   const stream = Readable.from(watched());
-  // An interrupted upload breaks its body too. The request reports the failure.
+  // An interrupted upload also destroys its body with an error. The error is ignored, because the request reports the failure.
   stream.on('error', () => undefined);
   try {
     const answer = await request(url, {
@@ -110,7 +110,7 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Null if the answer lacks the facts that a message must have about the file. */
+/** Reads the place of the file. Null if the answer lacks a field that a message needs. */
 const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
   const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
   return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;
@@ -121,7 +121,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? ` (${code})` : '';
 };
 
-/** Returns the number of bytes that the host has, or the address of the file if the host has all of them. A host that does not tell has none. */
+/** Returns the number of bytes that the host has, or the place of the file if the host has all bytes. 0 if the host does not tell. */
 export const askProgress = async (target: PutTarget): Promise<number | Place> => {
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();
@@ -131,7 +131,7 @@ export const askProgress = async (target: PutTarget): Promise<number | Place> =>
   return place ?? (Number.isInteger(offset) && offset > 0 && offset < target.file.size ? offset : 0);
 };
 
-/** Sends the file from this byte on. Rejects only when `signal` aborted. */
+/** Sends the file from this offset on. Rejects only if `signal` aborts. */
 export const put = async (target: PutTarget, offset: number): Promise<PutOutcome> => {
   const url = addressOf(target, offset > 0 ? { file_offset: String(offset) } : {});
   try {
@@ -148,13 +148,13 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
   }
 };
 
-// The hosts for uploads and their token, queried from the platform and cached for the time that the platform gives.
+// The hosts for uploads and their token. They are queried from the platform, and cached for the lifetime that the platform states.
 
 interface MediaHosts {
   readonly auth: string;
-  /** Host names, with a port if there is one, in the order of the tries. At least one. */
+  /** At least one host name, with a port if there is one, in the order of preference. */
   readonly names: readonly string[];
-  /** Unix milliseconds. */
+  /** The end of their validity, in Unix milliseconds. */
   readonly until: number;
 }
 
@@ -177,7 +177,7 @@ const hostsOf = (answer: BinaryNode, now: number): MediaHosts => {
   };
 };
 
-/** Queries the hosts without the library, which caches a failed query until its connection ends. Rejects with the errors of the library's `query`. */
+/** Caches the hosts. The library is not used, because it caches a failed query until its connection ends. Rejects with the errors of `query`. */
 export const createMediaHosts = (sock: Pick<WASocket, 'query'>, now: () => number) => {
   let known: Promise<MediaHosts> | null = null;
   const ask = (): Promise<MediaHosts> => {
@@ -188,7 +188,7 @@ export const createMediaHosts = (sock: Pick<WASocket, 'query'>, now: () => numbe
     });
     return asked;
   };
-  /** Newer ones than those whose right was refused or has run out. */
+  /** Returns newer hosts than `stale`, whose permission was refused or has expired. */
   const after = async (stale: MediaHosts): Promise<MediaHosts> => {
     const hosts = await (known ?? ask());
     return hosts === stale ? ask() : hosts;

@@ -1,6 +1,6 @@
 /**
- * A file as the media host gets it. It is encrypted once before the first byte is sent, because its hash is part of the address. A small file is held in
- * memory until it is sent. A thread makes an encrypted copy of a large file in the temporary folder, from which every transmission reads.
+ * A file in the form for the media host. It is encrypted once before the first byte is sent, because its hash is a part of the address. A small file is
+ * held in memory. For a large file, a thread makes an encrypted copy in the temporary folder, from which each attempt reads.
  */
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { Sealing } from '#src/media/media.ts';
 
 export type UploadType = 'image' | 'video' | 'audio' | 'document';
 
-/** Files of channels have types of their own, and are not encrypted. */
+/** The upload types of channels. Their files are not encrypted. */
 export type ChannelUploadType = `newsletter-${'image' | 'video' | 'gif' | 'audio' | 'ptt' | 'document' | 'sticker'}`;
 
 export const isForChannel = (type: UploadType | ChannelUploadType): type is ChannelUploadType => type.startsWith('newsletter-');
@@ -23,7 +23,7 @@ const keyNames: Readonly<Record<UploadType, string>> = {
   document: 'WhatsApp Document Keys',
 };
 
-/** Files up to this size are encrypted on the main thread, in two milliseconds at most. A thread and a copy on the disk would cost more. */
+/** Limit of files that are encrypted on the main thread, in bytes. This takes at most two milliseconds. A thread and a copy on the disk would cost more. */
 const heldBytes = 512 * 1024;
 
 const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
@@ -32,18 +32,18 @@ const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
 };
 
 export interface SealedFile {
-  /** Null for a file that is not encrypted. */
+  /** The key; null for an unencrypted file. */
   readonly mediaKey: Uint8Array | null;
-  /** SHA-256 of the encrypted bytes. */
+  /** The SHA-256 of the uploaded bytes. */
   readonly hash: Buffer;
-  /** Number of the encrypted bytes. */
+  /** The number of uploaded bytes. */
   readonly size: number;
   /**
-   * Streams the file from this byte on. The third piece after a piece overwrites its memory, so the reader must not fall behind. A stream with back pressure
-   * does not.
+   * Streams the file from this offset on. The buffer of a piece is reused for the third piece after it, so that the reader must not fall behind. A stream
+   * with back pressure fulfils this.
    */
   bytes(offset: number): AsyncGenerator<Buffer>;
-  /** Releases the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
+  /** Releases the encrypted bytes. Never rejects. `arrived`: true if the host has all bytes, so that no socket reads them any more. */
   release(arrived: boolean): Promise<unknown>;
 }
 
@@ -64,11 +64,11 @@ const inMemory = (plain: Uint8Array, { iv, cipher, mac }: SealKeys): Sealed => {
   return { hash, size: begin.length + tail.length, bytes, release: async (arrived) => arrived && release(begin) };
 };
 
-/** More than a socket takes before it asks its writer to wait, so that no more than one piece is on its way. */
+/** Bytes of a piece. They exceed the high-water mark of a socket, so that at most one piece is being sent. */
 const pieceBytes = 128 * 1024;
 const pieces = 3;
 
-/** The buffers are used in turn: new ones for every piece would cost a collection of the whole heap for two files of 16 MiB. */
+/** Reads a file in pieces. The buffers are used in turn, because a new buffer for each piece would cause a full garbage collection every 32 MiB. */
 async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> {
   const buffers = Array.from({ length: pieces }, () => Buffer.allocUnsafeSlow(pieceBytes));
   await using file = await open(path, 'r');
@@ -98,7 +98,7 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
   }
 };
 
-/** A file as it is, for a channel. Null and rejects as `sealFile` does. */
+/** Returns an unencrypted file for a channel. Returns null and rejects like `sealFile`. */
 export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<SealedFile | null> => {
   const facts = { mediaKey: null, hash: Buffer.from(file.hash, 'hex'), size: file.size };
   if (file.size > heldBytes) {
@@ -113,7 +113,7 @@ export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<S
   return { ...facts, bytes, release: async (arrived) => arrived && release(plain) };
 };
 
-/** Null if the bytes are gone. Rejects with `FilesUnavailable` if the store does not answer. */
+/** Encrypts a file. Null if its bytes no longer exist. Rejects with `FilesUnavailable` if the store does not answer. */
 export const sealFile = async (file: KeptFile, type: UploadType, parts: SealParts, signal: AbortSignal): Promise<SealedFile | null> => {
   const mediaKey = randomBytes(32);
   const keys = keysOf(mediaKey, type);

@@ -1,4 +1,4 @@
-/** Uploads of one connection. Each file is uploaded once within an hour, with one retry on another host. Every upload ends with a result. */
+/** The uploads of one connection. Each file is uploaded at most once an hour. There is one retry on another host. Every upload ends with a result. */
 import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
@@ -18,22 +18,22 @@ import {
 } from './put.ts';
 import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
-/** The facts of a file that receivers need to fetch and read it. */
+/** The facts about an uploaded file that receivers need to download and decrypt it. */
 export interface Uploaded extends Place {
-  /** Null, as the hash, for files of channels, which are not encrypted. */
+  /** The key. Null for files of channels, which are not encrypted, and then the hash is null too. */
   readonly mediaKey: Uint8Array | null;
   readonly fileEncSha256: Uint8Array | null;
-  /** Unix seconds. */
+  /** The time of the upload in Unix seconds. */
   readonly at: number;
 }
 
-/** Uploads for reuse by the same account. A key that two accounts share would show that they belong together. */
+/** Uploads that the same account may reuse. A file with the same key from two accounts would show that they belong together. */
 export type UploadMemory = LruMap<Uploaded>;
 
 interface UploadLimits {
-  /** Milliseconds for an upload with all that it takes. */
+  /** Time limit of an upload with its encryption and its retry. In milliseconds. */
   readonly wholeMs: number;
-  /** Milliseconds for which a host may take nothing. */
+  /** Limit of the time in which a host neither accepts a byte nor answers. In milliseconds. */
   readonly silenceMs: number;
 }
 
@@ -44,9 +44,9 @@ export interface UploadParts extends SealParts {
   now(): number;
 }
 
-/** Time for which receivers get the same upload, in milliseconds. The platform keeps files for weeks. */
+/** Milliseconds for which an upload is reused. The platform keeps files for weeks. */
 const rememberMs = 3_600_000;
-/** From this size on, the host is asked for the bytes that it has before a retry, as the platform's own clients do. */
+/** File size in bytes from which a retry first asks the host for the stored bytes, as the platform's own clients do. */
 const resumeBytes = 5 * 1024 * 1024;
 
 interface Failure {
@@ -55,11 +55,11 @@ interface Failure {
   readonly code: number | null;
 }
 
-/** The status is the one of the last host. */
+/** Returns the refusal of an upload, with the status of the last host. */
 const refusalOf = (failures: readonly Failure[]) =>
   refused(failures.at(-1)?.code ?? null, `Failed to upload media: ${failures.map(({ host, why }) => `${host} ${why}`).join(', ')}`);
 
-/** The work's value, unless the signal aborts first. */
+/** Waits for work, and rejects if the signal aborts first. */
 const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
@@ -79,7 +79,7 @@ export class Uploads {
     this.#hosts = createMediaHosts(sock, parts.now);
   }
 
-  /** `account`: whose upload it is. Refused with `refused` and the hosts that failed, or `notSent` when the connection ends. */
+  /** Uploads a file for an account, or reuses an upload. Refuses with `refused` and the failed hosts, or with `notSent` if the connection ends. */
   upload(account: string, file: Attachment, type: UploadType | ChannelUploadType): Promise<Result<Uploaded>> {
     const { memory, now } = this.#parts;
     const key = `${account} ${type} ${file.hash}`;
@@ -97,8 +97,7 @@ export class Uploads {
   }
 
   /**
-   * Uploads bytes without encryption, for files that everyone may see. `folder`: a folder of the host, such as `product/image`. Refuses
-   * like `upload`.
+   * Uploads unencrypted bytes of a public file. `folder`: a folder of the host, such as `product/image`. Refuses like `upload`.
    */
   plain(bytes: Uint8Array, folder: string): Promise<Result<Place>> {
     async function* from(offset: number): AsyncGenerator<Buffer> {
@@ -135,7 +134,7 @@ export class Uploads {
       throw error;
     });
     if (sealed instanceof Error) return refuse('unavailable', sealed.message);
-    if (sealed === null) return refuse('notFound', 'the file is not kept any more');
+    if (sealed === null) return refuse('notFound', 'the file is no longer stored');
     let arrived = false;
     try {
       const placed = await this.#place(sealed, `${isForChannel(type) ? channelFolder : 'mms/'}${type}`, signal);
@@ -148,7 +147,7 @@ export class Uploads {
     }
   }
 
-  /** Two hosts are tried, or the same one twice when there is no other. A refused right is renewed once, and does not count as a try. */
+  /** Uploads a file with two attempts, on another host if there is one. A refused permission is renewed once, which does not count as an attempt. */
   async #place(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<Place>> {
     const { dispatcher, limits } = this.#parts;
     let hosts = await unless(signal, this.#hosts.current());
