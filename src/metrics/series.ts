@@ -94,7 +94,9 @@ const sessions: readonly Series[] = [
   gauge('unrecorded_entries', 'Entries that wait for the database', ({ figures }) => plain(figures.unrecorded)),
   counter('entries_lost_total', 'Entries that were given up before the database took them', ({ meter }) => plain(meter.entries.lost)),
   counter('entries_refused_total', 'Entries whose data the database refuses', ({ meter }) => plain(meter.entries.refused)),
-  counter('forgeries_total', 'Received items that were dropped because their sender may not send them, by kind', ({ meter }) => byLabel('what', meter.forgeries)),
+  counter('forgeries_total', 'Received items that were dropped because their sender may not send them, by kind', ({ meter }) =>
+    byLabel('what', meter.forgeries),
+  ),
   counter('crashes_total', 'Crashes of sessions and of background workers, by part', ({ meter }) => byLabel('part', meter.crashes)),
 ];
 
@@ -107,7 +109,9 @@ const deliveries: readonly Series[] = [
   gauge('outbox_oldest_age_seconds', 'Age of the oldest event in the outbox at the last check', ({ figures }) =>
     plain(figures.outbox.oldestAgeMs / 1000),
   ),
-  gauge('circuits_open', 'Webhooks whose circuit breaker is open because their receiver fails', ({ figures }) => plain(figures.circuitsOpen)),
+  gauge('circuits_open', 'Webhooks whose circuit breaker is open because their receiver fails', ({ figures }) =>
+    plain(figures.circuitsOpen),
+  ),
   counter('delivery_attempts_total', 'Posts to receivers, by outcome', ({ meter }) => byLabel('outcome', meter.posts)),
   histogram('delivery_attempt_seconds', 'Duration of a post to a receiver', ({ meter }) => meter.postTimes),
   histogram('delivery_latency_seconds', 'Time from an event to the 2xx of its receiver', ({ meter }) => meter.deliveries),
