@@ -69,6 +69,8 @@ export interface DatabaseOptions {
   readonly health?: Health;
   /** True if commits do not wait for the disk. A crash of the server may lose the commits of the last half second. The data stays consistent. */
   readonly isAsynchronous?: boolean;
+  /** Sets on each connection if its commits wait for other commits. If absent, the setting of the server is not changed. */
+  readonly sharedCommits?: SharedCommits;
   /** True if callers retry their work until it succeeds. An error that is not caused by the data then makes the gateway unready. */
   readonly lasting?: boolean;
 }

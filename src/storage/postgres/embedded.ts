@@ -73,8 +73,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_directories: '.',
   max_connections: '100',
-  // Microseconds for which a commit waits if five other transactions are open. Several commits then share a write to the disk (2.4 instead of 3.2 writes
-  // for each text message, measured).
+  // In microseconds. The commits of several sessions then share a write to the disk. `shared-commits.ts` describes when a commit waits.
   commit_delay: '3000',
   // After a checkpoint, the first change of a page writes the whole page to the log. Fewer checkpoints and compressed pages halve the log.
   checkpoint_timeout: '15min',

@@ -118,7 +118,7 @@ export interface Pools {
   readonly leases: Database | null;
   /** Renewals of the node's lease, over one connection. Null for a single gateway. */
   readonly renewals: Database | null;
-  /** The commits of keys and of the journal. */
+  /** The shared commits of the pools for keys and for the journal. */
   readonly sharedCommits: SharedCommits;
   /** True if the database answered the last query of any pool. */
   healthy(): boolean;

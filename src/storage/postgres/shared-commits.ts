@@ -1,7 +1,8 @@
 /**
- * Commits of several sessions that share one write to the disk. The server delays a commit by `commit_delay` while at least `commit_siblings` other
- * transactions are under way, and then writes all of them at once. Five siblings are right for a few sessions, whose next text waits for the commit.
- * The short transactions of 200 lively sessions seldom meet five others, although hundreds of them end in a second. So many sessions set it to zero.
+ * Commits of several sessions that share one write to the disk. The server delays a commit by `commit_delay` if at least `commit_siblings` other
+ * transactions are open. All commits of that time then share one write. The default of five siblings suits a few sessions, because the next text of a
+ * session waits for the commit. The short transactions of 200 active sessions seldom meet five others, although hundreds of them commit each second.
+ * With many sessions, `commit_siblings` is therefore set to zero, so that each commit waits.
  */
 import { performance } from 'node:perf_hooks';
 import { StorageBroken } from '#actors/ports.ts';
@@ -9,21 +10,21 @@ import { explained, explainedOfDriver } from './failures.ts';
 import type { Client } from './orm.ts';
 
 export interface SharedCommits {
-  /** Counts an instance among those that write at present. */
+  /** Counts the instance as a writing one for the current period. */
   note(instance: string): void;
-  /** Brings the setting of a connection to what the number of writing instances asks. Rejects with StorageUnavailable. */
+  /** Sets `commit_siblings` of a connection if the number of writing instances requires another value. Rejects with StorageUnavailable. */
   settle(client: Client): Promise<void>;
 }
 
-/** Milliseconds in which writing instances are counted. */
+/** Length of the period in which writing instances are counted. In milliseconds. */
 const periodMs = 5_000;
 /**
- * The number of writing instances at which every commit waits. With two texts a second each, 64 sessions make about one commit in the usual 3 ms, so
- * that a commit of fewer would mostly wait for nothing.
+ * The number of writing instances from which each commit waits. With two texts per second and session, 64 sessions make about one commit in the 3 ms of
+ * `commit_delay`. With fewer sessions, most commits would meet no other commit during their delay.
  */
 const manyInstances = 64;
 
-/** `now`: milliseconds of a clock that never goes back. */
+/** Creates the counter for one set of pools. `now` returns the milliseconds of a monotonic clock. */
 export const createSharedCommits = (now: () => number = () => performance.now()): SharedCommits => {
   const writing = new Set<string>();
   const waiting = new WeakSet<Client>();
@@ -34,7 +35,7 @@ export const createSharedCommits = (now: () => number = () => performance.now())
     else waiting.delete(client);
     const text = isWaiting ? 'set commit_siblings = 0' : 'reset commit_siblings';
     await client.query({ name: '', text }).catch((error: unknown) => {
-      // A server that refuses the setting stores as well without it.
+      // A server that refuses the setting stores data without it.
       if (!(explained(error) instanceof StorageBroken)) throw explainedOfDriver(error);
     });
   };

@@ -168,7 +168,7 @@ interface VaultOptions {
   /** Returns Unix milliseconds. */
   now(): number;
   readonly log: Pick<Log, 'error'>;
-  /** Called with the instance of each write. */
+  /** Is called with the instance of each write. */
   readonly noteWriter?: (instance: string) => void;
 }
 
