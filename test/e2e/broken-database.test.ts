@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import type { Account } from '#test/support/account.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { Scene, contact } from '#test/support/scene.ts';
 import { SmallDisk } from '#test/support/small-disk.ts';
 import { until } from '#test/support/until.ts';
@@ -38,6 +38,7 @@ const connect = (): Promise<Database> =>
     log: quietLog,
     poolSize: 1,
     application: 'test',
+    limits: testLimits,
   });
 const run = (text: string) => database.rows({ name: '', text }, []);
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { migrations, type ListedMigration } from '#src/storage/migrations/list.ts';
 import { migrate } from '#src/storage/open.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 
@@ -15,7 +15,7 @@ before(async () => {
 after(() => server?.close());
 
 const emptied = async (): Promise<void> => {
-  const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   for (const text of ['drop schema public cascade', 'create schema public']) await admin.rows({ name: '', text }, []);
   await admin.close();
 };

@@ -10,7 +10,7 @@ import { migrate, startEmbedded } from '#src/storage/open.ts';
 import { migrations } from '#src/storage/migrations/list.ts';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { openPlatform, type TestPlatform } from '#test/support/platform.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
@@ -40,7 +40,7 @@ const env = {
 const makeDatabase = async (dataDir: string): Promise<void> => {
   const server = await startEmbedded({ dataDir, log: quietLog, settings: { fsync: 'off' } });
   await migrate(server.url, quietLog, { steps: migrations.filter(({ name }) => first.migrations.includes(name)) });
-  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   await database.transaction(async (runner) => {
     const run = (text: string) => runner.rows({ name: '', text }, []);
     // Without triggers and foreign keys the rows stay as the release left them.

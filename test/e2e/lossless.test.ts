@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import type { Account } from '#test/support/account.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { randomOf } from '#test/support/random.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
@@ -50,7 +50,7 @@ const storedIn = async (account: Account, chatid: string): Promise<readonly Stor
 /** Rows of the log of received stanzas and of what was decrypted of them. */
 const leftBehind = async (): Promise<readonly number[]> => {
   const server = await startEmbedded({ dataDir: scene.gateway.dataDir, log: quietLog });
-  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   try {
     const text = `select (select count(*) from inbound)::int as stanzas, (select count(*) from signal_key where type = 'inbound-plain')::int as plaintexts`;
     const [row] = await database.rows<{ stanzas: number; plaintexts: number }>({ name: '', text }, []);

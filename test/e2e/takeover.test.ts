@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import type { GatewayProcess } from '#test/support/gateway.ts';
 import { openNetwork, type Network } from '#test/support/network.ts';
@@ -29,7 +29,7 @@ before(async () => {
   server = await ExternalServer.open();
   network = await openNetwork(server.url);
   scene = await Scene.open({ ...common, DATABASE_URL: `${network.url}?application_name=${watchedName}` });
-  admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test' });
+  admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test', limits: testLimits });
   await watchWrites();
 });
 after(async () => {

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { Account, type InstanceSeen } from '#test/support/account.ts';
-import { quietLog } from '#test/support/database.ts';
+import { quietLog, testLimits } from '#test/support/database.ts';
 import { assertTold, Flow } from '#test/support/flow.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { type Census, inspectable, takeCensus } from '#test/support/inspection.ts';
@@ -66,7 +66,7 @@ before(async () => {
   gateway = await new GatewayProcess({ platformUrl: platform.url, env: clock, nodeArgs: inspectable }).start();
   await gateway.call('POST', '/globalwebhook', { body: { url: receiver.url, events: ['messages', 'connection'] } });
   server = await startEmbedded({ dataDir: gateway.dataDir, log: quietLog });
-  database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'soak' });
+  database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'soak', limits: testLimits });
 });
 after(async () => {
   await database?.close();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from './account.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 import { troublesOf, type Trouble } from './database-troubles.ts';
 import { assertTold, Flow } from './flow.ts';
 import { GatewayProcess } from './gateway.ts';
@@ -80,7 +80,8 @@ const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): P
   const gateway = opened.add(new GatewayProcess({ platformUrl: platform.url, env: clock }, disk?.folder), (one) => one.close());
   await gateway.start();
   await gateway.call('POST', '/globalwebhook', { body: { url: receiver.url, events: ['messages'] } });
-  const database = await openDatabase({ url: embeddedUrl(gateway.dataDir), log: quietLog, poolSize: 1, application: 'storm' });
+  const url = embeddedUrl(gateway.dataDir);
+  const database = await openDatabase({ url, log: quietLog, poolSize: 1, application: 'storm', limits: testLimits });
   opened.add(database, (one) => one.close());
   const accounts = await pairAll(gateway, platform, sessions);
   const contacts = Array.from({ length: 10 }, (_, n) => `55119888800${n + 10}`);

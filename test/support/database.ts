@@ -61,8 +61,11 @@ const stayingMs = 3_000;
 
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
-/** In milliseconds, for statements of the tests. To drop a database the server writes a checkpoint, which takes long while other tests keep the disk busy. */
-const limits = { statement: 60_000, connection: 10_000 };
+/**
+ * In milliseconds, for statements of the tests, which fail where the gateway would try again. To drop a database the server writes a checkpoint, which
+ * takes long while other tests keep the disk busy.
+ */
+export const testLimits = { statement: 60_000, connection: 10_000 };
 
 /** The server, and the one connection by which a process makes and drops databases. */
 class SharedServer {
@@ -78,7 +81,7 @@ class SharedServer {
 
   static async open(): Promise<SharedServer> {
     const server = await startServer();
-    return new SharedServer(server, await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits }));
+    return new SharedServer(server, await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits }));
   }
 
   #run(text: string) {
@@ -162,7 +165,7 @@ export const testDatabase = async ({ isEmpty = false } = {}): Promise<TestDataba
   const name = `t${randomBytes(6).toString('hex')}`;
   await server.make(name, isEmpty ? 'template1' : prepared);
   const url = server.url(name);
-  const admin = await openDatabase({ url, log: quietLog, poolSize: 2, limits });
+  const admin = await openDatabase({ url, log: quietLog, poolSize: 2, limits: testLimits });
   const storages: Storage[] = [];
   after(async () => {
     for (const storage of storages) await storage.close();

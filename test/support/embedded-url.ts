@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '#src/storage/postgres/database.ts';
 import { urlOf } from '#src/storage/postgres/server-password.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 
 /** Returns the connection string of the running server. */
 export const embeddedUrl = (dataDir: string): string => {
@@ -13,7 +13,7 @@ export const embeddedUrl = (dataDir: string): string => {
 
 /** Opens one connection to the running server for the time of `work`. */
 export const inEmbedded = async <T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> => {
-  const database = await openDatabase({ url: embeddedUrl(dataDir), log: quietLog, poolSize: 1 });
+  const database = await openDatabase({ url: embeddedUrl(dataDir), log: quietLog, poolSize: 1, limits: testLimits });
   try {
     return await work(database);
   } finally {

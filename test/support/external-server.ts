@@ -3,7 +3,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 import { freePort } from './ports.ts';
 import { copyPreparedDatabase } from './prepared-database.ts';
 import { databaseServers, isRunning, removeFolder, signalTo, temporaryFolder } from './processes.ts';
@@ -31,7 +31,7 @@ const startAlone = async (folder: string, settings: Readonly<Record<string, stri
 const prepare = async (folder: string): Promise<void> => {
   copyPreparedDatabase(folder);
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: haste });
-  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   for (const text of [`create role shop login password '${password}'`, 'create database messages owner shop'])
     await database.rows({ name: '', text }, []);
   await database.close();

@@ -10,7 +10,7 @@ import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { root } from '#test/source-tree.ts';
 import { Account } from './account.ts';
 import { Cable, type Cut } from './cable.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 import { ExternalServer } from './external-server.ts';
 import { FleetTraffic } from './fleet-traffic.ts';
 import { GatewayProcess } from './gateway.ts';
@@ -145,7 +145,7 @@ export class Fleet {
     const nats = opened.add(await NatsServer.open(), (one) => one.stop());
     const platform = opened.add(await PlatformProcess.start(), (one) => one.close());
     const receiver = opened.add(await openReceiver(hold), (one) => one.close());
-    const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test' });
+    const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test', limits: testLimits });
     opened.add(admin, (one) => one.close());
     const fleet = new Fleet({ platform, receiver, server, nats }, admin, opened);
     for (let at = 1; at <= nodes; at += 1) await (await fleet.another(`node-${at}`)).gateway.start();

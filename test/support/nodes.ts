@@ -5,7 +5,7 @@ import type { LeaseStore } from '#actors/ports.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { makeLeaseStore } from '#src/storage/stores/leases.ts';
 import { Account } from './account.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 import { ExternalServer } from './external-server.ts';
 import type { GatewayProcess } from './gateway.ts';
 import { Scene } from './scene.ts';
@@ -35,7 +35,7 @@ export class Nodes {
     const server = await ExternalServer.open();
     const common = { ...shared, ...env, DATABASE_URL: server.url };
     const scene = await Scene.open({ ...common, NODE_NAME: 'first' });
-    const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test' });
+    const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test', limits: testLimits });
     return new Nodes(server, scene, admin, common);
   }
 

@@ -7,7 +7,7 @@ import { openDatabase } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import { serverBinaries, serverEnvironment, serverUser } from '#src/storage/postgres/server-files.ts';
 import { Cable } from './cable.ts';
-import { quietLog } from './database.ts';
+import { quietLog, testLimits } from './database.ts';
 import { ExternalServer } from './external-server.ts';
 import { freePort } from './ports.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
@@ -19,7 +19,7 @@ const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 /** A role that may follow. The server is stopped before and afterwards. */
 const allowStandby = async (folder: string): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
-  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
   await database.rows({ name: '', text: `create role standby login replication password '${secret}'` }, []);
   await database.close();
   await server.close(true);
