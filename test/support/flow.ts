@@ -1,7 +1,7 @@
 /** Texts that go both ways on many instances at once, through everything that happens to them, with what was promised about each. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Account, MessageSeen } from './account.ts';
+import type { Account } from './account.ts';
 import type { PlatformProcess } from './platform-process.ts';
 import { shuffled } from './random.ts';
 import type { Receiver } from './receivers.ts';
@@ -95,7 +95,7 @@ export class Flow {
     const { platform, accounts, contacts, unlinked } = this.#options;
     const failed = new Set<string>();
     for (const account of accounts) {
-      for (const { fromMe, text, status } of await storedBy(account)) if (fromMe && status === 'Failed') failed.add(text);
+      for (const { fromMe, text, status } of await account.found({})) if (fromMe && status === 'Failed') failed.add(text);
     }
     const owed = this.sent.filter(
       ({ account, text, queued, status }) => status === 200 && !(queued && (unlinked.has(account) || failed.has(text))),
@@ -132,7 +132,7 @@ export class Flow {
       let missing: readonly Written[] = written;
       await until(
         async () => {
-          const counts = Map.groupBy(await storedBy(account), ({ messageid }) => messageid);
+          const counts = Map.groupBy(await account.found({}), ({ messageid }) => messageid);
           for (const { id } of written) assert.ok((counts.get(id)?.length ?? 0) <= 1, `${id} of ${account.number} is stored twice`);
           missing = written.filter(({ id }) => !counts.has(id));
           return missing.length === 0;
@@ -155,7 +155,7 @@ export class Flow {
       'a text that was refused went out',
     );
     for (const account of accounts) {
-      const waiting = (await storedBy(account)).filter(({ fromMe, status }) => fromMe && status === 'Queued');
+      const waiting = (await account.found({})).filter(({ fromMe, status }) => fromMe && status === 'Queued');
       assert.deepEqual(waiting, [], `${account.number} has texts on their way`);
     }
   }
@@ -195,17 +195,6 @@ export class Flow {
     }
   }
 }
-
-/** All messages of an account, page by page. */
-const storedBy = async (account: Account): Promise<readonly MessageSeen[]> => {
-  const all: MessageSeen[] = [];
-  for (;;) {
-    const { status, body } = await account.call('POST', '/message/find', { limit: 1000, offset: all.length });
-    assert.equal(status, 200, JSON.stringify(body));
-    all.push(...(body['messages'] as readonly MessageSeen[]));
-    if (body['hasMore'] !== true) return all;
-  }
-};
 
 /** Waits until each of these messages was told, however often, always as the same event. */
 export const assertTold = async (receiver: Receiver, ids: readonly string[]): Promise<void> => {

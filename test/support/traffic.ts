@@ -24,8 +24,8 @@ interface Pace {
 
 const brisk: Pace = { lanes: 3, pause: { out: 0, in: 10 }, most: Number.POSITIVE_INFINITY };
 
-/** Few enough that one question finds all of them, however long the outage takes. */
-export const steady: Pace = { lanes: 2, pause: { out: 20, in: 20 }, most: 250 };
+/** Few enough that they are found soon, and so many that they outlast an outage of minutes. */
+export const steady: Pace = { lanes: 2, pause: { out: 50, in: 50 }, most: 3_000 };
 
 /** Goes on until it is stopped or the gateway is gone. */
 export const startTraffic = (scene: Scene, account: Account, { lanes, pause, most }: Pace = brisk): Traffic => {
