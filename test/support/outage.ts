@@ -25,7 +25,7 @@ const statusOf = async (
   [method, path, body, , admin]: (typeof requests)[number],
 ): Promise<number> => {
   try {
-    const options = { ms: 10_000, ...(admin ? {} : { token }), ...(body === undefined ? {} : { body }) };
+    const options = { ms: 30_000, ...(admin ? {} : { token }), ...(body === undefined ? {} : { body }) };
     const { status, body: answer } = await gateway.call(method, path, options);
     if (status !== 200) assert.equal(typeof answer['error'], 'string');
     return status;
