@@ -15,6 +15,7 @@ import { madeCreds, writeMadeSession } from '#test/support/made-sessions.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { contact } from '#test/support/scene.ts';
+import { endAfterTests } from '#test/support/together.ts';
 import { until } from '#test/support/until.ts';
 
 const number = '5511911140001';
@@ -33,7 +34,7 @@ after(async () => {
   await nodes?.close();
   await removeFolder(folder);
   // Every pairing of the library leaves a timer of 30 s running.
-  setTimeout(() => process.exit(), 200).unref();
+  endAfterTests();
 });
 
 const tokenAt = async (node: GatewayProcess, wanted = number): Promise<string | undefined> => {
