@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { quietLog } from './database.ts';
 import { databaseServers, signalTo } from './processes.ts';
-import { until } from './until.ts';
+import { patience } from './until.ts';
 
 /** Settings with which no checkpoint shortens the recovery. */
 export const unwritten = { fsync: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h' } as const;
@@ -22,12 +22,10 @@ export const writeLog = async (url: string): Promise<void> => {
 
 /** Stops the server that starts in this folder while it reads its log, and answers its id. SIGCONT lets it go on. */
 export const held = async (folder: string, before: number): Promise<number> => {
-  let pid = 0;
-  await until(() => {
-    pid = databaseServers(folder).find((one) => one !== before) ?? 0;
-    return pid !== 0;
-  }, 'a server starts');
-  signalTo(pid, 'SIGSTOP');
-  await wait(0);
-  return pid;
+  // The server reads its log in a second: it is looked for all the time.
+  for (const deadline = Date.now() + patience; Date.now() < deadline; await wait(2)) {
+    const pid = databaseServers(folder).find((one) => one !== before);
+    if (pid !== undefined && signalTo(pid, 'SIGSTOP')) return pid;
+  }
+  throw new Error(`in ${patience} ms no server started`);
 };
