@@ -122,7 +122,8 @@ const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): P
 
 /** Returns true if no write waits in memory. */
 const settled = async (gateway: GatewayProcess): Promise<boolean> => {
-  const { body } = await gateway.call('GET', '/admin/numbers');
+  const { status, body } = await gateway.call('GET', '/admin/numbers');
+  if (status === 503) return false;
   return (body['instances'] as readonly { readonly unrecorded: number; readonly queued: number }[]).every(
     ({ unrecorded, queued }) => unrecorded + queued === 0,
   );
