@@ -60,6 +60,7 @@ export class ChatwootStandIn {
   readonly wrong: string[] = [];
   /** Such as `POST /contacts`, in the order in which they came. */
   readonly asked: string[] = [];
+  /** The time that each request waits for its answer. 0 ends the waits of those that came before. */
   delayMs = 0;
   /** Requests that the delay holds. */
   waiting = 0;
@@ -147,7 +148,7 @@ export class ChatwootStandIn {
     this.asked.push(name);
     if (this.delayMs > 0) {
       this.waiting += 1;
-      await wait(this.delayMs);
+      for (const until = Date.now() + this.delayMs; this.delayMs > 0 && Date.now() < until;) await wait(Math.min(this.delayMs, 10));
       this.waiting -= 1;
     }
     const refused = this.refusesAll?.() ? 500 : this.refusals.shift();
