@@ -35,7 +35,7 @@ test('alerts: of three nodes that lose the one on duty, one tells it, and once',
   assert.equal((await second.call('POST', '/admin/alerts', { body: settings })).status, 200);
   await wait(20_000);
   await nodes.first.end('SIGKILL');
-  await until(() => mail.mails.length > 0, 'the loss of the node is told', 90_000);
+  await until(() => mail.mails.length > 0, 'the loss of the node is told', 180_000);
   assert.deepEqual(subjectsOf(mail), ['Dormouse: 1 node is lost']);
   assert.match(mail.mails[0]?.text ?? '', /- first: its lease ended without a sign-off/);
   await wait(40_000);
