@@ -56,7 +56,7 @@ const agrees = async (): Promise<void> => {
       return wrong.length === 0;
     },
     () => `all chats are as on the phone; these are not: ${wrong.join(', ')}`,
-    30_000,
+    120_000,
   );
 };
 
