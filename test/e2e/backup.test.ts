@@ -8,6 +8,7 @@ import { GatewayProcess } from '#test/support/gateway.ts';
 import { Account } from '#test/support/account.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
 import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
 import { root } from '#test/source-tree.ts';
 
 const folder = temporaryFolder();
@@ -49,7 +50,7 @@ test('backup: a gateway is copied while it sends and receives, and its copy goes
       await wait(60);
     }
   })();
-  await wait(500);
+  await until(() => arrived.length > 3 && sent.length > 3, 'texts go both ways');
   await scene.stored(account, [...arrived]);
   const [arrivedBefore, sentBefore] = [[...arrived], [...sent]];
   const made = await run('backup.ts', ['--to', 'backup']);
