@@ -75,6 +75,14 @@ export class GatewayProcess {
     return this.#printed;
   }
 
+  /** Waits until this was printed: a line of the log may come later than the answer that it is about. */
+  prints(pattern: RegExp): Promise<unknown> {
+    return until(
+      () => pattern.test(this.#printed),
+      () => `the gateway prints ${String(pattern)}; it printed:\n${this.#printed}`,
+    );
+  }
+
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
