@@ -24,6 +24,7 @@ const shown = async (): Promise<Shown> => {
 };
 
 test('client version: where the page names none, the built-in one connects, and the figures say why', async () => {
+  await until(async () => (await shown()).error !== '', 'the page was asked');
   const { source, error } = await shown();
   assert.equal(source, 'builtIn');
   assert.match(error, /sw\.js answered 404/);
@@ -50,7 +51,7 @@ test('client version: a session that is refused while the gateway runs comes bac
   const newer = '2.3000.1050000002';
   scene.platform.sandbox.requireVersion({ current: newer, connect: newer });
   await scene.platform.sandbox.fault({ kind: 'close', number: account.number });
-  await until(async () => (await shown()).version === newer, 'the newer version is found', 60_000);
+  await until(async () => (await shown()).version === newer, 'the newer version is found', 120_000);
   await account.reaches('connected');
   await scene.works(account);
 });
@@ -59,7 +60,7 @@ test('client version: a new one that is refused gives way to the last one that w
   const account = await scene.paired();
   const broken = '2.3000.1050000003';
   scene.platform.sandbox.requireVersion({ current: broken, broken });
-  await until(async () => (await shown()).version === broken, 'the new one is found', 90_000);
+  await until(async () => (await shown()).version === broken, 'the new one is found', 120_000);
   await scene.platform.sandbox.fault({ kind: 'close', number: account.number });
   await until(async () => (await shown()).source === 'rolledBack', 'it is rolled back');
   await account.reaches('connected');
