@@ -7,7 +7,7 @@ import { NatsServer, withNats } from '#test/support/nats.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { until } from '#test/support/until.ts';
 
-const patience = 60_000;
+const patience = 120_000;
 
 let nats: NatsServer;
 let nodes: Nodes;
