@@ -14,7 +14,7 @@ import { until } from '#test/support/until.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 
 let nats: NatsServer;
 let nodes: Nodes;
@@ -186,7 +186,8 @@ test('moves: a campaign goes on when its session moves, and nobody is left out, 
 
 test('moves: a campaign is stopped and continued through a node that does not own it', withNats, async () => {
   const { through } = await placed();
-  const { id, numbers } = await campaign(through, 'edited', 4, { delayMin: 1, delayMax: 1 });
+  // Enough that it is not over before a slow test stops it.
+  const { id, numbers } = await campaign(through, 'edited', 10, { delayMin: 1, delayMax: 1 });
   const sent = (): number => numbers.filter((number) => received(number, 'edited').length > 0).length;
   await until(() => sent() >= 1, 'the first one has it', patience);
   const edit = (action: string) => through.call('POST', '/sender/edit', { folder_id: id, action });
@@ -203,7 +204,7 @@ test('moves: a sleeping session whose owner died is woken by one node when its c
   const { owner, other, own, through } = await placed();
   assert.equal((await own.call('POST', '/instance/hibernate')).status, 200);
   await own.reaches('hibernated', patience);
-  const { id, numbers } = await campaign(own, 'asleep', 3, { scheduled_for: Date.now() + 10_000 });
+  const { id, numbers } = await campaign(own, 'asleep', 3, { scheduled_for: Date.now() + 20_000 });
   const before = [nodes.scene.logins(account), nodes.doubleLogins];
   await owner.end('SIGKILL');
   await isDone(through, id);
