@@ -55,9 +55,11 @@ class Traffic {
     for (let n = 0; !this.#isOver; n += 1) {
       const [node] = [...this.up].slice((n + at) % this.up.size);
       const text = `out ${at} ${n}`;
+      const { during } = this;
       const { status } = await nodes.at(node!, account).send(contact, text);
       if (status === 200) this.sent.push(text);
-      else this.refused.push({ status, while: this.during });
+      // A send that began or ended in a move may have waited for it.
+      else this.refused.push({ status, while: during === 'move' ? during : this.during });
       this.arrivals.get(account)?.push(await nodes.scene.write(account, `in ${at} ${n}`));
       await wait(100);
     }
