@@ -77,7 +77,7 @@ test('versions: what a newer node asks and this one does not know is refused bef
   assert.equal(known.kind, 'done', 'a command without a version is one of the first');
   await nodes.scene.works(account);
   assert.equal(nodes.scene.readBy(contact).has(text), false);
-  assert.match(nodes.first.printed, /node\.otherVersion/);
+  await nodes.first.prints(/node\.otherVersion/);
   assert.doesNotMatch(nodes.first.printed, /unhandledRejection|rashed|urprised|commandFailed/);
 });
 
