@@ -134,7 +134,7 @@ test('GET /webhook/errors: holds the newest failures of this instance only, with
   });
   const reply = await other.call('GET', '/webhook/errors');
   assert.deepEqual(reply.body, []);
-  assert.ok(Math.abs(Date.parse(reply.headers.get('x-webhook-error-capture-started-at') ?? '') - Date.now()) < 60_000);
+  assert.ok(Math.abs(Date.parse(reply.headers.get('x-webhook-error-capture-started-at') ?? '') - Date.now()) < 3_600_000);
 });
 
 interface Details extends Shown {
