@@ -294,7 +294,7 @@ test('files: they go with their instance', async () => {
 test('download: a kill in the middle leaves nothing behind, and the file comes after the next start', async () => {
   const bytes = picture(2_000_000);
   const id = await sendPicture(bytes);
-  await fault({ kind: 'mediaSlow', ms: 100, times: 10 });
+  await fault({ kind: 'mediaSlow', ms: 1_000, times: 10 });
   const lost = download(id).catch(() => null);
   await until(async () => (await readdir(join(scene.gateway.dataDir, 'temporary'))).length > 0, 'the download has begun');
   await scene.gateway.end();
