@@ -31,7 +31,7 @@ const env = {
   RECEIPTS_KEEP_DAYS: '0',
   FILES_KEEP_DAYS: '0',
   CAMPAIGNS_PAUSED_KEEP_DAYS: '0',
-  WEBHOOK_SLOW_RETRIES_MS: Array.from({ length: 60 }, () => 1000).join(','),
+  WEBHOOK_SLOW_RETRIES_MS: Array.from({ length: 600 }, () => 1000).join(','),
   CIRCUIT_MIN_MS: '200',
   CIRCUIT_MAX_MS: '400',
 };
@@ -146,7 +146,7 @@ test('first release: deliveries that waited still wait, and reach a receiver tha
 test('first release: texts go both ways on the old Signal sessions', async () => {
   for (const account of accounts) {
     const text = `after the upgrade ${account.number}`;
-    assert.equal((await account.send(contact, text)).status, 200);
+    await account.sends(contact, text);
     await until(
       () => platform.sandbox.received(contact).some((one) => one.text === text && one.error === undefined),
       'the contact reads it',
