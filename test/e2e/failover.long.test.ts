@@ -55,9 +55,12 @@ const failedOver = async (pair: Replicated, scene: Scene, account: Account, isSy
   const traffic = new Traffic(scene, account);
   await traffic.goesOn(5);
   if (!isSynchronous) {
-    // Writes of the last moment before the cut may be on their way to the standby.
+    // Writes of the last moment before the cut may be on their way to the database, and to the standby.
     traffic.isBehind = true;
-    await Promise.all([wait(1_000), traffic.goesOn(2)]);
+    await traffic.goesOn(2);
+    await scene.stored(account, [...traffic.arrived]);
+    await scene.told([...traffic.arrived]);
+    await pair.caughtUp();
     pair.link.cut('stall');
     await traffic.goesOn(5);
   }

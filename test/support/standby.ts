@@ -20,7 +20,9 @@ const dataOf = (folder: string): string => join(folder, 'postgres', 'data');
 const allowStandby = async (folder: string): Promise<void> => {
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { fsync: 'off' } });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits: testLimits });
-  await database.rows({ name: '', text: `create role standby login replication password '${secret}'` }, []);
+  // The role of the gateway may read how far the standby is.
+  for (const text of [`create role standby login replication password '${secret}'`, 'grant pg_monitor to shop'])
+    await database.rows({ name: '', text }, []);
   await database.close();
   await server.close(true);
   const access = join(dataOf(folder), 'pg_hba.conf');
@@ -109,6 +111,18 @@ export class Replicated {
     }).unref();
     closeSync(output);
     await until(async () => (await this.#printed()).includes('started streaming'), 'the standby follows');
+  }
+
+  /** Waits until the standby has everything that the first server has now. */
+  async caughtUp(): Promise<void> {
+    const database = await openDatabase({ url: this.#first.url, log: quietLog, poolSize: 1, limits: testLimits });
+    try {
+      const [now] = await database.rows<{ place: string }>({ name: '', text: 'select pg_current_wal_insert_lsn()::text as place' }, []);
+      const text = `select 1 from pg_stat_replication where application_name = 'standby' and flush_lsn >= $1::text::pg_lsn`;
+      await until(async () => (await database.rows({ name: '', text }, [now?.place])).length > 0, 'the standby has what the first server has');
+    } finally {
+      await database.close();
+    }
   }
 
   /** The first server dies, and the standby takes its place. */
