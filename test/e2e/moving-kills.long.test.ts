@@ -44,6 +44,7 @@ interface Stored {
 const text = `select name, jid <> '' as paired, (select count(*)::int from credential c where c.instance_id = i.id) as credentials,
   (select count(*)::int from signal_key k where k.instance_id = i.id) as keys from instance i where not removed order by name`;
 
+const run = (statement: string) => inEmbedded(gateway.dataDir, (database) => database.rows({ name: '', text: statement }, []));
 const stored = (): Promise<readonly Stored[]> => inEmbedded(gateway.dataDir, (database) => database.rows<Stored>({ name: '', text }, []));
 
 const wholeNames = (rows: readonly Stored[]): readonly string[] =>
@@ -59,11 +60,17 @@ const assertWholeOrAbsent = (rows: readonly Stored[]): void => {
 
 test('kills: sessions are whole or absent after each kill, and the same import takes the rest', async (t) => {
   const reached: number[] = [];
+  // Each session takes a while, so that the kill comes before the last one.
+  const hold = [
+    'create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$',
+    'create trigger hold after insert on credential for each statement execute function hold()',
+  ];
+  for (const statement of hold) await run(statement);
   for (let round = 0; round < kills; round += 1) {
     const before = wholeNames(await stored()).length;
     const { ended } = launchCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
     // From the first sessions on, at another moment in each round.
-    for (const deadline = Date.now() + 60_000; Date.now() < deadline; await wait(5)) if (wholeNames(await stored()).length > before) break;
+    for (const deadline = Date.now() + 120_000; Date.now() < deadline; await wait(5)) if (wholeNames(await stored()).length > before) break;
     await wait(30 + 60 * round);
     await gateway.end('SIGKILL');
     const { code, output } = await ended;
@@ -75,6 +82,7 @@ test('kills: sessions are whole or absent after each kill, and the same import t
     assert.match(output, /has gone|No gateway answers/);
   }
   assert.ok((reached[0] ?? 0) > 0 && (reached[0] ?? 0) < sessions, `the first kill came in the middle: ${reached.join(', ')}`);
+  await run('drop trigger hold on credential');
   const ran = await runCommand(gateway, 'import.ts', ['--from', 'folder', '--path', source]);
   assert.equal(ran.code, 0, ran.output);
   const all = await stored();

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { Account } from '#test/support/account.ts';
 import { launchCommand, runCommand, type Ran } from '#test/support/commands.ts';
@@ -66,7 +65,7 @@ test('export: messages move with their chats, and the same chat goes on at the n
   const { sandbox } = scene.platform;
   const ids = [await scene.write(account, 'first'), await scene.write(account, 'second')];
   await scene.stored(account, ids);
-  await account.send(contact, 'an answer');
+  await account.sends(contact, 'an answer');
   await account.call('POST', '/chat/editLead', { id: contact, lead_name: 'Ana', lead_tags: ['vip'] });
   const unread = (await account.chatOf(chatId))?.['wa_unreadCount'];
   assert.equal(unread, 2);
@@ -131,16 +130,22 @@ test('kills: a gateway that is killed between messages has the session whole, an
   const other = scene.another({});
   try {
     await other.start();
+    // Each piece takes a while, so that the kill comes before the last one.
+    await inDatabase(
+      other,
+      'create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return null; end $$',
+    );
+    await inDatabase(other, 'create trigger hold after insert on message for each statement execute function hold()');
     const args = ['--from', 'dormouse', '--path', large, '--secret-file', secret];
     const { ended } = launchCommand(other, 'import.ts', args);
-    await until(async () => ((await countsOf(other))['messages'] ?? 0) > 1_000 || undefined, 'some messages are stored', 60_000);
-    await wait(50);
+    await until(async () => ((await countsOf(other))['messages'] ?? 0) > 1_000 || undefined, 'some messages are stored', 120_000);
     await other.end('SIGKILL');
     assert.match((await ended).output, /has gone/);
     await other.start();
     const half = await countsOf(other);
     assert.deepEqual([half['credentials'], half['instances'], half['chats']], [1, 1, expected['chats']]);
     assert.ok((half['messages'] ?? 0) > 1_000 && (half['messages'] ?? 0) < (expected['messages'] ?? 0), JSON.stringify(half));
+    await inDatabase(other, 'drop trigger hold on message');
     const ran = await runCommand(other, 'import.ts', args);
     assert.equal(ran.code, 0, ran.output);
     const whole = await countsOf(other);

@@ -133,7 +133,7 @@ test('export: a session moves on to another gateway as an archive, and back to t
     assert.equal(moved.code, 0, moved.output);
     assert.match(moved.output, /shop: connected/);
     const there = Account.of(other, number, account.token);
-    await there.send(contact, 'from the other gateway');
+    await there.sends(contact, 'from the other gateway');
     await moving.readBy(contact, 'from the other gateway');
     const back = await runCommand(other, 'export.ts', ['--as', 'folder', '--out', join(moving.folder, 'out'), '--stop']);
     assert.equal(back.code, 0, back.output);
