@@ -12,7 +12,7 @@ import { root } from '#test/source-tree.ts';
 import { isolated, machineBase, npmSetting, withoutBareMachine } from '#test/support/bare-machine.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import { freePort } from '#test/support/ports.ts';
-import { until } from '#test/support/until.ts';
+import { patience, until } from '#test/support/until.ts';
 
 const left = withoutBareMachine || (findProgram('buildah') === null ? ' (left out: this machine has no buildah)' : '');
 const script = join(root, 'test/support/image.sh');
@@ -36,10 +36,11 @@ interface Connected {
 /** Pairs a session, sends a text, and returns what the simulated contact decrypted. */
 const sendText = async (gateway: string, platform: string): Promise<string> => {
   const { token } = await call<{ readonly token: string }>(`${gateway}/instance/create`, { admintoken: adminToken }, { name: 'image' });
-  const { instance } = await call<Connected>(`${gateway}/instance/connect`, { token }, {});
-  await call(`${platform}/phones/scan`, {}, { qrcode: instance.qrcode, number: '5511999990001', name: 'Image' });
-  const isConnected = async () => (await call<Connected>(`${gateway}/instance/status`, { token })).instance.status === 'connected';
-  await until(isConnected, 'the session is connected');
+  await call(`${gateway}/instance/connect`, { token }, {});
+  const seen = async () => (await call<Connected>(`${gateway}/instance/status`, { token })).instance;
+  const qrcode = await until(async () => (await seen()).qrcode || undefined, 'a picture');
+  await call(`${platform}/phones/scan`, {}, { qrcode, number: '5511999990001', name: 'Image' });
+  await until(async () => (await seen()).status === 'connected', 'the session is connected');
   await call(`${gateway}/send/text`, { token }, { number: '5511988887777', text: 'from a container' });
   return JSON.stringify(await call(`${platform}/contacts/5511988887777/messages`, {}));
 };
@@ -96,7 +97,7 @@ const tryImage = async (folder: string): Promise<void> => {
           ({ ok }) => ok,
           () => printed() === undefined,
         );
-      await until(isReady, () => `the container is ready: ${printed()}`);
+      await until(isReady, () => `the container is ready: ${printed()}`, 2 * patience);
       assert.match(printed(), /"setting":"SANDBOX_HOST".*"sandbox.open"/);
       assert.match(await sendText(gateway, `http://127.0.0.1:${sandbox}`), /from a container/);
     });
