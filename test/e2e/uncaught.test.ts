@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayProcess } from '#test/support/gateway.ts';
+import { patience } from '#test/support/until.ts';
 
 const surprise = 'data:text/javascript,process.on("SIGUSR2",()=>setTimeout(()=>{throw new Error("a surprise")}))';
 
@@ -10,7 +11,7 @@ test('uncaught error: it is logged, the sessions end in order, and the process e
   t.after(() => gateway.close());
   await gateway.start();
   gateway.signal('SIGUSR2');
-  assert.equal(await gateway.endsWithin(30_000), 1, gateway.printed);
+  assert.equal(await gateway.endsWithin(patience), 1, gateway.printed);
   assert.match(gateway.printed, /process\.uncaughtException/);
   assert.match(gateway.printed, /service\.stopped/);
 });
