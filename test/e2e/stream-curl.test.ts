@@ -96,5 +96,5 @@ withCurl('the stream ends in order when the token is replaced and when the insta
   assert.equal((await other.call('DELETE', '/instance')).status, 200);
   assert.equal(await second.ended, 0);
   for (const token of [account.token, other.token, String(body['token'])]) assert.ok(!scene.gateway.printed.includes(token));
-  assert.match(scene.gateway.printed, /stream\.closed/);
+  await scene.gateway.prints(/stream\.closed/);
 });
