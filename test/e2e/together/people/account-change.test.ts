@@ -33,7 +33,7 @@ const left = async (): Promise<Account> => {
     assert.equal(queued.status, 200, JSON.stringify(queued.body));
   }
   const campaign = { numbers: [contact], type: 'text', text: `campaign of ${account.number}`, delayMin: 1, delayMax: 1 };
-  const made = await account.call('POST', '/sender/simple', { ...campaign, folder: 'x', scheduled_for: Date.now() + 3000 });
+  const made = await account.call('POST', '/sender/simple', { ...campaign, folder: 'x', scheduled_for: Date.now() + 10_000 });
   assert.equal(made.status, 200, JSON.stringify(made.body));
   assert.equal((await account.call('POST', '/instance/disconnect')).status, 200);
   await account.reaches('disconnected');
