@@ -6,7 +6,7 @@ Scene.keep({
   MEDIA_MAX_BYTES: '1000000',
   MEDIA_SILENCE_MS: '4000',
   PICTURE_EVERY_MS: '50',
-  SEND_TIMEOUT_MS: '5000',
+  SEND_TIMEOUT_MS: '10000',
   STATUS_RECIPIENTS: '2',
 });
 runTogether('test/e2e/together/media');

@@ -256,7 +256,7 @@ test('status: one of the queue goes to its recipients after a restart', async ()
   await gateway.end();
   await scene.platform.sandbox.fault({ kind: 'noLogin', number: account.number, times: 0 });
   await gateway.start();
-  await until(() => postOn(passer, body['Id']) && postOn(contact, body['Id']), 'the post', 30_000);
+  await until(() => postOn(passer, body['Id']) && postOn(contact, body['Id']), 'the post');
   assert.equal(postOn(other, body['Id']), undefined);
 });
 

@@ -13,7 +13,7 @@ let scene: Scene;
 let account: Account;
 
 before(async () => {
-  scene = await Scene.open({ AUTO_DOWNLOAD: 'image', AUTO_DOWNLOAD_MAX_BYTES: '500000', AUTO_DOWNLOAD_WAIT_MS: '8000' });
+  scene = await Scene.open({ AUTO_DOWNLOAD: 'image', AUTO_DOWNLOAD_MAX_BYTES: '500000', AUTO_DOWNLOAD_WAIT_MS: '12000' });
   account = await scene.paired();
   const webhook = { url: scene.receiver.url, enabled: true, events: ['messages', 'messages_update'] };
   assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
@@ -60,7 +60,7 @@ test('auto-download: while a file is slow another chat goes on, and its own keep
 });
 
 test('auto-download: a file that takes too long comes after the event, and is told', async () => {
-  await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 2_500 });
+  await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 3_500 });
   const id = await send('image', randomBytes(60_000));
   assert.equal((await event(id))[1], '');
   await until(
