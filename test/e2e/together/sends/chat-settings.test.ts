@@ -197,14 +197,14 @@ const rows: readonly Row[] = [
     path: 'delete',
     body: { clearChatWhatsApp: true },
     answer: { actions: ['Chat cleared on WhatsApp'], errors: [] },
-    phone: ({ clearedUntil = 0 }) => clearedUntil > Date.now() - 60_000,
+    phone: ({ clearedUntil = 0 }) => clearedUntil > Date.now() - 3_600_000,
   },
   {
     title: 'no chat on the phone',
     path: 'delete',
     body: { deleteChatWhatsApp: true },
     answer: { response: 'Chat deletion process completed', actions: ['Chat deleted from WhatsApp'], errors: [] },
-    phone: ({ deletedUntil = 0 }) => deletedUntil > Date.now() - 60_000,
+    phone: ({ deletedUntil = 0 }) => deletedUntil > Date.now() - 3_600_000,
   },
 ];
 
