@@ -56,8 +56,11 @@ const chat = async (): Promise<Json> => (await call('/chat/find', { wa_chatid: c
 
 test('chatbot: a burst of texts is one question, and the contact decrypts one answer', async () => {
   server.answer = () => ({ text: 'We open at nine.' });
+  // The gateway hears both at once, however slow the test is.
+  scene.gateway.signal('SIGSTOP');
   await write('Hello');
   await write('When do you open?');
+  scene.gateway.signal('SIGCONT');
   await arrives('We open at nine.');
   assert.deepEqual(
     server.asked.at(-1)?.messages.map(({ role, content }) => `${role}: ${content}`),
@@ -131,6 +134,7 @@ test('chatbot: it remembers what was said, and tools work: a field of the lead, 
   server.answer = () => ({ text: 'I am back.' });
   await write('And now?');
   await arrives('I am back.');
+  assert.equal(server.asked.length, length + 1, 'nobody was asked while a person answered');
   const dialogue = server.asked.at(-1)?.messages.map(({ content }) => content) ?? [];
   assert.ok(dialogue.includes('We open at nine.') && dialogue.at(-1)?.endsWith('And now?'), JSON.stringify(dialogue));
 });
