@@ -22,7 +22,8 @@ const disk = SmallDisk.open(diskSize);
 let scene: Scene;
 let database: Database;
 before(async () => {
-  scene = await Scene.open({}, disk?.folder);
+  // A text whose keys cannot be stored is given up soon.
+  scene = await Scene.open({ SEND_TIMEOUT_MS: '5000' }, disk?.folder);
   database = await connect();
 });
 after(async () => {
