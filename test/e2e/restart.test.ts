@@ -18,12 +18,12 @@ import { until } from '#test/support/until.ts';
 
 const restarts = 3;
 /** The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 
 let scene: Scene;
 before(async () => {
   // The service comes back on its port, which nobody may take meanwhile but the test.
-  scene = await Scene.open({ PORT: String(await freePort()) });
+  scene = await Scene.open({ PORT: String(await freePort()), WAKE_TIMEOUT_MS: '40000' });
 });
 after(() => scene.close());
 
