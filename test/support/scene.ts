@@ -48,7 +48,8 @@ export class Scene {
 
   static async #strict(): Promise<Scene> {
     const peer = new StanzaPeer();
-    const scene = await Scene.#on(await openPlatform((from, stanza) => peer.hear(from, stanza)));
+    // A connect answers with a code, however long the platform takes to give one.
+    const scene = await Scene.#on(await openPlatform((from, stanza) => peer.hear(from, stanza)), { CONNECT_ANSWER_MS: '40000' });
     scene.#peer = peer;
     return scene;
   }
