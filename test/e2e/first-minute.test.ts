@@ -9,7 +9,7 @@ import { findProgram } from '#config/programs.ts';
 import { root } from '#test/source-tree.ts';
 import { freePort } from '#test/support/ports.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
-import { until } from '#test/support/until.ts';
+import { patience, until } from '#test/support/until.ts';
 
 /** `script` of util-linux gives a program a terminal. Other systems have a program of that name with other options. */
 const withoutTerminal =
@@ -35,7 +35,7 @@ const onTerminal = async (
         ({ ok }) => ok,
         () => child.exitCode !== null,
       );
-    await until(isReady, () => `the start: ${printed}`);
+    await until(isReady, () => `the start: ${printed}`, 2 * patience);
     await until(
       () => printed.includes('Simulated phones'),
       () => `the last line: ${printed}`,
@@ -74,7 +74,9 @@ for (const { title, env, token } of starts)
       const lines = await onTerminal(env, (input) => input.write('\u0003'));
       for (const [at, expected] of [token, ...links].entries()) assert.match(lines[at] ?? '', expected);
       assert.match(lines[4] ?? '', /service\.stopping/);
-      assert.doesNotMatch(lines.join('\n'), /WARN|ERROR/);
+      // A busy machine closes its database slowly, and says so.
+      const others = lines.filter((line) => !line.includes('service.closesSlowly'));
+      assert.doesNotMatch(others.join('\n'), /WARN|ERROR/);
     },
   );
 
