@@ -22,7 +22,7 @@ interface Pace {
   readonly most: number;
 }
 
-const brisk: Pace = { lanes: 3, pause: { out: 0, in: 10 }, most: Number.POSITIVE_INFINITY };
+const brisk: Pace = { lanes: 3, pause: { out: 0, in: 30 }, most: Number.POSITIVE_INFINITY };
 
 /** Few enough that they are found soon, and so many that they outlast an outage of minutes. */
 export const steady: Pace = { lanes: 2, pause: { out: 50, in: 50 }, most: 3_000 };
