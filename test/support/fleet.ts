@@ -97,7 +97,7 @@ export class Member {
   /** Asks it to end, which it does in order. */
   async leaves(): Promise<void> {
     this.gateway.signal('SIGTERM');
-    assert.equal(await this.gateway.endsWithin(60_000), 0, `${this.name} ends in order: ${this.gateway.printed}`);
+    assert.equal(await this.gateway.endsWithin(patience), 0, `${this.name} ends in order: ${this.gateway.printed}`);
     this.assertSound();
   }
 
