@@ -12,7 +12,7 @@ const people = Array.from({ length: 12 }, (_, n) => `55119777000${String(n).padS
 let scene: Scene;
 let account: Account;
 before(async () => {
-  scene = await Scene.open({ SEND_TIMEOUT_MS: '1500' });
+  scene = await Scene.open({ SEND_TIMEOUT_MS: '3000' });
   account = await scene.paired();
   for (const number of people) await scene.platform.sandbox.send(number, account.number, { kind: 'text', text: 'hello' });
   await until(async () => (await here()).size === people.length, 'all chats are stored');
@@ -91,7 +91,7 @@ test('shared state: a kill loses no change that the phone made', async () => {
 test('shared state: a change whose answer comes too late is 504 for the caller, and stored when it comes', async () => {
   const [number = ''] = people;
   const before = onPhone(number).archived;
-  await scene.platform.sandbox.fault({ kind: 'delay', number: account.number, ms: 2_500 });
+  await scene.platform.sandbox.fault({ kind: 'delay', number: account.number, ms: 6_000 });
   const late = await account.call('POST', '/chat/archive', { number, archive: !before });
   assert.equal(late.status, 504, JSON.stringify(late.body));
   await until(() => onPhone(number).archived === !before, 'the phone has it');
