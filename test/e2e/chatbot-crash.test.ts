@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Account } from '#test/support/account.ts';
+import type { Account, MessageSeen } from '#test/support/account.ts';
 import { type ModelServer, openModelServer } from '#test/support/model-server.ts';
 import { randomOf } from '#test/support/random.ts';
 import { contact, Scene } from '#test/support/scene.ts';
@@ -54,8 +54,7 @@ test('chatbot: a question whose answer a kill interrupted is answered after the 
 
 /** The stored answer was under way when a kill came: it is not sent again, because it may have left. */
 const isInDoubt = async (to: string): Promise<boolean> => {
-  const { body } = await account.call('POST', '/message/find', { chatid: `${contact}@s.whatsapp.net`, limit: 100 });
-  const stored = body['messages'] as unknown as readonly { readonly text: string; readonly status: string; readonly error: string }[];
+  const stored = (await account.messages(contact)) as readonly (MessageSeen & { readonly error: string })[];
   return stored.some(({ text, status, error }) => text === `Answer to ${to}` && status === 'Failed' && error.startsWith('interrupted'));
 };
 const isSettled = async (question: string): Promise<boolean> => answers(question) > 0 || (await isInDoubt(question));
