@@ -9,7 +9,7 @@ import { findProgram } from '#config/programs.ts';
 import { root } from '#test/source-tree.ts';
 import { freePort } from '#test/support/ports.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
-import { patience, until } from '#test/support/until.ts';
+import { until } from '#test/support/until.ts';
 
 /** `script` of util-linux gives a program a terminal. Other systems have a program of that name with other options. */
 const withoutTerminal =
@@ -35,7 +35,7 @@ const onTerminal = async (
         ({ ok }) => ok,
         () => child.exitCode !== null,
       );
-    await until(isReady, () => `the start: ${printed}`, 2 * patience);
+    await until(isReady, () => `the start: ${printed}`);
     await until(
       () => printed.includes('Simulated phones'),
       () => `the last line: ${printed}`,

@@ -12,7 +12,7 @@ import { root } from '#test/source-tree.ts';
 import { isolated, machineBase, npmSetting, withoutBareMachine } from '#test/support/bare-machine.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import { freePort } from '#test/support/ports.ts';
-import { patience, until } from '#test/support/until.ts';
+import { until } from '#test/support/until.ts';
 
 const left = withoutBareMachine || (findProgram('buildah') === null ? ' (left out: this machine has no buildah)' : '');
 const script = join(root, 'test/support/image.sh');
@@ -97,7 +97,7 @@ const tryImage = async (folder: string): Promise<void> => {
           ({ ok }) => ok,
           () => printed() === undefined,
         );
-      await until(isReady, () => `the container is ready: ${printed()}`, 2 * patience);
+      await until(isReady, () => `the container is ready: ${printed()}`);
       assert.match(printed(), /"setting":"SANDBOX_HOST".*"sandbox.open"/);
       assert.match(await sendText(gateway, `http://127.0.0.1:${sandbox}`), /from a container/);
     });

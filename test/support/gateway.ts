@@ -143,7 +143,7 @@ export class GatewayProcess {
         return this.address !== '' && this.#isHealthy();
       },
       () => `the gateway answers; it printed:\n${this.#printed}`,
-      2 * patience,
+      patience,
     );
     return this;
   }

@@ -93,7 +93,7 @@ export class PasskeyBrowser {
       ],
     });
     const opened = await context.newPage();
-    opened.setDefaultTimeout(30_000);
+    opened.setDefaultTimeout(60_000);
     const session = await context.newCDPSession(opened);
     await session.send('WebAuthn.enable');
     const options = {
