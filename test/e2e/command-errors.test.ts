@@ -25,7 +25,7 @@ const failedStart = async (env: Readonly<Record<string, string>>, sentence: RegE
   const gateway = new GatewayProcess({ fresh: true, env });
   try {
     gateway.launch();
-    assert.equal(await gateway.endsWithin(60_000), 1);
+    assert.equal(await gateway.endsWithin(120_000), 1);
     assert.match(gateway.printed, sentence);
   } finally {
     await gateway.close();

@@ -36,7 +36,7 @@ const settled = (ask: () => Promise<Reply>, count: number): Promise<readonly Sho
       return errors.length === count && errors.every(({ attempts }) => attempts === 4) && errors;
     },
     `${count} records of four attempts`,
-    60_000,
+    120_000,
   );
 const captureOf = ({ headers }: Reply): number => Date.parse(headers.get('x-webhook-error-capture-started-at') ?? '');
 

@@ -159,7 +159,7 @@ test('external: SIGTERM right after a pairing ends in time, and leaves a server 
 test('pause: longer than either side waits for the other; sessions come back one login at a time, with all that was written', async () => {
   const [kept, cut] = [await scene.paired(), await scene.paired()];
   await scene.gateway.end('SIGTERM');
-  // A text on a connection that the platform gave up is lost, and not waited for.
+  // A text on a connection that the platform gave up is lost, and its send ends soon.
   await scene.gateway.start({ FRAME_SILENCE_MS: '6000', SEND_TIMEOUT_MS: '5000' });
   for (const account of [kept, cut]) {
     await account.reaches('connected', patience);

@@ -18,7 +18,7 @@ import { until } from '#test/support/until.ts';
 const watchedName = 'first';
 
 /** The machine may be busy with other tests. */
-const patience = 60_000;
+const patience = 120_000;
 const common = { ENCRYPTION_KEY: 'ab'.repeat(32), LOG_LEVEL: 'warn' };
 
 let server: ExternalServer;

@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 
 const kills = 4;
 const seed = Number(process.env['UNSTORED_SEED'] ?? Date.now() % 100_000);
-const patience = 60_000;
+const patience = 120_000;
 
 let server: ExternalServer;
 let scene: Scene;

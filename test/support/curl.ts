@@ -33,7 +33,7 @@ export const curl = (t: TestContext, ...args: readonly string[]): Curl => {
       await until(
         () => count() >= times,
         () => `curl prints ${pattern} ${times} times; it printed:\n${text}`,
-        60_000,
+        120_000,
       );
       return text;
     },

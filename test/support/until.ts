@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Milliseconds between two questions: at first, and after so long a wait that a tenth of a second does not matter. */
 const shortest = 20;
 const longest = 100;
-/** Milliseconds: a busy machine takes its time, and nobody waits for it where all goes well. Less than half of the limit of a test, which names nothing. */
+/** Milliseconds: a busy machine takes its time, and nobody waits for it where all goes well. A test that runs into its own limit does not say what was missing. */
 export const patience = 120_000;
 
 /** Answers with the first value that is neither undefined nor false. `what` completes "… did not happen". */

@@ -77,7 +77,7 @@ test('webhooks: each of nine hears what its filter leaves, at its own address wi
   await until(
     () => Object.entries(left).every(([name, wanted]) => wanted.every((text) => toldTo(name).includes(text))),
     () => `every webhook hears its part; they heard ${[...ids.keys()].map((name) => `${name}: ${toldTo(name).join(' ')}`).join('; ')}`,
-    60_000,
+    120_000,
   );
   for (const [name, wanted] of Object.entries(left)) {
     assert.deepEqual(toldTo(name), wanted, name);
