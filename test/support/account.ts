@@ -25,6 +25,13 @@ export interface MessageSeen {
   readonly fromMe: boolean;
 }
 
+/** Asks again while a busy database refuses with 503: nothing was done then. */
+export const askedOf = (ask: () => Promise<Answer>): Promise<Answer> =>
+  until(async () => {
+    const answer = await ask();
+    return answer.status !== 503 && answer;
+  }, 'the database answers');
+
 export class Account {
   readonly gateway: GatewayProcess;
   readonly number: string;
@@ -42,7 +49,7 @@ export class Account {
   }
 
   static async create(gateway: GatewayProcess, number: string): Promise<Account> {
-    const created = await gateway.call('POST', '/instance/create', { body: { name: `shop ${number}` } });
+    const created = await askedOf(() => gateway.call('POST', '/instance/create', { body: { name: `shop ${number}` } }));
     assert.equal(created.status, 200, JSON.stringify(created.body));
     return new Account(gateway, number, String(created.body['token']));
   }
@@ -58,7 +65,7 @@ export class Account {
   }
 
   async seen(): Promise<InstanceSeen> {
-    const { status, body } = await this.#asked(() => this.call('GET', '/instance/status'));
+    const { status, body } = await askedOf(() => this.call('GET', '/instance/status'));
     assert.equal(status, 200, JSON.stringify(body));
     return body['instance'] as InstanceSeen;
   }
@@ -113,23 +120,15 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Asks again while a busy database refuses with 503: nothing was done then. */
-  #asked(ask: () => Promise<Answer>): Promise<Answer> {
-    return until(async () => {
-      const answer = await ask();
-      return answer.status !== 503 && answer;
-    }, 'the database answers');
-  }
-
   /** Connects on a machine that may be busy. Asserts that the request was accepted. */
   async connects(): Promise<void> {
-    const { status, body } = await this.#asked(() => this.connect());
+    const { status, body } = await askedOf(() => this.connect());
     assert.equal(status, 200, JSON.stringify(body));
   }
 
   /** Sends a text on a machine that may be busy. Asserts that it left. */
   async sends(number: string, text: string): Promise<void> {
-    const { status, body } = await this.#asked(() => this.send(number, text));
+    const { status, body } = await askedOf(() => this.send(number, text));
     assert.equal(status, 200, JSON.stringify(body));
   }
 
@@ -150,7 +149,7 @@ export class Account {
     const earlier = new Set<string>();
     for (;;) {
       const find = { ...fields, limit: 1000, offset: all.length };
-      const { status, body } = await this.#asked(() => this.call('POST', '/message/find', find));
+      const { status, body } = await askedOf(() => this.call('POST', '/message/find', find));
       assert.equal(status, 200, JSON.stringify(body));
       const page = body['messages'] as readonly MessageSeen[];
       if (page.some(({ messageid }) => earlier.has(messageid))) return undefined;

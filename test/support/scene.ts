@@ -1,7 +1,7 @@
 /** The frame of tests with kills and outages: the simulated platform, a receiver of webhooks, and a gateway that starts and stops. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { Account } from './account.ts';
+import { Account, askedOf } from './account.ts';
 import { type Answer, type CallOptions, GatewayProcess } from './gateway.ts';
 import { openPlatform, type TestPlatform } from './platform.ts';
 import { StanzaPeer } from '#test/second-opinion/stanza-peer.ts';
@@ -102,7 +102,7 @@ export class Scene {
   /** Points the global webhook to the receiver. */
   async #hear(): Promise<void> {
     const webhook = { url: this.receiver.url, events: ['messages', 'connection'] };
-    const { status, body } = await this.gateway.call('POST', '/globalwebhook', { body: webhook });
+    const { status, body } = await askedOf(() => this.gateway.call('POST', '/globalwebhook', { body: webhook }));
     assert.equal(status, 200, JSON.stringify(body));
   }
 
@@ -110,7 +110,7 @@ export class Scene {
   async #renew(): Promise<void> {
     const { gateway } = this;
     const ask = async (method: string, path: string, options: CallOptions = {}): Promise<Answer['body']> => {
-      const { status, body } = await gateway.call(method, path, options);
+      const { status, body } = await askedOf(() => gateway.call(method, path, options));
       assert.equal(status, 200, JSON.stringify(body));
       return body;
     };
