@@ -119,7 +119,10 @@ export class Replicated {
     try {
       const [now] = await database.rows<{ place: string }>({ name: '', text: 'select pg_current_wal_insert_lsn()::text as place' }, []);
       const text = `select 1 from pg_stat_replication where application_name = 'standby' and flush_lsn >= $1::text::pg_lsn`;
-      await until(async () => (await database.rows({ name: '', text }, [now?.place])).length > 0, 'the standby has what the first server has');
+      await until(
+        async () => (await database.rows({ name: '', text }, [now?.place])).length > 0,
+        'the standby has what the first server has',
+      );
     } finally {
       await database.close();
     }
