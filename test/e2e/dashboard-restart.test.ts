@@ -24,7 +24,7 @@ inBrowser('the page of a session without steps takes every press', async () => {
   await on.scene.gateway.start({ PORT: port });
   await on.dashboard.goto(`/admin/sessions/${id}`);
   await page.getByText('Nothing has happened').waitFor();
-  await button(on, 'Delete').click({ timeout: 5_000 });
+  await button(on, 'Delete').click();
   await page.locator('dialog[open] .button.danger').click();
   await page.locator('.row:not([hidden])').first().waitFor();
 });
@@ -45,7 +45,7 @@ inBrowser('the time line of a session that has rested since a restart has its la
     steps.some((step) => /authenticating.*connected/s.test(step)),
     steps.join('\n'),
   );
-  await button(on, 'Wake').click({ timeout: 5_000 });
+  await button(on, 'Wake').click();
   await lit(on, 'connected').waitFor();
   const later = await page.locator('.log li').allTextContents();
   assert.ok(later.length > steps.length && later.some((step) => step === steps.at(-1)), 'former steps stay');

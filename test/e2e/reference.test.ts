@@ -18,8 +18,6 @@ const inBrowser = (name: string, run: () => Promise<void>): void => {
 /** Opens a browser that notes each request to another server. */
 const open = async (address: string): Promise<Dashboard> => {
   const opened = await Dashboard.open(address);
-  // The script is large, and a busy machine takes long to run it.
-  opened.page.setDefaultTimeout(90_000);
   opened.page.on('request', (request) => {
     const url = request.url();
     if (!url.startsWith(`${address}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) strangers.push(url);

@@ -36,8 +36,11 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
-/** Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
-const nextFrame = `new Promise((resolve) => {
+/** Bounds a failure only: a browser that shares its processor with other tests takes many seconds for a page. In milliseconds. */
+export const browserPatience = 90_000;
+
+/** Runs in the page. Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
+export const nextFrame = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(resolve));
   setTimeout(resolve, 2000);
 })`;
@@ -87,9 +90,9 @@ export class Dashboard {
       reducedMotion: 'reduce',
       locale: view.locale ?? 'en-US',
     });
+    context.setDefaultTimeout(browserPatience);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
     return new Dashboard(context, page, address);
   }
 
@@ -122,6 +125,13 @@ export class Dashboard {
     await this.page.getByLabel('Name').fill(name);
     await this.page.getByLabel('Password').fill(password);
     await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+
+  /** Signs out, and waits for the page that is loaded anew: it would take what is written before. */
+  async signOut(): Promise<void> {
+    const loaded = this.page.waitForEvent('load');
+    await this.page.getByRole('button', { name: 'Sign out' }).click();
+    await loaded;
   }
 
   /** Cookies as the browser keeps them. */

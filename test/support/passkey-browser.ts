@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { generate } from 'selfsigned';
 import { findBrowser } from './browser.ts';
+import { browserPatience } from './dashboard.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { unzip } from './zip.ts';
 
@@ -93,7 +94,7 @@ export class PasskeyBrowser {
       ],
     });
     const opened = await context.newPage();
-    opened.setDefaultTimeout(60_000);
+    opened.setDefaultTimeout(browserPatience);
     const session = await context.newCDPSession(opened);
     await session.send('WebAuthn.enable');
     const options = {

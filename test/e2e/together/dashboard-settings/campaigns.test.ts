@@ -212,7 +212,7 @@ inBrowser('a list that cannot be read says why, and a list that is too long is n
   await button(on, 'CSV file').click();
   const give = (text: string): Promise<void> =>
     page.getByLabel('File', { exact: true }).setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
-  const says = (sentence: RegExp): Promise<void> => page.getByText(sentence).waitFor({ timeout: 10_000 });
+  const says = (sentence: RegExp): Promise<void> => page.getByText(sentence).waitFor();
   await give('phone,name\n5511900000001,Ana\n5511900000002,"Bob\n5511900000003,Cy\n');
   await says(/^The quotation mark in line 3 is not closed/);
   await page.getByText('Type numbers or choose a file').waitFor();

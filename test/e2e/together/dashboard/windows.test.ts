@@ -11,7 +11,6 @@ const stage = dashboardStage();
 /** Opens a window at an address, beside the others. Answers with the number of streams that it has open. */
 const openWindow = async ({ dashboard }: DashboardStage, where: string) => {
   const page = await dashboard.page.context().newPage();
-  page.setDefaultTimeout(20_000);
   const streams = new Set<unknown>();
   page.on('request', (request) => {
     if (/\/(?:sse|stream)(?:\?|$)/.test(request.url())) streams.add(request);
