@@ -70,7 +70,7 @@ inBrowser('a name that is too long is refused with a reason, and is not cut', as
 
 inBrowser('a viewer signs in by name, sees the sessions, and gets no buttons that would be refused', async () => {
   const { page } = dashboard;
-  await button('Sign out').click();
+  await dashboard.signOut();
   await button('Sign in with a name').click();
   await signInAsAna('a wrong long secret');
   await page.getByText('the name, the password or the one-time code is wrong').waitFor();
