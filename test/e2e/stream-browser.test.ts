@@ -21,6 +21,8 @@ const listened = [...types.split(','), 'newsletter_messages', 'sender', 'message
 
 /** Events that the page received, in order. `what` is the type of an event, or `open`, `lost` (the page reconnects), or `closed` (it does not). */
 interface Said {
+  /** The number of the post, from 1. */
+  readonly n: number;
   /** Name of the stream. */
   readonly name: string;
   readonly what: string;
@@ -28,11 +30,17 @@ interface Said {
   readonly data?: { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 }
 
-/** Tells in order, one after the other. */
+/** Tells in order, one after the other. A cut of the relay breaks a post as well, which is posted again with its number. */
 const script = `
   const { streams, listened } = JSON.parse(document.querySelector('script').dataset.wanted);
   let told = Promise.resolve();
-  const say = (what) => { told = told.then(() => fetch('/said', { method: 'POST', body: JSON.stringify(what) })); };
+  let last = 0;
+  const post = (body) =>
+    fetch('/said', { method: 'POST', body }).catch(() => new Promise((resolve) => setTimeout(resolve, 50)).then(() => post(body)));
+  const say = (what) => {
+    const body = JSON.stringify({ n: (last += 1), ...what });
+    told = told.then(() => post(body));
+  };
   for (const [name, url] of Object.entries(streams)) {
     const source = new EventSource(url);
     source.onopen = () => say({ name, what: 'open' });
@@ -53,13 +61,15 @@ let far: Relay;
 let browser: Browser;
 
 const hear = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  said.push(JSON.parse(await text(request)) as Said);
+  const one = JSON.parse(await text(request)) as Said;
+  if (one.n > said.length) said.push(one);
   response.end();
 };
 const servePage = (request: IncomingMessage, response: ServerResponse): boolean => {
   if (request.url?.startsWith('/sse')) return false;
   if (request.url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end(page);
-  else if (request.url === '/said') void hear(request, response);
+  // A post that breaks off comes again.
+  else if (request.url === '/said') hear(request, response).catch(() => undefined);
   else response.writeHead(404).end();
   return true;
 };
@@ -89,7 +99,7 @@ after(async () => {
 });
 
 /** A browser on a busy machine takes its time. */
-const patience = 60_000;
+const patience = 90_000;
 
 const heardOn = (name: string): readonly Said[] => said.filter((one) => one.name === name);
 const say = (one: Said): string => `${one.name} ${one.what}`;
