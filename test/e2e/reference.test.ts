@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { serve } from '#test/sandbox-control/serve.ts';
 import { Dashboard, withoutBrowser } from '#test/support/dashboard.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
+import { until } from '#test/support/until.ts';
 
 let gateway: GatewayProcess;
 let dashboard: Dashboard;
@@ -43,6 +44,8 @@ const find = async ({ page }: Dashboard, words: string, summary: string): Promis
     .getByRole('button', { name: /Search/ })
     .first()
     .click();
+  // The box takes the focus after it is shown.
+  await page.locator('input:focus').waitFor();
   await page.keyboard.type(words);
   await page
     .getByRole('option', { name: new RegExp(summary) })
@@ -66,7 +69,7 @@ inBrowser('opens, finds an operation by search and shows an example in four lang
   let shown: string = 'Shell Curl';
   for (const [client, title, code] of languages) {
     await page.getByRole('button', { name: shown }).first().click();
-    assert.equal(await page.getByRole('option').count(), languages.length);
+    await until(async () => (await page.getByRole('option').count()) === languages.length, `${languages.length} languages are offered`);
     await page.getByRole('option', { name: client, exact: true }).click();
     await page.locator('code').filter({ hasText: code }).first().waitFor();
     shown = title;
