@@ -70,7 +70,8 @@ inBrowser('a text that is written in a chat reaches the phone once, and its rece
     return found.length > 0 && found;
   }, 'the phone decrypts the text');
   assert.equal(received.length, 1);
-  assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), '');
+  // The stream can show the message before the answer to the request empties the field.
+  await until(async () => (await page.getByLabel('Message', { exact: true }).inputValue()) === '', 'the field is empty');
   await on.scene.platform.sandbox.receipt(contact, { type: 'read', ids: [received[0]?.id ?? ''] });
   await message(on, 'Yes, from eight to noon.').getByRole('img', { name: 'read', exact: true }).waitFor();
   assert.equal(await message(on, 'Yes, from eight to noon.').count(), 1);
@@ -92,6 +93,7 @@ inBrowser('a text whose answer was lost is sent once, although the button is pre
   await page.locator('.composer .error').waitFor({ state: 'detached' });
   await on.scene.works(on.account);
   assert.equal(on.scene.platform.sandbox.received(contact).filter(({ text }) => text === 'Only once').length, 1);
+  await message(on, 'Only once').first().waitFor();
   assert.equal(await message(on, 'Only once').count(), 1);
 });
 
@@ -114,6 +116,8 @@ inBrowser('an answer quotes the message on the phone, and a quote leads to its m
   await message(on, 'Do you have rye?').waitFor();
   await choose(on, 'Do you have rye?', 'Reply');
   await page.getByText('Reply to').waitFor();
+  // The field takes the focus after the answered message is shown above it.
+  await page.locator('.composer textarea:focus').waitFor();
   await page.keyboard.type('Rye is on Friday.');
   await page.keyboard.press('Enter');
   const received = await until(

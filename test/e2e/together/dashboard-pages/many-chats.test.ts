@@ -1,7 +1,7 @@
 /** The chats of a session that has thousands of them, and a chat with thousands of messages, in a real browser: few elements, everything within reach. */
 import assert from 'node:assert/strict';
 import { fill } from '#test/bench/fill.ts';
-import { inBrowser } from '#test/support/dashboard.ts';
+import { inBrowser, nextFrame } from '#test/support/dashboard.ts';
 import { dashboardStage, type DashboardStage } from '#test/support/dashboard-stage.ts';
 import { inEmbedded } from '#test/support/embedded-url.ts';
 import { contact } from '#test/support/scene.ts';
@@ -61,7 +61,7 @@ inBrowser('a list of 5,000 chats has few elements, is loaded as far as somebody 
       async () => (await page.evaluate<number>(`document.querySelector('.chat-rows').scrollHeight`)) > at * 400 + 400,
       'more chats are loaded',
     );
-    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    await page.evaluate(nextFrame);
     for (const name of await page.evaluate<string[]>(names)) seen.add(name);
     assert.ok((await countOf(on, '.chat-rows li')) < 60);
   }
@@ -104,7 +104,7 @@ inBrowser('a chat of 3,000 messages is read to its beginning with few elements, 
       return isAtBeginning();
     },
     () => `the beginning is reached; ${seen.size} messages were seen`,
-    120_000,
+    240_000,
   );
   for (const text of await textsOf(on)) seen.add(text);
   for (let n = 0; n < messages; n += 1) assert.ok(seen.has(`text number ${n}.`), `message ${n} was shown`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
-import { inBrowser, windows } from '#test/support/dashboard.ts';
+import { inBrowser, nextFrame, windows } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
@@ -173,7 +173,7 @@ inBrowser('no word of the chart is wider than its room', async () => {
 const coveredButtons = `(async () => {
   const { toast } = await import(document.querySelector('link[rel=modulepreload][href$="/ui/asking.js"]').href);
   toast('Reconnecting', 'bad');
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  await ${nextFrame};
   return [...document.querySelectorAll('#app button:not(.toast *), #app a')].filter((button) => {
     if (!button.checkVisibility()) return false;
     button.scrollIntoView({ block: 'center' });
