@@ -1,17 +1,18 @@
 /** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
 import assert from 'node:assert/strict';
+import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
-import { inBrowser, nextFrame, windows } from '#test/support/dashboard.ts';
+import { inBrowser, nextFrame, phone, windows } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-/** A back-off that can be watched, and deliveries that are given up soon. */
+/** A back-off that lasts until a test ends it, and deliveries that are given up soon. */
 const settings = {
-  RECONNECT_MIN_MS: '8000',
-  RECONNECT_MAX_MS: '8000',
+  RECONNECT_MIN_MS: '30000',
+  RECONNECT_MAX_MS: '30000',
   WEBHOOK_QUICK_RETRIES_MS: '0,50',
   WEBHOOK_SLOW_RETRIES_MS: '100',
   CIRCUIT_FAILURES: '8',
@@ -40,6 +41,7 @@ inBrowser('a connection that breaks moves the chart, which says why and counts t
   );
   assert.match(String(await page.locator('.chart .chip').textContent()), /closed\s*503 · back off/);
   assert.match(String(await lit(on, 'connecting.waiting').textContent()), /next try in \d+ s/);
+  await button(on, 'Reconnect').click();
   await lit(on, 'connected').waitFor();
 });
 
@@ -49,6 +51,32 @@ inBrowser('a session sleeps and wakes by the buttons of its page', async () => {
   await lit(on, 'hibernated.asleep').waitFor();
   await button(on, 'Wake').click();
   await lit(on, 'connected').waitFor();
+});
+
+inBrowser('a step that comes while the page asks for the session leads to one more question', async () => {
+  const on = await stage();
+  const page = await on.dashboard.page.context().newPage();
+  // Without its regular questions, the page asks after steps alone.
+  await page.addInitScript('window.setInterval = () => 0');
+  await page.goto(`${on.dashboard.address}/admin/sessions/${on.id}`);
+  const state = (name: string) => page.locator(`.chart .state.lit[data-state="${name}"]`);
+  await state('connected').waitFor();
+  await page.locator('.live.of-connected').waitFor();
+  const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answerLate = async (route: Route): Promise<void> => {
+    const response = await route.fetch();
+    asked.resolve();
+    await late.promise;
+    await route.fulfill({ response });
+  };
+  await page.route(new RegExp(`/admin/actors/${on.id}$`), answerLate, { times: 1 });
+  assert.equal((await on.account.call('POST', '/instance/hibernate')).status, 200);
+  await asked.promise;
+  await on.account.connects();
+  await page.locator('.log li').first().filter({ hasText: 'opened' }).waitFor();
+  late.resolve();
+  await state('connected').waitFor();
+  await page.close();
 });
 
 inBrowser('the time line goes back by the keyboard, stays at its step while others come, and returns', async () => {
@@ -73,6 +101,8 @@ inBrowser('the time line goes back by the keyboard, stays at its step while othe
 inBrowser('arrow keys move over the chart, and what may come next is said at its targets', async () => {
   const on = await stage();
   const { page } = on.dashboard;
+  // A page that is opened anew has no states of the reset before to show late.
+  await goTo(on);
   await lit(on, 'connected').waitFor();
   await page.locator('.chart [tabindex="0"]').focus();
   await page.keyboard.press('ArrowRight');
@@ -160,9 +190,11 @@ inBrowser('no word of the chart is wider than its room', async () => {
   const on = await stage();
   for (const view of Object.values(windows)) {
     await on.dashboard.view(view);
-    // On a phone the chart is folded until it is asked for.
-    const fold = on.dashboard.page.locator('.fold:not([open]) summary');
-    if ((await fold.count()) > 0) await fold.click();
+    // On a phone the chart is folded until it is asked for. The fold comes and goes after the window has changed.
+    const fold = on.dashboard.page.locator('.fold');
+    const isFolding = view.width === phone.width;
+    await fold.waitFor({ state: isFolding ? 'attached' : 'detached' });
+    if (isFolding && (await fold.getAttribute('open')) === null) await fold.locator('summary').click();
     await lit(on, 'connected').waitFor();
     const cut = await on.dashboard.page.evaluate(wordsCut);
     assert.deepEqual(cut, []);
@@ -215,7 +247,7 @@ inBrowser('the console sends a message and shows the events as they come', async
   await page.getByLabel('Text', { exact: true }).fill('Sent from the console');
   await button(on, 'Send').click();
   await page.locator('summary', { hasText: /answer.*Sent from the console/ }).waitFor();
-  assert.ok(on.scene.readBy(contact).has('Sent from the console'));
+  await until(() => on.scene.readBy(contact).has('Sent from the console'), 'the contact reads the text');
   await on.scene.write(on.account, 'Written by the contact');
   await page.locator('summary', { hasText: /messages.*Written by the contact/ }).waitFor();
 });
@@ -364,7 +396,7 @@ inBrowser('the picture of the account is shown over the initials, in the list an
       await page.locator('.session-head .face').waitFor();
       const address = await page
         .locator('.session-head .face img')
-        .getAttribute('src', { timeout: 500 })
+        .getAttribute('src', { timeout: 2_000 })
         .catch(() => null);
       return address !== null && !addresses.includes(address);
     }, 'the head shows the picture');
