@@ -20,8 +20,8 @@ const releasesUrl = async (): Promise<string> => {
 
 const stage = dashboardStage({
   ALLOW_PRIVATE_PROXIES: 'loopback',
-  PROXY_CONNECT_MS: '4000',
-  PROXY_TEST_MS: '4000',
+  PROXY_CONNECT_MS: '20000',
+  PROXY_TEST_MS: '20000',
   UPDATE_CHECK_URL: await releasesUrl(),
   WEBHOOK_QUICK_RETRIES_MS: '0,100',
 });
@@ -118,11 +118,13 @@ inBrowser('the global webhook is changed, tested and paused, and shows what wait
   await page.getByText(/^Waiting: \d+, .*Parked: \d/).waitFor();
   const requests: string[] = [];
   const note = (request: { url(): string }): void => void requests.push(new URL(request.url()).pathname);
+  const began = performance.now();
   page.on('request', note);
   await page.waitForTimeout(7_000);
   page.off('request', note);
   const polls = requests.filter((path) => path === '/globalwebhook/deliveries').length;
-  assert.ok(polls >= 1 && polls <= 3, `${polls} requests for the deliveries within two periods of 3 s`);
+  const most = Math.floor((performance.now() - began) / 3_000) + 1;
+  assert.ok(polls >= 1 && polls <= most, `${polls} requests for the deliveries, of which one is due every 3 s; at most ${most}`);
   receiver.answer(200);
   await named(dashboard, 'Pause').click();
   await page.locator('.webhook .badge', { hasText: 'paused' }).waitFor();
@@ -133,6 +135,8 @@ inBrowser('the global webhook is changed, tested and paused, and shows what wait
 inBrowser('storage shows the session with the most messages, and the rules of expiry', async () => {
   const { scene, account, id, dashboard } = await stage();
   const { page } = dashboard;
+  // Its proxy was changed, so that it connects again.
+  await account.reaches('connected');
   await scene.works(account);
   await scene.write(account, 'kept');
   await open(dashboard, '/admin/disk-use', 'Storage');
