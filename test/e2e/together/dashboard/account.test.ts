@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { inBrowser } from '#test/support/dashboard.ts';
 import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
 import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
 
 const stage = dashboardStage();
 
@@ -40,6 +41,6 @@ inBrowser('its button begins anew: the other account is linked, and nothing of t
   await lit(on, 'connected').waitFor();
   await on.dashboard.page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await on.account.seen()).owner, other);
-  assert.equal(await chatsOf(on), 0);
+  await until(async () => (await chatsOf(on)) === 0, 'the chats of the account before are gone');
   assert.deepEqual(on.dashboard.complaints, []);
 });

@@ -21,13 +21,9 @@ const openWindow = async ({ dashboard }: DashboardStage, where: string) => {
   return { page, streams: () => streams.size };
 };
 
-/** Milliseconds until a call of the page is answered. */
-const answerTime = (page: Page): Promise<number> =>
-  page.evaluate(`(async () => {
-    const start = performance.now();
-    await fetch('/admin/session', { signal: AbortSignal.timeout(15000) });
-    return performance.now() - start;
-  })()`);
+/** Calls the server from the page. Without a free connection the call is never answered. Returns the status. */
+const called = (page: Page): Promise<number> =>
+  page.evaluate(`fetch('/admin/session', { signal: AbortSignal.timeout(60000) }).then(({ status }) => status)`);
 
 /** The browser of the test shows all windows; this one behaves as if the person had changed to another tab. */
 const show = (page: Page, isShown: boolean): Promise<void> =>
@@ -57,9 +53,9 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   const [first, , , , , , last] = windows;
   assert.ok(first !== undefined && last !== undefined);
   await paused(first.page).waitFor();
-  await until(() => windows.reduce((sum, one) => sum + one.streams(), 0) === 3, 'three streams are open');
-  assert.deepEqual([first.streams(), last.streams()], [0, 1]);
-  for (const { page } of windows) assert.ok((await answerTime(page)) < 10_000);
+  const streams = (): number => windows.reduce((sum, one) => sum + one.streams(), 0);
+  await until(() => streams() === 3 && first.streams() === 0 && last.streams() === 1, 'three streams are open, one of the last window');
+  for (const { page } of windows) assert.equal(await called(page), 200);
 
   // A window without a stream sends, and reads what comes.
   await first.page.locator('textarea').fill('We open at nine');
@@ -71,7 +67,7 @@ inBrowser('seven windows with chats that are seen at once are answered, and the 
   // The window that is used is live.
   await first.page.evaluate("window.dispatchEvent(new Event('focus'))");
   await paused(first.page).waitFor({ state: 'detached' });
-  await until(() => first.streams() === 1 && windows.reduce((sum, one) => sum + one.streams(), 0) === 3, 'its stream is open');
+  await until(() => first.streams() === 1 && streams() === 3, 'its stream is open');
 
   // Windows that are closed leave their streams to the others.
   for (const { page } of windows.slice(1, 5)) await page.close();
@@ -90,7 +86,7 @@ inBrowser('a hidden window closes its stream, and reads what it missed when it i
   await on.scene.stored(on.account, [await on.scene.write(on.account, 'Said while nobody looked')]);
   await show(page, true);
   await page.locator('.message', { hasText: 'Said while nobody looked' }).waitFor();
-  assert.equal(streams(), 1);
+  await until(() => streams() === 1, 'one stream is open again');
   await page.close();
   assert.deepEqual(on.dashboard.complaints, []);
 });
