@@ -91,23 +91,35 @@ const onClick = (event) => {
 /** True if the guard has allowed the next move through the history. */
 let isAllowed = false;
 
-/** Handles a move through the history. The browser has moved already, so the page goes back to its own entry before the guard asks. @param {PopStateEvent} event */
+/** The steps that the page takes back before it asks; 0 for none. */
+let asked = 0;
+
+/** Asks at the own entry, so that no way through the history is under way when the answer leads on. @param {number} steps */
+const askFor = async (steps) => {
+  if (!(await guard.ask())) return;
+  isAllowed = true;
+  history.go(steps);
+};
+
+/** The browser has moved already. Where the guard has to ask, the page goes to its own entry first. @param {PopStateEvent} event */
 const onMove = (event) => {
   // The entry that the skip link made has no number. It has the same view as the entry before.
   const to = Number(event.state?.entry ?? entry);
   const steps = to - entry;
+  if (asked !== 0 && steps === 0) {
+    const wanted = asked;
+    asked = 0;
+    void askFor(wanted);
+    return;
+  }
   if (isAllowed || steps === 0 || location.pathname === place.peek() || !guard.isNeeded()) {
     isAllowed = false;
     entry = to;
     place.value = location.pathname;
     return;
   }
+  asked = steps;
   history.go(-steps);
-  void guard.ask().then((yes) => {
-    if (!yes) return;
-    isAllowed = true;
-    history.go(steps);
-  });
 };
 
 /** Handles the links of the page and the browser's "back". */

@@ -16,8 +16,6 @@ const begin = async ({ dashboard, id }: DashboardStage) => {
   return field;
 };
 
-const pathOf = ({ dashboard: { page } }: DashboardStage): string => new URL(page.url()).pathname;
-
 inBrowser('Back asks before it leaves a form, and stays or goes as one answers', async () => {
   const on = await stage();
   const { page } = on.dashboard;
@@ -27,16 +25,36 @@ inBrowser('Back asks before it leaves a form, and stays or goes as one answers',
   await page.goBack();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });
-  assert.equal(pathOf(on), settings);
+  await page.waitForURL(`**${settings}`);
   assert.equal(await field.inputValue(), 'half a na');
   await page.goBack();
   await dialog.getByRole('button', { name: 'Leave' }).click();
   await page.locator('.chart').first().waitFor();
-  assert.equal(pathOf(on), `/admin/sessions/${on.id}`);
+  await page.waitForURL(`**/admin/sessions/${on.id}`);
   await page.goForward();
   await field.waitFor();
   assert.notEqual(await field.inputValue(), 'half a na');
-  assert.equal(pathOf(on), settings);
+  await page.waitForURL(`**${settings}`);
+});
+
+/** Answers the question with yes in the moment in which it is shown; runs in the page. Counts the questions. */
+const answerAtOnce = `new MutationObserver(() => {
+  const leave = document.querySelector('dialog .button.danger');
+  if (leave === null || leave.isAnswered) return;
+  leave.isAnswered = true;
+  window.questions = (window.questions ?? 0) + 1;
+  leave.click();
+}).observe(document.body, { subtree: true, childList: true })`;
+
+inBrowser('Back asks once, however fast the answer comes', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await begin(on);
+  await page.evaluate(answerAtOnce);
+  await page.goBack();
+  await page.locator('.chart').first().waitFor();
+  assert.equal(await page.evaluate('window.questions'), 1);
+  assert.deepEqual(on.dashboard.complaints, []);
 });
 
 inBrowser('a link and a reload ask too, and a saved form asks nothing', async () => {
