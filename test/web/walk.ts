@@ -61,12 +61,15 @@ const list = async ({ dashboard, gateway, at }: Walker): Promise<void> => {
   await button(/disconnected/).click();
   await at('list-filtered');
   await button('Delete').click();
+  await page.getByRole('dialog').waitFor();
   await at('list-bulk-delete');
   await button('Cancel').click();
   await page.getByLabel('Name, number or reason').fill('nobody');
+  await page.getByText('No session fits.').waitFor();
   await at('list-nothing');
   await button('Show all').click();
   await button('Actions for Bakery Ana').click();
+  await page.getByRole('menu').waitFor();
   await at('list-menu');
   await page.keyboard.press('Escape');
   await button('New session').click();
