@@ -9,7 +9,7 @@ import { findProgram } from '#config/programs.ts';
 import { root } from '#test/source-tree.ts';
 import { freePort } from '#test/support/ports.ts';
 import { removeFolder, temporaryFolder } from '#test/support/processes.ts';
-import { until } from '#test/support/until.ts';
+import { patience, until } from '#test/support/until.ts';
 
 /** `script` of util-linux gives a program a terminal. Other systems have a program of that name with other options. */
 const withoutTerminal =
@@ -24,7 +24,8 @@ const onTerminal = async (
 ): Promise<readonly string[]> => {
   const dataDir = temporaryFolder();
   const port = String(await freePort());
-  const own = { PORT: port, SANDBOX_PORT: String(await freePort()), DATA_DIR: dataDir, ...env };
+  // A stop on a busy machine may take longer than it should.
+  const own = { PORT: port, SANDBOX_PORT: String(await freePort()), DATA_DIR: dataDir, SHUTDOWN_MS: '60000', ...env };
   const child = spawn('script', ['-qefc', `${entry} --sandbox`, '/dev/null'], { env: { PATH: process.env['PATH'], ...own } });
   let printed = '';
   child.stdout.on('data', (part: Buffer) => (printed += part.toString()));
@@ -35,7 +36,8 @@ const onTerminal = async (
         ({ ok }) => ok,
         () => child.exitCode !== null,
       );
-    await until(isReady, () => `the start: ${printed}`);
+    // A new database is made first.
+    await until(isReady, () => `the start: ${printed}`, 2 * patience);
     await until(
       () => printed.includes('Simulated phones'),
       () => `the last line: ${printed}`,
