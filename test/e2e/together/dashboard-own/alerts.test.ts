@@ -31,9 +31,9 @@ const button = (name: string) => dashboard.page.getByRole('button', { name, exac
 const save = async (): Promise<void> => {
   const { page } = dashboard;
   await page.evaluate(`document.querySelector('.alert-form').id = 'before'`);
-  await button('Save').click();
+  // The notice is shown for four seconds, and the form is drawn anew after one more answer.
+  await Promise.all([page.getByText('The alerts are saved.').last().waitFor(), button('Save').click()]);
   await page.locator('.alert-form:not(#before)').waitFor();
-  await page.getByText('The alerts are saved.').last().waitFor();
 };
 /** Returns the time in São Paulo in so many hours, such as `22:30`. */
 const clockThere = (hours: number): string =>
