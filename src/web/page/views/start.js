@@ -63,7 +63,7 @@ const MessageForm = ({ id, onSent }) => {
         required
         autofocus
         autocomplete="off"
-        value=${sandbox ? simulatedContact : ''}
+        defaultValue=${sandbox ? simulatedContact : ''}
       />
       <${Field}
         label=${t('startText')}
@@ -71,7 +71,7 @@ const MessageForm = ({ id, onSent }) => {
         name="text"
         required
         autocomplete="off"
-        value=${t('startTextValue')}
+        defaultValue=${t('startTextValue')}
       />
       <${Button} kind="main" type="submit" busy=${busy}>${t('startSend')}<//>
     </form>

@@ -96,9 +96,19 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   await press('Enter');
   await hasFocus('To');
   await reaches('Bakery Ana', 'connected');
+  await press('Control+a');
+  await type('12');
   await tabTo('Message');
   await press('Control+a');
   await type('Written by keyboard');
+  await press('Enter');
+  await view().getByRole('alert').waitFor();
+  // What was typed stays, so that one mistake is one correction.
+  const typed = await Promise.all(['To', 'Message'].map((label) => view().getByLabel(label, { exact: true }).inputValue()));
+  assert.deepEqual(typed, ['12', 'Written by keyboard']);
+  await press('Shift+Tab');
+  await press('Control+a');
+  await type('5511988887777');
   await press('Enter');
   await sees('It works.');
   const { token = '' } = (await one('Bakery Ana')) ?? {};
