@@ -79,6 +79,8 @@ export class Nodes {
         return owners.join() === wanted.join();
       },
       () => `all are where they belong: on ${wanted.join(' ')}; they are on ${owners.join(' ')}`,
+      // A move waits for the next balance, and for both nodes.
+      2 * patience,
     );
     for (const account of accounts) await account.reaches('connected');
     return owners;
