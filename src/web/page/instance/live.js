@@ -174,10 +174,9 @@ export class Live {
     });
   }
 
-  /** An answer that is under way may be older than the step, so that the question waits for it. */
   #loadSoon() {
     clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => (this.#isAsking ? this.#loadSoon() : void this.load()), settleMs);
+    this.#settling = setTimeout(() => void this.load(), settleMs);
   }
 
   /** @param {Step} step */

@@ -1,6 +1,5 @@
 /** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
 import assert from 'node:assert/strict';
-import type { Route } from 'playwright-core';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
 import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
@@ -51,32 +50,6 @@ inBrowser('a session sleeps and wakes by the buttons of its page', async () => {
   await lit(on, 'hibernated.asleep').waitFor();
   await button(on, 'Wake').click();
   await lit(on, 'connected').waitFor();
-});
-
-inBrowser('a step that comes while the page asks for the session leads to one more question', async () => {
-  const on = await stage();
-  const page = await on.dashboard.page.context().newPage();
-  // Without its regular questions, the page asks after steps alone.
-  await page.addInitScript('window.setInterval = () => 0');
-  await page.goto(`${on.dashboard.address}/admin/sessions/${on.id}`);
-  const state = (name: string) => page.locator(`.chart .state.lit[data-state="${name}"]`);
-  await state('connected').waitFor();
-  await page.locator('.live.of-connected').waitFor();
-  const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const answerLate = async (route: Route): Promise<void> => {
-    const response = await route.fetch();
-    asked.resolve();
-    await late.promise;
-    await route.fulfill({ response });
-  };
-  await page.route(new RegExp(`/admin/actors/${on.id}$`), answerLate, { times: 1 });
-  assert.equal((await on.account.call('POST', '/instance/hibernate')).status, 200);
-  await asked.promise;
-  await on.account.connects();
-  await page.locator('.log li').first().filter({ hasText: 'opened' }).waitFor();
-  late.resolve();
-  await state('connected').waitFor();
-  await page.close();
 });
 
 inBrowser('the time line goes back by the keyboard, stays at its step while others come, and returns', async () => {
