@@ -91,17 +91,17 @@ const onClick = (event) => {
 /** True if the guard has allowed the next move through the history. */
 let isAllowed = false;
 
-/** The steps that the page takes back before it asks; 0 for none. */
+/** The steps of the move that the page takes back before the guard asks. 0 if there is none. */
 let asked = 0;
 
-/** Asks at the own entry, so that no way through the history is under way when the answer leads on. @param {number} steps */
+/** Asks the guard and repeats the move if it is allowed. The page is at its own entry, so no other move is under way. @param {number} steps */
 const askFor = async (steps) => {
   if (!(await guard.ask())) return;
   isAllowed = true;
   history.go(steps);
 };
 
-/** The browser has moved already. Where the guard has to ask, the page goes to its own entry first. @param {PopStateEvent} event */
+/** Handles a move through the history. The browser has moved already, so the page goes back to its own entry before the guard asks. @param {PopStateEvent} event */
 const onMove = (event) => {
   // The entry that the skip link made has no number. It has the same view as the entry before.
   const to = Number(event.state?.entry ?? entry);

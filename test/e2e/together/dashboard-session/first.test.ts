@@ -103,7 +103,7 @@ inBrowser('the keyboard alone leads from an empty server to the first message', 
   await type('Written by keyboard');
   await press('Enter');
   await view().getByRole('alert').waitFor();
-  // What was typed stays, so that one mistake is one correction.
+  // The form keeps the typed number and text, so that only the wrong field has to be typed again.
   const typed = await Promise.all(['To', 'Message'].map((label) => view().getByLabel(label, { exact: true }).inputValue()));
   assert.deepEqual(typed, ['12', 'Written by keyboard']);
   await press('Shift+Tab');
