@@ -36,8 +36,8 @@ export const afterLastFile = (tidy: Tidy): void => {
 /** Ends the process after its last test. A file calls it in its last hook where a library keeps a timer that nobody can stop. */
 export const endAfterTests = (): void => {
   mustEnd = true;
-  // The runner reports the last test meanwhile, also where this process got no processor time for a while.
-  if (!shared) setTimeout(() => process.exit(), 1_000).unref();
+  // The runner ends the hooks and reports the last test meanwhile, which takes its time on a busy machine.
+  if (!shared) setTimeout(() => process.exit(), 2_000).unref();
 };
 
 /**
