@@ -198,7 +198,7 @@ export async function connectRaw(login: RawLogin): Promise<RawClient> {
       frames.send(Buffer.concat([cipher.update(encodeBinaryNode(stanza)), cipher.final(), cipher.getAuthTag()]));
     },
     async wait(fits, what) {
-      for (const end = Date.now() + 20_000; Date.now() < end; await sleep(10)) {
+      for (const end = Date.now() + 60_000; Date.now() < end; await sleep(10)) {
         const found = got.find(fits);
         if (found) return found;
       }

@@ -14,7 +14,7 @@ export const sendRaw = (address: string, bytes: string): Promise<RawAnswer> =>
     const { hostname, port } = new URL(address);
     let text = '';
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.setTimeout(20_000, () => socket.destroy(new Error('no answer in time')));
+    socket.setTimeout(60_000, () => socket.destroy(new Error('no answer in time')));
     socket.on('data', (chunk) => void (text += chunk.toString()));
     socket.on('end', () => {
       socket.end();
