@@ -16,11 +16,14 @@ test('database time: a clock that is an hour behind the database is corrected at
 
 test('database time: PostgreSQL tells the time, and one that is away changes nothing', async () => {
   const storage = await (await testDatabase()).storage();
-  assert.ok(Math.abs((await storage.clock()) - Date.now()) < 5_000);
+  const before = Date.now();
+  const told = await storage.clock();
+  // The server has the clock of this machine, and answers in whole milliseconds.
+  assert.ok(told >= before - 1 && told <= Date.now() + 1, `${told} is told at ${before}`);
   const time = nodeTime(systemTime, new FakeLog());
   const away = async (): Promise<number> => {
     throw new StorageUnavailable('away');
   };
   await (await followDatabaseTime({ time, ask: away })).close();
-  assert.ok(Math.abs(time.now() - Date.now()) < 100);
+  assert.equal(time.correction(), 0);
 });
