@@ -16,7 +16,7 @@ const run = async (files: Readonly<Record<string, string>>): Promise<string> => 
   const limits = ['--test-timeout=1000', '--import', join(root, 'test/limit.ts')];
   const child = spawn(process.execPath, ['--test', '--test-reporter=spec', ...limits], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', TEST_FILE_LIMIT_MS: '3000' },
+    env: { PATH: process.env['PATH'] ?? '', TEST_FILE_LIMIT_MS: '10000' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const printed = await text(child.stdout);
@@ -26,12 +26,15 @@ const run = async (files: Readonly<Record<string, string>>): Promise<string> => 
 
 test('limits: a test that waits forever fails by its name, a file that never ends says what it left open, and the files after them run', async () => {
   const printed = await run({
-    'a.test.js': `test('waits', () => new Promise(() => setInterval(() => undefined, 1000)));`,
+    'a.test.js': `test('waits', ({ signal }) => new Promise(() => {
+      const timer = setInterval(() => undefined, 1000);
+      signal.addEventListener('abort', () => clearInterval(timer));
+    }));`,
     'b.test.js': `test('leaves a server', () => {}); import('node:net').then(({ createServer }) => createServer().listen(0));`,
     'c.test.js': `test('comes last', () => {}); after(() => undefined);`,
   });
   assert.match(printed, /✖ waits/);
   assert.match(printed, /✔ leaves a server/);
-  assert.match(printed, /b\.test\.js did not end in 3000 ms; still open: .*TCPServerWrap/);
+  assert.match(printed, /b\.test\.js did not end in 10000 ms; still open: .*TCPServerWrap/);
   assert.match(printed, /✔ comes last/);
 });
