@@ -13,7 +13,7 @@ const mail = {
   subject: 'Dormouse: 2 sessions, Olá',
   text: 'line one\n.\nline two',
 };
-const mailer = (timeoutMs = 5_000) => createMailer({ guard: createAddressGuard({ allow: ['loopback'] }), timeoutMs });
+const mailer = (timeoutMs = 60_000) => createMailer({ guard: createAddressGuard({ allow: ['loopback'] }), timeoutMs });
 const place = { host: '127.0.0.1', security: 'none' as const, ...mailLogin };
 
 const server = async (t: TestContext, options: Parameters<typeof openMailServer>[0] = {}) => {

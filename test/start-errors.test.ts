@@ -86,7 +86,7 @@ const startOf = async (env: Readonly<Record<string, string>>, check: (printed: s
   const gateway = new GatewayProcess({ platformUrl: 'ws://127.0.0.1:9', fresh: true, env });
   try {
     gateway.launch();
-    assert.equal(await gateway.endsWithin(30_000), 1);
+    assert.equal(await gateway.endsWithin(120_000), 1);
     check(gateway.printed, gateway.dataDir);
   } finally {
     await gateway.close();
