@@ -250,8 +250,12 @@ test('log: after a crash the plaintexts of unfinished messages are known, and wh
   await until(() => vault.stored.keys.size === 1, 'the orphan is removed');
 });
 
-test('log: a stanza that ends every process is set aside, and those beside it are not', async () => {
+test('log: a stanza that ends every process is set aside, and those beside it are not', async (t) => {
   const vault = createFakeVault();
+  // A process that ended goes on to no other stanza.
+  const patient = { handling: 600_000 };
+  const over = Promise.withResolvers<void>();
+  t.after(() => over.resolve());
   const first = await start(vault);
   first.inbox.open();
   first.handle = () => void (first.connected = false);
@@ -259,9 +263,9 @@ test('log: a stanza that ends every process is set aside, and those beside it ar
   await happens(first, 3);
   let last: Run | null = null;
   for (let crash = 0; crash < 5; crash += 1) {
-    const run = await start(vault);
+    const run = await start(vault, true, patient);
     // The process ends in the middle of it.
-    run.handle = (id) => (id === 'poison' ? new Promise(() => undefined) : undefined);
+    run.handle = (id) => (id === 'poison' ? over.promise : undefined);
     run.inbox.open();
     await until(() => run.handed.includes('message poison'), 'it is tried');
     last = run;
