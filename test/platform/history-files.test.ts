@@ -26,12 +26,18 @@ const history = { chats: 10, messages: 40 };
 interface Warning {
   readonly where: string;
   readonly detail: string;
+  /** Messages of the past that were recorded when it was logged. */
+  readonly recorded: number;
 }
 
-/** Links a phone with a history while the media host does `fault`, and returns what is recorded before and after the next try. */
+/** Links a phone with a history while the media host does `fault`, and returns what is recorded before the next try and after it. */
 const linked = async (number: string, fault: Fault) => {
   const warnings: Warning[] = [];
-  const log: Log = { ...quietLog, warn: (fields, event) => void (event === 'platform.stumbled' && warnings.push(fields as Warning)) };
+  const log: Log = {
+    ...quietLog,
+    warn: (fields, event) =>
+       void (event === 'platform.stumbled' && warnings.push({ ...(fields as Omit<Warning, 'recorded'>), recorded: past() })),
+  };
   const instance = bench.instance({}, undefined, { log });
   const past = (): number =>
     instance.entries.all.reduce(
@@ -45,10 +51,10 @@ const linked = async (number: string, fault: Fault) => {
   await instance.fact('platform.closed');
   instance.open();
   await instance.fact('platform.opened');
-  const refusal = await until(() => warnings.find(({ where }) => where === 'history')?.detail, 'the refusal of the file');
+  const { detail, recorded } = await until(() => warnings.find(({ where }) => where === 'history'), 'the refusal of the file');
   const { id } = await bench.running.sandbox.send(friend, number, { kind: 'text', text: 'after the file' });
   await instance.message(({ messageId }) => messageId === id, 'the text after the file');
-  return { instance, refusal, recorded: past(), past };
+  return { instance, refusal: detail, recorded, past };
 };
 
 const faults: readonly (readonly [string, string, Fault, RegExp])[] = [
@@ -61,7 +67,9 @@ for (const [what, number, fault, reason] of faults)
     const { instance, refusal, recorded, past } = await linked(number, fault);
     assert.match(refusal, reason);
     assert.equal(recorded, 0);
-    await until(() => past() >= history.chats * history.messages, 'the history');
+    const whole = history.chats * history.messages;
+    await until(() => past() >= whole, 'the history');
+    assert.equal(past(), whole);
     assert.deepEqual(instance.surprises, []);
     await instance.link.close();
   });
