@@ -136,7 +136,8 @@ for (const [title, scheme, open, trouble] of silentDials)
     server.on('connection', (socket: Socket) => void sockets.add(socket.on('error', () => undefined)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
-    const [error] = await once(new WebSocket(`${scheme}://127.0.0.1:${port}/`, { handshakeTimeout: 200 }), 'error').catch(
+    const handshakeTimeout = title === 'silence' ? 200 : 20_000;
+    const [error] = await once(new WebSocket(`${scheme}://127.0.0.1:${port}/`, { handshakeTimeout }), 'error').catch(
       (reason: unknown) => [reason],
     );
     const close = closeOf(boom(408, error));
