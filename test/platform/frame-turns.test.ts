@@ -32,7 +32,7 @@ const connected = async (t: TestContext) => {
   const told: Told[] = [];
   near.on('message', (data: Buffer) => told.push({ what: data.toString(), turn }));
   near.on('close', (code: number) => told.push({ what: `closed with ${code}`, turn }));
-  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1 }), () => undefined);
+  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1_000 }), () => undefined);
   return { near, far, told, wire: (far as unknown as { readonly _socket: Socket })._socket };
 };
 
