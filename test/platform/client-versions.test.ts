@@ -146,7 +146,7 @@ async function pages(answers: Readonly<Record<string, (headers: IncomingHttpHead
     await dispatcher.close();
     server.close();
   };
-  return { asked, look: () => lookUpRevision(base, dispatcher, 5_000, () => 'away').finally(close) };
+  return { asked, look: () => lookUpRevision(base, dispatcher, 60_000, () => 'away').finally(close) };
 }
 
 for (const [title, text] of [

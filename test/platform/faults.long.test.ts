@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
+import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
 
 let bench: Bench;
@@ -10,7 +11,7 @@ const number = '5511900000001';
 
 before(async () => {
   bench = await startBench();
-  paired = await connected(bench, number, { open: 4_000, login: 4_000, close: 2_000, silence: 4_000 });
+  paired = await connected(bench, number, { open: 8_000, login: 8_000, close: 2_000, silence: 8_000 });
 });
 after(() => bench.stop());
 
@@ -92,7 +93,7 @@ test('link: closing in the middle of opening leaves no socket behind', async () 
   const told = paired.facts.all.length;
   paired.open();
   await paired.fact('platform.opened');
-  assert.equal(bench.running.sandbox.stats().connections.open, 1);
+  await until(() => bench.running.sandbox.stats().connections.open === 1, 'one connection is left');
   assert.equal(paired.facts.all.slice(told).filter(({ type }) => type === 'platform.closed').length, 0);
 });
 

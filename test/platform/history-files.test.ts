@@ -36,7 +36,7 @@ const linked = async (number: string, fault: Fault) => {
   const log: Log = {
     ...quietLog,
     warn: (fields, event) =>
-       void (event === 'platform.stumbled' && warnings.push({ ...(fields as Omit<Warning, 'recorded'>), recorded: past() })),
+      void (event === 'platform.stumbled' && warnings.push({ ...(fields as Omit<Warning, 'recorded'>), recorded: past() })),
   };
   const instance = bench.instance({}, undefined, { log });
   const past = (): number =>

@@ -100,7 +100,7 @@ for (const [code, reason] of [
 
 test('pairing: a version that is too old to be linked is told from a code that nobody typed', async () => {
   const number = '5511900000047';
-  const instance = bench.instance({ pairingCode: 1_500 });
+  const instance = bench.instance({ pairingCode: 5_000 });
   bench.running.sandbox.requireVersion({ link: '2.9999.0' });
   instance.open({ phone: number });
   const { code } = await instance.fact('platform.code');

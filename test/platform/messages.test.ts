@@ -76,7 +76,7 @@ test('heard time: the platform names its time at the login, with each acknowledg
   const heard = () => {
     const time = instance.platform.heardTime();
     assert.ok(time);
-    assert.ok(Math.abs(time.at - Date.now() + performance.now() - time.heardAt) < 3_000, 'the simulated platform has the same clock');
+    assert.ok(Math.abs(time.at - Date.now() + performance.now() - time.heardAt) < 30_000, 'the simulated platform has the same clock');
     return time.heardAt;
   };
   const login = heard();
@@ -199,7 +199,7 @@ test('outbound: a refusal of the platform comes with its code; what was written 
   assert.deepEqual([refusal.refusal.reason, refusal.refusal.code], ['refused', 463]);
   await sandbox.fault({ kind: 'ackError', number: own, times: 0 });
 
-  const hasty = await connected(bench, '5511900000104', { send: 3_000 });
+  const hasty = await connected(bench, '5511900000104', { send: 6_000 });
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });
   const silence = await performed('message.transmit', { message: await composed({ text: 'unanswered' }, hasty) }, hasty);
   assert.ok(!silence.ok && silence.refusal.reason === 'unknown' && !silence.refusal.connectionLost);

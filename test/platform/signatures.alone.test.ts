@@ -85,7 +85,7 @@ for (const [title, kind, reason, number] of forgedPairings)
 
 /** `refusal`: '' for a message that left. */
 const send = async (instance: Instance, number: string, text: string): Promise<{ readonly refusal: string; readonly id: string }> => {
-  const control = { signal: new AbortController().signal, deadline: Date.now() + 30_000 };
+  const control = { signal: new AbortController().signal, deadline: Date.now() + 60_000 };
   const content = { kind: 'text' as const, text, preview: null };
   const message = await instance.link.perform(
     { name: 'message.compose', input: { send: { number, replyTo: '', mentions: [], forward: false, content }, draft: null } },

@@ -6,7 +6,7 @@ import type { Instance } from './setup.ts';
 
 /** Sends a text to a number or a group, and returns its id. */
 export const sendText = async (instance: Instance, to: string, text: string): Promise<string> => {
-  const control = { signal: new AbortController().signal, deadline: Date.now() + 30_000 };
+  const control = { signal: new AbortController().signal, deadline: Date.now() + 60_000 };
   const send = { number: to, replyTo: '', mentions: [], forward: false, content: { kind: 'text' as const, text, preview: null } };
   const composed = await instance.link.perform({ name: 'message.compose', input: { send, draft: null } }, control);
   assert.ok(composed.ok, composed.ok ? '' : composed.refusal.message);
