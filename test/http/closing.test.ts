@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setUp } from './setup.ts';
 
-test('closing: a connection that a client opened in advance, and has not used, is closed at once', { timeout: 20_000 }, async (t) => {
+test('closing: a connection that a client opened in advance, and has not used, is closed at once', { timeout: 50_000 }, async (t) => {
   const { app, address } = await setUp(t);
   const socket = connect(Number(new URL(await address()).port), '127.0.0.1').resume();
   t.after(() => socket.destroy());

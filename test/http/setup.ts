@@ -90,9 +90,9 @@ export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'li
   return { app: await commonApp, ...common };
 };
 
-/** Resolves when the condition holds, rejects after half a minute. */
+/** Resolves when the condition holds, rejects after a minute. */
 export const until = async (condition: () => boolean): Promise<void> => {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('the condition never held');
     await new Promise((resolve) => setImmediate(resolve));
