@@ -52,19 +52,22 @@ test('sign-in: a wrong password, an unknown name and a name that cannot be have 
 });
 
 test('sign-in: an unknown name is answered as late as a known one', async () => {
-  const { name } = await newUser('viewer');
   const timeOf = async (given: string): Promise<number> => {
     const begun = performance.now();
     await signIn({ name: given, password: 'a wrong password' });
     return performance.now() - begun;
   };
-  // In turns, and the shortest of each: other work of the machine only adds time.
+  // In turns, and the shortest of each: other work of the machine only adds time, and a busy one is asked more often.
   let [known, unknown] = [Infinity, Infinity];
-  for (let n = 0; n < 8; n += 1) {
-    known = Math.min(known, await timeOf(name));
-    unknown = Math.min(unknown, await timeOf('nobody-has-this'));
+  const areAlike = (): boolean => unknown > known / 2 && unknown < known * 2;
+  for (let round = 0; round < 5 && !areAlike(); round += 1) {
+    const { name } = await newUser('viewer');
+    for (let n = 0; n < 8; n += 1) {
+      known = Math.min(known, await timeOf(name));
+      unknown = Math.min(unknown, await timeOf(`nobody-has-this-${round}`));
+    }
   }
-  assert.ok(unknown > known / 2 && unknown < known * 2, `${unknown} ms for an unknown name, ${known} ms for a known one`);
+  assert.ok(areAlike(), `${unknown} ms for an unknown name, ${known} ms for a known one`);
 });
 
 test('sign-in: guesses from one network are limited together with those of admin tokens', async () => {
