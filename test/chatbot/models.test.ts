@@ -10,7 +10,7 @@ import { type ModelServer, openModelServer, type Script } from '#test/support/mo
 import { until } from '#test/support/until.ts';
 
 const key = 'sk-verysecret0123456789';
-const options = { userAgent: 'Dormouse/test', timeoutMs: 2_000, connections: 4 };
+const options = { userAgent: 'Dormouse/test', timeoutMs: 60_000, connections: 4 };
 const models = createChatModels({ ...options, guard: createAddressGuard({ allow: ['loopback'] }) });
 let server: ModelServer;
 

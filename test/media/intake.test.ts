@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
 import { openTemporaryFolder } from '#src/files/blobs.ts';
+import type { IntakeOptions } from '#src/media/intake.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { bytesOf, filesIn, folderFor, intakeFor, noFiles, refusalOf, serve, valueOf } from './media-files.ts';
 
@@ -186,13 +187,19 @@ const hostile: readonly (readonly [what: string, listener: RequestListener, refu
     'invalid: the file could not be fetched: the answer is not valid HTTP',
   ],
 ];
+/** Time is short where a row is about time alone: a busy machine gives nobody an answer within a second. */
+const limitsOf = (what: string): Partial<IntakeOptions> => {
+  if (what === 'a byte at a time') return { timeoutMs: 3_000, silenceMs: 15_000 };
+  return what.startsWith('silence') ? { timeoutMs: 15_000, silenceMs: 1_500 } : { timeoutMs: 15_000, silenceMs: 15_000 };
+};
+
 for (const [what, listener, refusal] of hostile) {
   test(`take: a server that sends ${what} is refused in time`, async (t) => {
     const folder = await folderFor(t);
     const base = await serve(t, listener);
     const started = performance.now();
-    assert.equal(refusalOf(await intakeFor(t, folder, { timeoutMs: 3_000, silenceMs: 1_500 }).take(`${base}/a.png`)), refusal);
-    assert.ok(performance.now() - started < 20_000);
+    assert.equal(refusalOf(await intakeFor(t, folder, limitsOf(what)).take(`${base}/a.png`)), refusal);
+    assert.ok(performance.now() - started < 60_000);
     await noFiles(folder);
   });
 }

@@ -10,7 +10,7 @@ const guard = createAddressGuard({ allow: ['loopback'] });
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const options = { guard, timeoutMs: 30_000, userAgent: 'Dormouse/test', now: () => noon };
 const receiver = createReceiver(options);
-const impatient = createReceiver({ ...options, timeoutMs: 1_500 });
+const impatient = createReceiver({ ...options, timeoutMs: 3_000 });
 const servers: (Server | TcpServer)[] = [];
 after(async () => {
   await Promise.all([receiver.close(), impatient.close()]);
