@@ -13,7 +13,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 
 const take = async (t: TestContext, onTaken: () => void = () => undefined, url = database.url, shared = false) => {
-  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 1_000, checkInterval: 50, shared });
+  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 2_500, checkInterval: 50, shared });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await tenancy.close();
@@ -78,7 +78,7 @@ test('tenancy: one node of all is on duty, and another one when that one has lef
 });
 
 test('tenancy: a node that is on duty and asks nothing, because its process stands still, is off duty', async (t) => {
-  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 300, shared: true, silence: 300 };
+  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 3_000, shared: true, silence: 3_000 };
   const still = await takeTenancy({ ...options, checkInterval: 3_600_000 });
   t.after(() => still.close());
   assert.equal(still.onDuty, true);
