@@ -93,9 +93,9 @@ test('failures: a statement that takes too long is slow, not away: the gateway s
 });
 
 test('failures: a pool without a free connection is busy, not away', async (t) => {
-  const full = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 20_000, connection: 100 } });
+  const full = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 20_000, connection: 1_000 } });
   t.after(() => full.close());
-  const holding = full.rows({ name: '', text: 'select pg_sleep(1)' }, []);
+  const holding = full.rows({ name: '', text: 'select pg_sleep(4)' }, []);
   await assert.rejects(full.rows(one, []), { name: 'StorageBusy' });
   assert.equal(full.healthy(), true);
   await holding;
@@ -147,7 +147,7 @@ test('failures: a conflict that comes again and again ends as busy', async () =>
 });
 
 test('failures: slow questions take every connection of theirs, and keys, commits, records and deliveries go on at once', async (t) => {
-  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 8_000, connection: 300 } });
+  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 15_000, connection: 2_000 } });
   const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
   const hook = { ...webhook, id: 'wpools', instanceId: record.id };
   await storage.instances.insert(record);
@@ -170,7 +170,7 @@ test('failures: slow questions take every connection of theirs, and keys, commit
     const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
     await until(async () => (await database.admin.rows({ name: '', text: waits }, [])).length === 2, 'both connections wait');
     const late = assert.rejects(storage.messages.find(record.id, { limit: 1, offset: 0 }), { name: 'StorageBusy' });
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 10; n += 1) {
       await storage.vault.write(record.id, 1, { keys: [{ type: 'session', id: '1', value: `${n}` }] });
       const { deliveries } = await arrive(`POOL${n}`);
       await storage.instances.update(record.id, 1, { lastActiveAt: n });
@@ -182,6 +182,6 @@ test('failures: slow questions take every connection of theirs, and keys, commit
     assert.equal(storage.healthy(), true);
     await Promise.all(slow);
   });
-  assert.equal((await storage.messages.find(record.id, { limit: 30, offset: 0 })).messages.length, 20);
+  assert.equal((await storage.messages.find(record.id, { limit: 30, offset: 0 })).messages.length, 10);
   await storage.close();
 });

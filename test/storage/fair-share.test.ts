@@ -8,7 +8,7 @@ import { quietLog, testDatabase } from '#test/support/database.ts';
 const { url } = await testDatabase();
 const slow = { name: '', text: 'select $1::text as id, pg_sleep(0.2)' };
 const quick = { name: '', text: 'select $1::text as id' };
-const share = { atOnce: 2, waiting: 10, waitMs: 5_000 };
+const share = { atOnce: 2, waiting: 10, waitMs: 60_000 };
 const openPool = (t: { after(work: () => Promise<void>): void }) =>
   openDatabase({ url, log: quietLog, poolSize: 4 }).then((pool) => {
     t.after(() => pool.close());
