@@ -68,13 +68,13 @@ for (const [at, [title, relation, damage, sentence]] of damages.entries())
     assert.ok(!(await readdir(to).catch(() => [''])).includes(listName), 'nothing says that it is whole');
   });
 
-/** Runs a command until it ends. Returns its code, or null after ten seconds. */
+/** Runs a command until it ends. Returns its code, or null after two minutes. */
 const command = async (program: string, args: readonly string[], dataDir: string): Promise<{ code: number | null; output: string }> => {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir };
   const child = spawn(process.execPath, [join(root, 'src', program), ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const patience = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const patience = setTimeout(() => child.kill('SIGKILL'), 120_000);
   const code = await new Promise<number | null>((done) => void child.once('close', done));
   clearTimeout(patience);
   return { code, output };

@@ -101,7 +101,7 @@ test('embedded: a server that dies is started again; requests fail at once meanw
   assert.ok(failures.length > 0);
   for (const { name, ms } of failures) {
     assert.equal(name, 'StorageUnavailable');
-    assert.ok(ms < 20_000, `${ms} ms`);
+    assert.ok(ms < 30_000, `${ms} ms`);
   }
   assert.equal((await storage.messages.byId(instance.record.id, message.messageId))?.messageId, message.messageId);
   await storage.close();
@@ -209,9 +209,9 @@ test('embedded: a server that reads its log for longer than the deadline of a st
   process.kill(killed, 'SIGKILL');
   await until(() => !running(killed));
   let told = 0;
-  const starting = startEmbedded({ ...options, startDeadlineMs: 500, onRecovering: () => (told += 1) });
+  const starting = startEmbedded({ ...options, startDeadlineMs: 2_000, onRecovering: () => (told += 1) });
   const recovering = await held(directory, killed);
-  const outcome = await Promise.race([starting.then(() => 'up', String), wait(3_000, 'waits')]);
+  const outcome = await Promise.race([starting.then(() => 'up', String), wait(6_000, 'waits')]);
   process.kill(recovering, 'SIGCONT');
   assert.equal(outcome, 'waits');
   assert.ok(told >= 2, `${told}`);
@@ -249,6 +249,6 @@ for (const [title, port] of [
       assert.doesNotMatch(error.message, /secret/);
       return true;
     });
-    assert.ok(Date.now() - started < 30_000);
+    assert.ok(Date.now() - started < 60_000);
   });
 }

@@ -65,7 +65,8 @@ test('migrating: behind a lock as a backup holds it a migration lets others writ
   const longest = await longestWait(migrate(database.url, log, withSteps({ name: '9001-add-column', class: AddColumn })));
   await backup;
   t.diagnostic(`longest wait of a write: ${Math.round(longest)} ms`);
-  assert.ok(longest < 3_500, `${longest} ms`);
+  // A write behind the whole backup waits for nearly 8 s, and a migration gives up its place after 2 s.
+  assert.ok(longest < 6_000, `${longest} ms`);
   assert.ok(waits.includes('storage.migrationWaits'));
   assert.equal((await run(`select extra from large where id = 1`))[0]?.['extra'], '');
 });

@@ -20,7 +20,7 @@ test('year: what a year leaves is upgraded, thinned, copied, restored and remove
   assert.match(outcomes.get('backup') ?? '', /^\d+ MB in \d+ files$/);
   assert.match(outcomes.get('logout') ?? '', /^answered 200 /);
   for (const { step, slowestWrite, log } of rows) {
-    assert.ok((slowestWrite ?? 0) < 5_000, `${step}: a write took ${slowestWrite} ms`);
+    assert.ok((slowestWrite ?? 0) < 15_000, `${step}: a write took ${slowestWrite} ms`);
     assert.ok(log >= 0, `${step}: ${log} bytes of log`);
   }
 });
