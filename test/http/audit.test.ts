@@ -115,7 +115,13 @@ test('audit: a client that goes before the answer is noted too', async () => {
     body: '{}',
     signal: gone.signal,
   });
-  setTimeout(() => gone.abort(), 100);
+  const isConnecting = async (): Promise<boolean> => {
+    const { body } = await service.admin('GET', '/instance/all');
+    return (body as readonly { readonly id: string; readonly status: string }[]).some((one) => one.id === id && one.status === 'connecting');
+  };
+  // The gateway has the request, and answers it five seconds later.
+  await until(isConnecting, 'the session connects');
+  gone.abort();
   await assert.rejects(asked, { name: 'AbortError' });
   await until(async () => (await audit(`who=${id}`)).length > 0, 'the entry is stored');
   assert.equal((await audit(`who=${id}`))[0]?.route, '/instance/connect');
