@@ -147,7 +147,7 @@ test('failures: a conflict that comes again and again ends as busy', async () =>
 });
 
 test('failures: slow questions take every connection of theirs, and keys, commits, records and deliveries go on at once', async (t) => {
-  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 15_000, connection: 2_000 } });
+  const storage = await database.storage({ connections: { queries: 2 }, limits: { query: 15_000, connection: 2_000 } });
   const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
   const hook = { ...webhook, id: 'wpools', instanceId: record.id };
   await storage.instances.insert(record);
