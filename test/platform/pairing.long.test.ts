@@ -56,7 +56,8 @@ test('pairing: keys made beforehand are uploaded, and stay stored', async () => 
   await until(() => creds().firstUnuploadedPreKeyId === 813, 'the upload is stored');
   assert.equal(creds().nextPreKeyId, 813);
   const ids = [...instance.vault.stored.keys.keys()].filter((key) => key.startsWith('pre-key '));
-  assert.equal(ids.length, 812);
+  // The first message of the phone uses one of them, and may come before or after this line.
+  assert.ok(ids.length === 812 || ids.length === 811, `${ids.length} keys`);
 });
 
 test('pairing: by code', async () => {
