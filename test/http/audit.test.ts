@@ -117,7 +117,9 @@ test('audit: a client that goes before the answer is noted too', async () => {
   });
   const isConnecting = async (): Promise<boolean> => {
     const { body } = await service.admin('GET', '/instance/all');
-    return (body as readonly { readonly id: string; readonly status: string }[]).some((one) => one.id === id && one.status === 'connecting');
+    return (body as readonly { readonly id: string; readonly status: string }[]).some(
+      (one) => one.id === id && one.status === 'connecting',
+    );
   };
   // The gateway has the request, and answers it five seconds later.
   await until(isConnecting, 'the session connects');

@@ -137,9 +137,9 @@ for (const [title, scheme, open, trouble] of silentDials)
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     const handshakeTimeout = title === 'silence' ? 200 : 20_000;
-    const [error] = await once(new WebSocket(`${scheme}://127.0.0.1:${port}/`, { handshakeTimeout }), 'error').catch(
-      (reason: unknown) => [reason],
-    );
+    const [error] = await once(new WebSocket(`${scheme}://127.0.0.1:${port}/`, { handshakeTimeout }), 'error').catch((reason: unknown) => [
+      reason,
+    ]);
     const close = closeOf(boom(408, error));
     assert.match(close.message, trouble);
     assert.deepEqual([close.code, close.data], [null, { reason: 'platformUnreachable' }]);
