@@ -1,4 +1,4 @@
-/** The interface of a running gateway, as the commands for moving use it. */
+/** The HTTP interface of a running gateway for the commands `npm run import` and `npm run export`. */
 import { Readable } from 'node:stream';
 import type { ExportPart, ImportedSession } from '#actors/gateway.ts';
 import { baseUrlOf, loadSettings } from '#config/load.ts';
@@ -8,7 +8,7 @@ export interface AdminClient {
   readonly address: string;
   /** Sends an archive of sessions. */
   importArchive(archive: Uint8Array | AsyncIterable<Uint8Array>, options: ImportOptions): Promise<readonly ImportedSession[]>;
-  /** The bytes of an archive. */
+  /** Requests an archive. Returns the bytes of the archive. */
   exportArchive(body: {
     readonly instances: readonly string[];
     readonly passphrase: string;
@@ -51,7 +51,10 @@ const wasCut = ({ cause }: TypeError): boolean =>
 const notThere = (address: string): Error =>
   new Error(`No gateway answers at ${address}. Start it with \`npm start\`, or say with --to where it is.`);
 
-/** `to`: address of the gateway; null: the one that the settings describe. Asks for the admin token where ADMIN_TOKEN is not set. */
+/**
+ * Opens a client. `to` is the address of the gateway; null stands for the address in the settings. Asks for the admin token if ADMIN_TOKEN
+ * is not set.
+ */
 export const openAdminClient = async (to: string | null): Promise<AdminClient> => {
   const settings = loadSettings();
   const address = (to ?? baseUrlOf(settings.host, settings.port)).replace(/(?<!\/)\/+$/, '');
@@ -75,7 +78,7 @@ export const openAdminClient = async (to: string | null): Promise<AdminClient> =
     try {
       error = (JSON.parse(text) as InstanceBody).error ?? '';
     } catch {
-      // Something else than a gateway answers there.
+      // The server at this address is not a gateway, so its answer has no JSON.
     }
     throw new Error(`The gateway at ${address} answered ${response.status}: ${error === '' ? 'no reason' : error}`);
   };

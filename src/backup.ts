@@ -1,4 +1,4 @@
-/** `npm run backup`: copies the data folder while the gateway works. */
+/** `npm run backup`: copies the data folder while the gateway runs. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '#config/load.ts';

@@ -1,10 +1,10 @@
-/** Parts of the program that are open, and the way to close all of them. */
+/** The open parts of the program, which are closed together. */
 import type { Log } from '#actors/ports.ts';
 
-/** Milliseconds. A part that takes longer to close is named in the log. */
+/** Milliseconds. The log names a part that takes longer to close. */
 const usuallyClosed = 5_000;
 
-/** Closes resources in the reverse order of their opening. A failing one does not keep the others open. */
+/** Closes resources in the reverse order of their opening. If one fails to close, the others are closed all the same. */
 export class Closers {
   readonly #log: Log;
   readonly #slowMs: number;
@@ -22,7 +22,7 @@ export class Closers {
   /** Never rejects. */
   async close(): Promise<void> {
     for (const { name, close } of this.#all.splice(0).toReversed()) {
-      // The process ends when its stop takes too long: then the log has to say which part it waited for.
+      // If the stop takes too long, the process ends. The log then has to name the part that was still open.
       const timer = setTimeout(() => this.#log.warn({ part: name, ms: this.#slowMs }, 'service.closesSlowly'), this.#slowMs).unref();
       try {
         await close();

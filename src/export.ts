@@ -1,4 +1,4 @@
-/** `npm run export`: sessions leave this gateway, as folders of the bare library or as a sealed archive. */
+/** `npm run export`: writes sessions of this gateway to folders of the bare library or to a sealed archive. */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
@@ -79,7 +79,7 @@ const partsOf = (): readonly ExportPart[] =>
     return part;
   });
 
-/** The file gets its name when it is whole. */
+/** Writes the archive. The file gets its final name when it is complete. */
 const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], signal: AbortSignal): Promise<void> => {
   const out = values.out ?? 'sessions.dormouse';
   if (await stat(out).catch(() => null)) throw new Error(`${out} is there already.`);
@@ -92,7 +92,7 @@ const writeArchive = async (client: AdminClient, parts: readonly ExportPart[], s
   process.stdout.write(`The archive is whole: ${out}. Keep the passphrase: nothing opens the archive without it.\n`);
 };
 
-/** One folder less does not stop the others. */
+/** Reports a session that was not exported. The export goes on with the other sessions. */
 const refused = (reason: unknown): string => {
   if (typeof reason !== 'string' && !(reason instanceof SourceFault)) throw reason;
   process.exitCode = 1;

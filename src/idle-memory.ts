@@ -1,27 +1,33 @@
 /**
- * Gives memory back to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next one, and
- * its own memory reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. The mode that is
- * set here lets the reducer begin. The reducer marks objects in small steps, then compacts the heap in one pause.
+ * Gives memory back to the system when the process is quiet. V8 keeps the pages of a burst (a start, many pairings, a flood) for the next burst.
+ * Its own memory reducer never begins in a server that answers pings. With 200 restored sessions, 180 MB of such pages were empty. V8's memory
+ * saver mode lets the reducer begin. The reducer marks objects in small steps, then compacts the heap in one pause.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const everyMs = 10_000;
-/** Looks in a row that find the loop quiet before the mode is set, so that a short pause between two bursts does not count. */
+/** Consecutive checks that find the event loop quiet before the mode is set. A short pause between two bursts does not count. */
 const quietLooks = 3;
-/** Looks for which the mode stays set. The reducer begins within 8 s and needs a second or two. */
+/** Checks for which the mode stays set. The reducer begins within 8 s and takes a second or two. */
 const modeLooks = 2;
-/** The largest share of time in which a quiet loop works. Pings and timers of silent sessions stay below it, and steady traffic does not. */
+/**
+ * The largest share of time in which a quiet event loop is busy. Pings and timers of silent sessions stay below this share; steady traffic
+ * exceeds it.
+ */
 const quietShare = 0.25;
-/** The pause pays if the process has grown by this share, and by these bytes, since the last time. */
+/**
+ * The mode is set only if the process has grown by this factor and by these bytes since the last time. Otherwise the pause is not worth its
+ * cost.
+ */
 const worthShare = 1.25;
 const worthBytes = 32 * 1024 * 1024;
 
 export interface IdleMemoryInput {
   /** Bytes that the process holds. */
   readonly rss?: () => number;
-  /** The share of time, from 0 to 1, in which the loop worked since the last call. */
+  /** The share of time, from 0 to 1, in which the event loop was busy since the last call. */
   readonly busyShare?: () => number;
   readonly setMode?: (saves: boolean) => void;
 }
@@ -36,7 +42,7 @@ const loopMeter = (): (() => number) => {
   };
 };
 
-/** A V8 that does not know the mode ignores it. */
+/** Sets or ends the mode. A version of V8 without this mode ignores the flag. */
 const setV8Mode = (saves: boolean): void => setFlagsFromString(saves ? '--memory-saver-mode' : '--no-memory-saver-mode');
 
 export class IdleMemory {
@@ -45,9 +51,9 @@ export class IdleMemory {
   readonly #setMode: (saves: boolean) => void;
   readonly #timer: NodeJS.Timeout;
   #quiet = 0;
-  /** Looks for which the mode has been set; null while it is not set. */
+  /** Checks for which the mode has been set; null while it is not set. */
   #saving: number | null = null;
-  /** Bytes that the process held after the last time. */
+  /** Bytes that the process held when the mode last ended. */
   #floor = 0;
 
   constructor({ rss = process.memoryUsage.rss, busyShare = loopMeter(), setMode = setV8Mode }: IdleMemoryInput = {}) {
@@ -55,7 +61,7 @@ export class IdleMemory {
     this.#timer = setInterval(() => this.look(), everyMs).unref();
   }
 
-  /** Looks now, and sets or ends the mode. */
+  /** Checks the event loop once, and sets or ends the mode. */
   look(): void {
     const isQuiet = this.#busyShare() < quietShare;
     this.#quiet = isQuiet ? this.#quiet + 1 : 0;

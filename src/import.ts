@@ -1,4 +1,4 @@
-/** `npm run import`: takes sessions of another gateway over into this one. */
+/** `npm run import`: imports sessions of another gateway into this gateway. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ArchivedRows } from '#actors/ports.ts';
@@ -54,9 +54,12 @@ const { values } = commandLine(
   usage,
 );
 
-/** Sessions of one request: some megabytes in memory on either side. Rows of one request: some ten seconds of work for the gateway. */
+/**
+ * Bounds of one request. The sessions of one request take some megabytes of memory on each side. The rows take the gateway some ten
+ * seconds.
+ */
 const batch = { sessions: 15, characters: 4 << 20, rows: 20_000 };
-/** Milliseconds until a session that connects is left to itself. */
+/** Milliseconds for which the command waits until a session is connected. */
 const connectMs = 60_000;
 
 /** A dry run sends no rows. */
@@ -64,7 +67,7 @@ async function* noRows(): AsyncIterable<ArchivedRows> {}
 
 const isWanted = ({ name }: Found): boolean => values.only.length === 0 || values.only.includes(name);
 
-/** Sealed with a passphrase that is made for this request, so that nothing lies open on the disk of the gateway. */
+/** Sends a batch, sealed with a passphrase that is made for this request. The gateway then keeps no plain text on its disk. */
 const sendBatch = async (client: AdminClient, lines: readonly string[], signal: AbortSignal): Promise<readonly ImportedSession[]> => {
   const passphrase = randomBytes(24).toString('base64url');
   const pieces: Uint8Array[] = [];
@@ -75,7 +78,7 @@ const sendBatch = async (client: AdminClient, lines: readonly string[], signal: 
   return client.importArchive(Buffer.concat(pieces), { passphrase, dryRun: values['dry-run'], into: values.into, signal });
 };
 
-/** Takes pieces until a request is full, and leaves the others to the next request. */
+/** Takes pieces until a request is full, and leaves the rest for the next request. */
 class Portions {
   readonly #pieces: AsyncIterator<ArchivedRows>;
   /** True if no piece is left. */
@@ -103,7 +106,7 @@ class Portions {
 
 /**
  * Sends one session with its chats and messages, in as many requests as these need. From the second request on, the gateway already has the session.
- * One piece of rows is in memory at a time.
+ * Only one piece of rows is in memory at a time.
  */
 const sendWithRows = async (
   client: AdminClient,
@@ -121,7 +124,7 @@ const sendWithRows = async (
     }
     const options = { passphrase, dryRun: values['dry-run'], into: values.into, signal };
     const answers = await client.importArchive(sealLines(text(), passphrase, 2), options).catch((error: unknown) => {
-      // A source that breaks off ends the request. The error of the source says more than that of the request.
+      // If reading the source fails, the request ends. The error of the source is more useful than the error of the request.
       throw portions.fault ?? error;
     });
     all = addedUp(all, answers);
@@ -129,7 +132,7 @@ const sendWithRows = async (
   return all;
 };
 
-/** The lines of one session; a sentence when it cannot be read. */
+/** Returns the lines of one session, or the reason why the session cannot be read. */
 const linesOf = async (session: FoundSession): Promise<string[] | string> => {
   const lines: string[] = [];
   try {
@@ -182,7 +185,7 @@ async function importAll(reader: Reader, options: SourceOptions, client: AdminCl
   return outcomes;
 }
 
-/** Waits until the session is connected, or has ended. */
+/** Waits until the session is connected or has ended, or until the time is over. */
 const connected = async (client: AdminClient, token: string, signal: AbortSignal): Promise<string> => {
   let { status, reason } = await client.connect(token);
   for (const end = performance.now() + connectMs; status === 'connecting' && performance.now() < end;) {

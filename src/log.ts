@@ -1,4 +1,4 @@
-/** The log: one line per outcome, constant event names, values as fields. Errors have no text that may be secret. */
+/** The log: one line per outcome, constant event names, values as fields. The text of an error may be secret, so it is not logged. */
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -8,7 +8,9 @@ import type { Log, LogLevel, LogLevels } from '#actors/ports.ts';
 // The output of the log. A full disk or a stalled reader must not end the sessions, so lines that cannot be written are dropped and
 // counted.
 
-/** In milliseconds, as long as no line was lost. Every session waits meanwhile, so a reader that stands still is waited for once. */
+/**
+ * The longest wait for a full pipe, in milliseconds. All sessions stand still meanwhile, so the wait is skipped once lines have been lost.
+ */
 const patience = 1_000;
 const pause = 10;
 
@@ -19,21 +21,24 @@ export class LogOutput {
   readonly #onRecovered: (lines: number, code: string) => void;
   #lost = 0;
   #code = '';
-  /** The last line was written in part. */
+  /** True if the last line was written only in part. */
   #isTorn = false;
 
-  /** `onRecovered` is called in a later turn, after the first line that could be written again. It gets what was lost, and why. */
+  /**
+   * `onRecovered` is called in a later turn, after the first line that could be written again. It gets the number of lost lines and the
+   * error code.
+   */
   constructor(file: number, onRecovered: (lines: number, code: string) => void) {
     this.#file = file;
     this.#onRecovered = onRecovered;
   }
 
-  /** Lines that were lost since one could be written. */
+  /** Lines that were lost since the last written line. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Writes at once, so that a crash loses no line. Never throws. */
+  /** Writes synchronously, so that a crash loses no line. Never throws. */
   write(line: string): void {
     try {
       this.#writeAll(Buffer.from(this.#isTorn ? `\n${line}` : line));
@@ -74,7 +79,10 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Returns the loggable part of an error. A driver's error may carry rows, a request's error its address, so only fields without values are kept. */
+/**
+ * Returns the loggable part of an error. The error of a driver may carry rows, and the error of a request its address. Only fields without such
+ * values are kept.
+ */
 const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
   const { code, cause } = error as Error & { code?: unknown };
@@ -88,10 +96,10 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
   };
 };
 
-/** The format of log lines. `auto`: for people in a terminal, JSON otherwise. */
+/** The format of log lines. `auto` writes readable lines to a terminal, and JSON otherwise. */
 type LogFormat = 'auto' | 'json' | 'pretty';
 
-/** Lines for people, written at once, so that a crash loses none. */
+/** Makes a stream of readable lines. Lines are written synchronously, so that a crash loses none. */
 const forPeople = (output: LogOutput): DestinationStream => {
   const destination = new Writable({
     write(line: Buffer, _encoding, done) {
@@ -116,9 +124,10 @@ export const createLog = (level: string, format: LogFormat = 'json'): Logger => 
   return log;
 };
 
-// A log whose level can be changed for one instance, by the `instance` that its lines name. It costs a comparison while no level is set.
+// A log whose level can be changed for one instance. Lines name their instance in the field `instance`. Without such a level, a line costs
+// one more comparison.
 
-/** A log that can be made at another level, as pino's. */
+/** A log that can make a child with another level, like pino's. */
 export interface RootLog extends Log {
   child?(bindings: object, options: { readonly level: string }): Log;
 }
@@ -129,7 +138,7 @@ interface Own {
   readonly log: Log;
 }
 
-/** The log, and the levels of its instances. `now`: Unix milliseconds. */
+/** Returns the log and the levels of instances. `now` returns Unix milliseconds. */
 export function withInstanceLevels(root: RootLog, now: () => number): { readonly log: Log; readonly logLevels: LogLevels } {
   const own = new Map<string, Own>();
   const current = (instance: string): Own | null => {

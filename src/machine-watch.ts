@@ -2,15 +2,15 @@
 import { statfs } from 'node:fs/promises';
 import { type Disk, type Log, StorageFailure, type Time } from '#actors/ports.ts';
 
-// The clock of a node: that of its machine, corrected where the database's says something else. What one node stores is compared by others:
-// a retry that is due in a second must not wait for an hour because the node that stored it was an hour ahead.
+// The clock of a node: the clock of its machine, corrected if the clock of the database differs. Nodes compare times that other nodes
+// stored. If a node is an hour ahead, a retry that is due in a second must not wait for an hour.
 
 export interface NodeTime extends Time {
-  /** The database said what time it is, some time within the last `tripMs`. Unix milliseconds. */
+  /** Takes the time of the database, in Unix milliseconds. The database read its clock within the last `tripMs` milliseconds. */
   noteDatabaseTime(now: number, tripMs: number): void;
 }
 
-/** Machines with a time service differ by less, and keep their own clock. Milliseconds. */
+/** Milliseconds. Machines with a time service differ by less, and keep their own clock. */
 const tolerated = 2_000;
 
 export const nodeTime = (system: Time, log: Log): NodeTime => {
@@ -30,10 +30,10 @@ export const nodeTime = (system: Time, log: Log): NodeTime => {
   };
 };
 
-// Compares the clock of a gateway without other nodes with that of its database. Nodes hear the database's time with every renewal of their
-// lease.
+// Compares the clock of a single gateway with the clock of its database. Nodes of a cluster get the time of the database with each renewal
+// of their lease.
 
-/** In milliseconds. */
+/** Milliseconds between two checks. */
 const clockCheckMs = 10_000;
 
 interface DatabaseTimeInput {
@@ -42,7 +42,7 @@ interface DatabaseTimeInput {
   ask(): Promise<number>;
 }
 
-/** Asks once before it answers. A database that is away is asked again later. */
+/** Asks the database once before it returns, and then again every ten seconds. A failed request is repeated with the next check. */
 export const followDatabaseTime = async ({ time, ask }: DatabaseTimeInput): Promise<{ close(): Promise<void> }> => {
   const look = async (): Promise<void> => {
     const asked = performance.now();
@@ -70,10 +70,10 @@ const diskCheckMs = 60_000;
 
 export interface DiskWatchInput {
   readonly folder: string;
-  /** Percent of the disk below which it warns; 0: never. */
+  /** Percent of free space below which the watch warns; 0: never. */
   readonly leastFree: number;
   readonly log: Log;
-  /** Free and all bytes of the disk of a folder. */
+  /** Measures the free space and the size of the disk of a folder, in bytes. */
   readonly measure?: (folder: string) => Promise<{ readonly free: number; readonly size: number }>;
 }
 
@@ -109,13 +109,13 @@ export class DiskWatch implements Disk {
     return `the disk of the data folder is nearly full: ${gigabytes(free)} of ${gigabytes(size)} GB are free`;
   }
 
-  /** Looks now. Never rejects. */
+  /** Checks the disk once. Never rejects. */
   async look(): Promise<void> {
     const { folder, leastFree, log, measure = measureDisk } = this.#input;
     try {
       this.#disk = await measure(folder);
     } catch {
-      // The next look tells; a folder that cannot be read has other signs.
+      // The next check measures again. If the folder cannot be read, other parts report errors.
       return;
     }
     const { free, size } = this.#disk;

@@ -24,13 +24,13 @@ export const showProgress = (out: NodeJS.WriteStream = process.stdout) => {
   };
 };
 
-/** Warnings and errors alone: what a person at a terminal has to know. */
+/** Returns a log that writes only warnings and errors to the terminal. */
 export const plainLog = (): Log => {
   const say = (fields: object, event: string): void => void process.stderr.write(`${event} ${JSON.stringify(fields)}\n`);
   return { debug: () => undefined, info: () => undefined, warn: say, error: say };
 };
 
-/** Runs a command to its end. Ctrl-C ends it in order; a failure is one sentence and the exit code 1. */
+/** Runs a command to its end. Ctrl-C ends the command in order. A failure prints one sentence and sets the exit code 1. */
 export const runCommand = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const ending = new AbortController();
   const stop = (): void => ending.abort(new Error('Interrupted. The same command goes on where it stopped.'));
@@ -77,7 +77,7 @@ export const showBar = (total: number, out: NodeJS.WriteStream = process.stdout)
   };
 };
 
-/** Joins the answers of two requests about the same sessions: a refusal counts, and otherwise the first outcome. */
+/** Joins the answers of two requests about the same sessions. A refusal takes precedence; otherwise the first outcome is kept. */
 export const addedUp = (former: readonly ImportedSession[], latter: readonly ImportedSession[]): readonly ImportedSession[] =>
   latter.map((answer, at) => {
     const before = former[at];
@@ -86,7 +86,7 @@ export const addedUp = (former: readonly ImportedSession[], latter: readonly Imp
     return { ...before, outcome, reason, chats: before.chats + answer.chats, messages: before.messages + answer.messages };
   });
 
-/** The result with the chats and messages that were added; '' for none. */
+/** Returns the number of added chats and messages as text; '' if none were added. */
 const added = ({ chats, messages }: ImportedSession): string =>
   chats + messages === 0 ? '' : `, ${messages} messages and ${chats} chats added`;
 
@@ -104,7 +104,7 @@ const rowsOf = (sessions: readonly ImportedSession[]): readonly (readonly string
   ]),
 ];
 
-/** Columns of one width each. */
+/** Formats a table. Each column has one width. */
 export const tableOf = (sessions: readonly ImportedSession[]): string => {
   const rows = rowsOf(sessions);
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
@@ -118,7 +118,7 @@ export const tableOf = (sessions: readonly ImportedSession[]): string => {
     .join('\n');
 };
 
-/** Sentences of all sessions, each once, with the sessions that it is about. */
+/** Returns each sentence once, with the names of the sessions that it is about. */
 export const sentencesOf = (sessions: readonly ImportedSession[], field: 'notes' | 'lost'): readonly string[] => {
   const about = new Map<string, string[]>();
   for (const session of sessions)

@@ -1,21 +1,21 @@
-/** The service over the restarts of its own: it works without a supervisor above the process, in a container and under npm alike. */
+/** Restarts the service inside the process. A restart therefore needs no supervisor, neither in a container nor under npm. */
 import type { RequestRestart, RestartAnswer } from '#src/http/options.ts';
 import type { Service } from './service.ts';
 
 interface RestartSteps {
   /** Starts a service that listens on this port. Ends the process if that fails, so that a supervisor sees it. Rejects if a stop interrupts the start. */
   start(port: number): Promise<Service>;
-  /** Stops a service that makes room for the next one. Bounded. */
+  /** Stops a service before the next one starts. The time of the stop is bounded. */
   stop(service: Service): Promise<void>;
-  /** Gets every service but the first. */
+  /** Gets every started service except the first. */
   onStarted(service: Service): void;
 }
 
 export class Restarts {
   readonly #steps: RestartSteps;
-  /** The answer to the next request. */
+  /** The answer to the next restart request. */
   #answer: RestartAnswer = 'begins';
-  /** The one that runs, or that runs when all is done that was begun. */
+  /** The service that runs, or that will run after the restarts under way. */
   #service: Promise<Service> | null = null;
 
   constructor(steps: RestartSteps) {
@@ -35,7 +35,7 @@ export class Restarts {
     return answer;
   };
 
-  /** Stops what runs; a restart that is under way goes no further. */
+  /** Stops the running service, and ends a restart that is under way. */
   async stop(): Promise<void> {
     this.#answer = 'stopping';
     // If a stop interrupts the start, the start closes all its parts and then rejects.
@@ -55,7 +55,7 @@ export class Restarts {
     return service;
   }
 
-  /** Any wait may have been the one in which somebody asked for the end. */
+  /** True if no stop was requested. A stop may be requested during any wait. */
   #mayGoOn(): boolean {
     return this.#answer !== 'stopping';
   }

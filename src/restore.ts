@@ -1,4 +1,4 @@
-/** `npm run restore`: makes a data folder of a backup. */
+/** `npm run restore`: makes a data folder from a backup. */
 import { loadSettings } from '#config/load.ts';
 import { plainLog, runCommand, showProgress } from './progress.ts';
 import { commandLine } from './base/command-line.ts';

@@ -1,4 +1,7 @@
-/** The simulated platform beside the gateway: a process of its own, because its trust and its keys must never meet live sessions. */
+/**
+ * The simulated platform beside the gateway. It is a separate process, because its root of trust and its keys must never get into live
+ * sessions.
+ */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
@@ -6,7 +9,7 @@ import type { Settings } from '#config/load.ts';
 import { isLoopbackAddress } from '#src/base/loopback.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
 
-/** Defaults that differ with a simulated platform. The environment still overrides them. */
+/** Defaults that differ with a simulated platform. The environment overrides them. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
 
 interface SandboxProcess {
@@ -17,7 +20,7 @@ interface SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** A scan takes a second, and half a minute on a machine that is short of time. */
+/** The time-out of a scan, in milliseconds. A scan takes a second, and up to half a minute on a busy machine. */
 const scanMs = 30_000;
 
 const phoneOf = (page: string): SimulatedPhone => ({
@@ -49,7 +52,9 @@ const words = ({ code, message }: Failure, { sandboxHost, sandboxPort, dataDir }
   return `the simulated platform could not start: ${message}`;
 };
 
-/** Resolves when the simulated platform listens. It ends with this process in every case. Rejects if it cannot start. */
+/**
+ * Starts the simulated platform, and resolves when it listens. The child process always ends with this process. Rejects if it cannot start.
+ */
 export async function forkSandbox(settings: Settings, log: Log): Promise<SandboxProcess> {
   const args = ['--host', settings.sandboxHost, '--port', String(settings.sandboxPort), '--data', join(settings.dataDir, 'platform')];
   if (!isLoopbackAddress(settings.sandboxHost))

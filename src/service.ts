@@ -1,4 +1,4 @@
-/** The composition root: adapters, then the gateway, then HTTP; and the reverse on stop. */
+/** The composition root. It opens the adapters, then the gateway, then HTTP, and closes them in reverse order. */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { isIP, type AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -41,9 +41,9 @@ export interface Service {
   readonly gateway: RunningGateway;
   /** The address on which HTTP listens. */
   readonly address: string;
-  /** The one that was bound, also where the setting is 0. */
+  /** The port that was bound, also if the setting is 0. */
   readonly port: number;
-  /** Resolves when another process took the database over: this one has to go. */
+  /** Resolves when another process took over the database. This process then has to stop. */
   readonly taken: Promise<void>;
   /** Resolves when everything is closed; idempotent. */
   stop(): Promise<void>;
@@ -59,7 +59,7 @@ const chance: Chance = {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Delays of the event loop in the current minute and the one before; stops when closed. */
+/** Measures the delays of the event loop in the current minute and the one before, until it is closed. */
 function watchLoop(): { readonly lagMs: () => number; readonly close: () => Promise<void> } {
   const delays = monitorEventLoopDelay({ resolution: 10 });
   let before = 0;
@@ -77,7 +77,7 @@ function watchLoop(): { readonly lagMs: () => number; readonly close: () => Prom
   };
 }
 
-/** With everything that the settings say of the database. */
+/** Opens the database with all settings that concern it. */
 const openDatabase = (
   settings: Settings,
   given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime' | 'onMigrating' | 'onRecovering' | 'signal'>,
@@ -116,10 +116,10 @@ const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   guard: createAddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
 
-/** The time limit of one mail, which a slow server may need for its checks. Below the claim of an alert. In milliseconds. */
+/** The time-out of one mail, in milliseconds. A slow server may need this long for its checks. The claim of an alert lasts longer. */
 const mailMs = 45_000;
 
-/** Services that users name: receivers of events, and models that agents ask. */
+/** Opens the clients of services that users name: receivers of events, and models that agents ask. */
 const openServices = (
   settings: Settings,
   means: { readonly guard: AddressGuard; readonly userAgent: string },
@@ -153,7 +153,7 @@ const platformRules = (settings: Settings) => ({
   inboundBytes: settings.inboundWaitingBytes,
 });
 
-/** Nodes hear the database's time with each renewal of their lease. */
+/** Follows the clock of the database. Nodes of a cluster get its time with each renewal of their lease. */
 const followTime = async (settings: Settings, time: NodeTime, storage: Storage, closers: Closers): Promise<void> => {
   closers.add('storage', () => storage.close());
   if (nodeNameOf(settings) !== null) return;
@@ -176,7 +176,7 @@ const openLoopWatch = (closers: Closers): ReturnType<typeof watchLoop> => {
   return loop;
 };
 
-/** Opens everything below the gateway. */
+/** Opens all parts below the gateway. */
 async function openPorts({ settings, log, version, closers, told, signal }: PortsInput) {
   const dataDir = openDataDir(settings.dataDir);
   const userAgent = `Dormouse/${version}`;
@@ -238,7 +238,7 @@ async function openPorts({ settings, log, version, closers, told, signal }: Port
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
-/** Traces, where a collector is named. Their library is loaded for them alone: 300 files. */
+/** Opens traces if a collector is set. Their library has 300 files, so it is loaded only then. */
 const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, version: string, closers: Closers): Promise<Tracing | null> => {
   if (otlpEndpoint === null) return null;
   const { createTracing } = await import('#src/tracing/traced.ts');
@@ -248,13 +248,13 @@ const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, versi
 };
 
 interface ServiceOptions {
-  /** Gets a token that this start made, as soon as it counts. */
+  /** Gets the admin token that this start made, as soon as the token is valid. */
   readonly onAdminToken?: (token: string) => void;
-  /** The service asks for its own restart; it does nothing by itself. */
+  /** Requests a restart of the service. The service does not restart itself. */
   readonly restart: RequestRestart;
   /** The sources of the settings, by name; a setting without one is shown as a default. */
   readonly sources?: SettingSources;
-  /** In sandbox mode. */
+  /** The phone of the simulated platform, in sandbox mode. */
   readonly simulatedPhone?: SimulatedPhone | null;
   /** Ends a start that is under way. The start then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
@@ -298,11 +298,11 @@ const factsOf = (
     disk: () => ({ free: ports.disk.freeBytes, size: ports.disk.sizeBytes }),
   });
 
-/** Begins to bring the sessions back. Returns the function that stops everything. */
+/** Begins to restore the sessions. Returns the function that stops everything. */
 const restoring = (gateway: RunningGateway, log: Log, closers: Closers): (() => Promise<void>) => {
   let isStopping = false;
   gateway.restore().catch((error: unknown) => {
-    // A stop closes the database under a restore that is under way.
+    // A stop closes the database while a restore is still under way.
     if (!isStopping) log.error({ error }, 'service.notRestored');
   });
   return () => {
@@ -311,7 +311,7 @@ const restoring = (gateway: RunningGateway, log: Log, closers: Closers): (() => 
   };
 };
 
-/** Closes HTTP. A request that waits for a session, or for the platform, is answered when the sessions are closed. */
+/** Closes HTTP. A request that still waits for a session or for the platform gets its answer when the sessions are closed. */
 const closeHttp = async (app: Awaited<ReturnType<typeof buildApp>>, graceMs: number, stopGateway: () => Promise<void>): Promise<void> => {
   const answered = app.close();
   if ((await within(systemTime, graceMs, answered)) === 'late') await stopGateway();
@@ -319,8 +319,8 @@ const closeHttp = async (app: Awaited<ReturnType<typeof buildApp>>, graceMs: num
 };
 
 /**
- * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
- * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
+ * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Resolves when HTTP listens; sessions are
+ * restored afterwards. If the start fails, closes all parts and throws.
  */
 export async function startService(settings: Settings, processLog: RootLog, version: string, options: ServiceOptions): Promise<Service> {
   const { onAdminToken, simulatedPhone = null, sources = new Map(), restart, signal = new AbortController().signal } = options;
@@ -345,9 +345,9 @@ export async function startService(settings: Settings, processLog: RootLog, vers
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);
-    // Before anything else can fail: only its hash is stored by now.
+    // The token is told before any other step can fail, because only its hash is stored.
     if (gateway.madeAdminToken !== null) onAdminToken?.(gateway.madeAdminToken);
-    // To build it takes a tenth of a second without a turn of the event loop: what began with the sessions goes first.
+    // Building the HTTP interface blocks the event loop for a tenth of a second. Work that the sessions have begun goes first.
     await new Promise((resolve) => setTimeout(resolve));
     signal.throwIfAborted();
     const made = {
@@ -365,7 +365,7 @@ export async function startService(settings: Settings, processLog: RootLog, vers
     await room.close();
     await listen(app, settings);
     const port = portOf(app.server.address(), settings);
-    // The first thing of a stop: other nodes take the sessions while requests are still answered.
+    // The drain is the first step of a stop: other nodes take the sessions while requests are still answered.
     onOpen('drain', () => gateway.drain(settings.drainMs));
     const stop = restoring(gateway, log, closers);
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);

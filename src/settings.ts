@@ -9,11 +9,11 @@ import { createMetrics, listenForMetrics, type Metrics } from '#src/metrics/metr
 import type { Storage } from '#src/storage/open.ts';
 import { nodeNameOf } from './wiring/cluster.ts';
 
-// Settings, as the actors want to read them.
+// Settings in the form of the actors.
 
 const day = 86_400_000;
 
-/** The default of a single gateway. On a node, the gate of the whole cluster follows the node's own gate. */
+/** The handshakes per second of a single gateway. A node of a cluster uses the gate of the whole cluster. */
 const usualHandshakes = 5;
 
 const handshakesOf = (settings: Settings): Policy['handshakes'] => {
@@ -87,7 +87,7 @@ const chatwoot = (settings: Settings): Policy['chatwoot'] => ({
   atOncePerInstance: settings.chatwootSendsPerInstance,
 });
 
-/** The time that a stop waits for open work, at most the time of the whole stop. */
+/** Returns the time for which a stop waits for open work. It is at most the time of the whole stop. */
 export const stopGraceOf = ({ stopGraceMs, shutdownMs }: Settings): number => Math.min(stopGraceMs, shutdownMs);
 
 export const policyOf = (settings: Settings): Policy => ({
@@ -172,7 +172,7 @@ export const httpOptionsOf = (
   ...made,
 });
 
-// Metrics of the service: what counts, what answers, and the address of their own where a setting names one.
+// Metrics of the service: the registry, the server that answers, and a separate address if a setting names one.
 
 interface MetricsParts {
   readonly settings: Settings;

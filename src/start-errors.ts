@@ -1,11 +1,11 @@
-/** Errors that end a start, in words for somebody who only wants to start the server. */
+/** Errors that end a start, in words for operators. */
 import { createServer } from 'node:net';
 import type { Settings } from '#config/load.ts';
 import { shownAddress } from './storage/postgres/shown-address.ts';
 
 type Address = Pick<Settings, 'host' | 'port'>;
 
-/** Names the setting of an address on which the gateway cannot listen. Other errors stay as they are. */
+/** Names the setting of an address on which the gateway cannot listen. Returns other errors unchanged. */
 export const listenError = (error: NodeJS.ErrnoException, { host, port }: Address): Error => {
   if (error.code === 'EADDRINUSE') return new Error(`port ${port} of ${host} is taken: set PORT to a free one`, { cause: error });
   if (error.code === 'EACCES') return new Error(`port ${port} of ${host} needs more rights: set PORT to 1024 or more`, { cause: error });
@@ -16,7 +16,7 @@ export const listenError = (error: NodeJS.ErrnoException, { host, port }: Addres
   return error;
 };
 
-/** Listens for a moment. A start that cannot listen in the end must not make a database first. Rejects with a sentence for the operator. */
+/** Listens for a moment. A start that cannot listen must fail before it creates a database. Rejects with a sentence for the operator. */
 export const checkAddress = async ({ host, port }: Address): Promise<void> => {
   const probe = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -25,14 +25,19 @@ export const checkAddress = async ({ host, port }: Address): Promise<void> => {
   await promise;
 };
 
-/** Returns the words for an error that ends a start. A full disk comes first, because the words of the database say it in their middle. */
+/**
+ * Returns the words for an error that ends a start. A full disk is named first, because the database mentions it only in the middle of its
+ * text.
+ */
 export const startError = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error';
   const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC' || /No space left on device/.test(error.message);
   return `${isFull && !error.message.startsWith('the disk is full') ? 'the disk is full. ' : ''}${error.message}`;
 };
 
-/** Names the address of a given database and its setting. An embedded server names its folder. */
+/**
+ * Adds the address of a given database and the name of its setting to an error. The error of an embedded server already names its folder.
+ */
 export const databaseError = (error: unknown, { databaseUrl }: Settings): unknown => {
   if (databaseUrl === null || !(error instanceof Error)) return error;
   return new Error(`${error.message} (DATABASE_URL is ${shownAddress(databaseUrl)})`, { cause: error });

@@ -1,4 +1,4 @@
-/** The process: configuration, start, signals. `main.ts` looks at the version of Node and comes here. */
+/** The process: configuration, start, signals. `main.ts` checks the version of Node and then calls `start`. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helpText } from '#config/help.ts';
@@ -16,10 +16,10 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Milliseconds in which a second signal is the first one's echo; after that somebody has no patience. */
+/** Milliseconds in which a second signal counts as a copy of the first. A later signal ends the process at once. */
 const sameSignalMs = 1_000;
 
-/** Ends the process with one sentence; a stack would not help with a mistyped setting. */
+/** Ends the process with one sentence. A stack trace does not help with a mistyped setting. */
 const refuseToStart = (message: string): never => {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -54,13 +54,16 @@ const readSettings = (sandbox: boolean): Read => {
   }
 };
 
-/** So that scripts find the process; stale after a kill, and overwritten then. Who took over meanwhile has a file of its own there, which stays. */
+/**
+ * Writes the PID file, by which scripts find the process. A file that a killed process left is overwritten. If another process took over, its PID
+ * file is left in place.
+ */
 const pidFileIn = (dataDir: string) => {
   const own = `${process.pid}\n`;
   let path: string | null = null;
   return {
     write: (): void => writeFileSync((path = join(openDataDir(dataDir), 'gateway.pid')), own),
-    /** Does nothing when it was not written. */
+    /** Removes the file. Does nothing if this process did not write the file. */
     remove: (): void => {
       if (path !== null && existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
     },
@@ -68,13 +71,13 @@ const pidFileIn = (dataDir: string) => {
 };
 
 const surviveSurprises = (log: Log): void => {
-  // Output beside the log may get lost on a full disk.
+  // On a full disk, output beside the log may get lost. It must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // An unexpected error of one session must not end the others. The session handles its own error.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 };
 
-/** `--sandbox`: with a simulated platform of its own beside it. `--help`: prints commands and settings, and starts nothing. */
+/** Starts the program. `--sandbox` adds a simulated platform. `--help` prints commands and settings, and starts nothing. */
 export async function start(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return say(helpText());
   const sandbox = args.includes('--sandbox');
@@ -116,7 +119,7 @@ export async function start(args: readonly string[]): Promise<void> {
     },
   });
   const starting = restarts.start(settings.port);
-  // From here on: a start that is interrupted must not leave a database server behind.
+  // The signals are handled from this line on, because an interrupted start must not leave a database server behind.
   const stop = stopOnSignals(log, stopLimit, async () => {
     stopping.abort();
     await restarts.stop();
@@ -131,12 +134,12 @@ export async function start(args: readonly string[]): Promise<void> {
   pidFile.write();
   if (!token.tell()) tellKnownToken(settings);
   greet(service, platform?.page ?? null);
-  // The lines above say the same to people.
+  // On a terminal the lines above say the same.
   log[process.stdout.isTTY ? 'debug' : 'info']({ address: service.address, version, pid: process.pid }, 'service.started');
   followTaken(service);
 }
 
-/** Ends the process after so many milliseconds, unless its timer is cleared. */
+/** Ends the process after this many milliseconds, unless its timer is cleared. */
 const limitStop = (log: Log, ms: number): NodeJS.Timeout =>
   setTimeout(() => {
     log.error({ ms }, 'service.stopTimedOut');
@@ -150,12 +153,12 @@ const stopToRestart = async (service: Service, log: Log, limit: number): Promise
   clearTimeout(timer);
 };
 
-/** Ends the process in order when it is asked to, at the latest after `limit` milliseconds. Answers with what does the same without a signal. */
+/** Stops the program in order on a signal, at the latest after `limit` milliseconds. Returns a function that does the same without a signal. */
 function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (signal: string) => void {
   let stoppedAt: number | null = null;
   const now = (signal: string): void => {
     if (stoppedAt !== null) {
-      // A signal to the whole group reaches this process twice under npm, which passes on what it gets.
+      // Under npm, a signal to the whole process group arrives twice, because npm passes it on.
       if (performance.now() - stoppedAt < sameSignalMs) return;
       log.error({ signal }, 'service.stopCutShort');
       process.exit(1);
@@ -165,11 +168,12 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
     limitStop(log, limit);
     void stopAll().then(() => {
       log.info({}, 'service.stopped');
-      process.exit(); // the platform's client leaves a timer of 30 s behind after a pairing
+      process.exit(); // the client library leaves a timer of 30 s behind after a pairing
     });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
-  // After an error outside of every trap the state of the process is unknown. The sessions are closed, and the process supervisor starts the program again.
+  // After an uncaught exception the state of the process is unknown. The sessions are closed, and the supervisor of the process starts the program
+  // again.
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'process.uncaughtException');
     process.exitCode = 1;
@@ -180,7 +184,9 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
 
 const tell = (name: string, value: string): void => say(`${`${name}:`.padEnd(18)}${value}`);
 
-/** The admin token that this start made. Only its hash is stored, so a start that fails after that, or is interrupted, shows the token as well. */
+/**
+ * Keeps the admin token that this start made. Only its hash is stored, so a start that fails later, or is interrupted, shows the token as well.
+ */
 const madeToken = () => {
   let made: string | null = null;
   return {

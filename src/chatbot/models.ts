@@ -1,7 +1,7 @@
 /**
- * The services that agents ask, by the maintained client of the chat completions of OpenAI. Retries, deadlines and circuits are the actors'; the
- * client's own are off. Answers are streamed only by services that give no other, since a message is sent as a whole. The library is loaded with the first question, since it takes 36 MB and
- * 100 ms of processor time.
+ * The services that agents ask, called through OpenAI's client of chat completions. The actors handle retries, deadlines and circuit breakers, so
+ * those of the client are off. A message is sent as a whole, so an answer is streamed only if the service offers no other form. The library is loaded
+ * with the first question, because it takes 36 MB and 100 ms of processor time.
  */
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
@@ -17,7 +17,7 @@ interface ChatModelOptions {
   readonly userAgent: string;
   /** Time-out of one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Calls at once to one service. */
+  /** Concurrent calls to one service. */
   readonly connections: number;
 }
 
@@ -32,10 +32,10 @@ const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
 
 const addressOf = ({ provider, baseUrl }: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string => baseUrl || addresses[provider];
 
-/** Bytes of an answer at most: the longest text with each character escaped, twice, and its tool calls. To read it takes some 10 ms. */
+/** The largest answer in bytes: the longest text with each character escaped twice, and its tool calls. Parsing it takes some 10 ms. */
 const largest = 1_048_576;
 
-/** Calls of tools in an answer that are looked at, and characters of the parts of one. */
+/** Tool calls that are read from one answer, and the longest parts of a tool call in characters. */
 const mostCalls = 101;
 const longestId = 200;
 const longestArguments = 16_384;
@@ -49,10 +49,10 @@ const messageOf = (turn: ModelMessage): ChatCompletionMessageParam => {
   return { role: 'assistant', content: turn.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 };
 
-/** Percent of the interface as the protocol counts. */
+/** Converts percent, as the interface has them, into the number of the protocol. */
 const share = (percent: number): number => percent / 100;
 
-/** Options that are set, by their names in the interface and in the protocol. */
+/** Options that are set, by their names in the interface and by their names in the protocol. */
 const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePenalty }: ChatbotAgent, maxTokens: number) => ({
   shown: {
     model,
@@ -73,7 +73,7 @@ const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePe
 
 interface Asked {
   readonly body: ChatCompletionCreateParamsNonStreaming;
-  /** The request as a message shows it. */
+  /** The request as the message shows it. */
   readonly request: AiMetadata['request'];
 }
 
@@ -85,7 +85,7 @@ const askedOf = (question: ModelQuestion): Asked => {
   ];
   const tools = toolsFor(question);
   const { shown, sent } = optionsOf(agent, maxTokens);
-  // OpenAI's own models refuse the older name, other services know no other.
+  // OpenAI's own models refuse the older name; other services know only that name.
   const most = agent.provider === 'openai' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
   return { body: { ...sent, ...most, messages, ...(tools.length === 0 ? {} : { tools }) }, request: { messages, tools, options: shown } };
 };
@@ -97,7 +97,7 @@ const failure = (error: string, cause: (ModelAnswer & { ok: false })['cause'], r
   ...(retryAfter === undefined || !Number.isFinite(retryAfter) ? {} : { retryAfter }),
 });
 
-/** Errors never contain the service's text, which may repeat a part of the key. */
+/** Describes a refusal. The text of the service is left out, because it may repeat a part of the key. */
 const refused = (status: number, retryAfter: number): ModelAnswer => {
   if (status === 401 || status === 403) return failure('the service does not take the key', 'setup');
   if (status === 404) return failure('the service knows no such model or address', 'setup');
@@ -109,28 +109,33 @@ const refused = (status: number, retryAfter: number): ModelAnswer => {
 const failureOf = (error: unknown): ModelAnswer => {
   const { status, headers, cause } = error as { status?: unknown; headers?: Headers; cause?: unknown };
   if (typeof status === 'number') return refused(status, Number(headers?.get('retry-after') ?? Number.NaN));
-  // The library wraps what fetch threw, which wraps what happened.
+  // The library wraps the error of fetch, which wraps the original error.
   const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : (cause ?? error);
   const reason = reasonOf(inner);
   const isTooLarge = (inner as { readonly code?: unknown } | null)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
   if (isTooLarge) return failure('the answer of the service is larger than 1 MiB', 'question');
-  // Errors of the language come from an answer that is no JSON, or is none of this interface.
+  // Errors of the language come from an answer that is not JSON, or that has another form than a completion.
   const isNonsense = reason === 'SyntaxError' || reason === 'TypeError';
   return failure(isNonsense ? 'the answer of the service makes no sense' : `the service cannot be reached: ${reason}`, 'busy');
 };
 
 type Clean = (text: string) => string;
 
-/** Shorter ones are words that stand in texts by chance. */
+/** Characters. A shorter key may occur in ordinary texts by chance, so it is not replaced. */
 const shortestKey = 8;
 
-/** Texts of a service as they may be stored and shown: without the key, should it repeat it, and without what no database takes. */
+/**
+ * Makes a function that cleans texts of a service before they are stored and shown. It removes the key and characters that no database
+ * takes.
+ */
 const cleanerFor = (key: string): Clean => {
   const hidden: Clean = key.length < shortestKey ? (text) => text : (text) => text.replaceAll(key, '********');
   return (text) => hidden(text.replaceAll('\0', '').toWellFormed());
 };
 
-/** Services differ in whether a call has an id, and in whether its arguments are a text; the library checks nothing of an answer. */
+/**
+ * Reads the tool calls of an answer. Some services send no ids, and some send the arguments as an object. The library checks none of this.
+ */
 const wishesOf = (calls: unknown, clean: Clean): readonly ToolWish[] =>
   Array.isArray(calls)
     ? calls
@@ -140,25 +145,25 @@ const wishesOf = (calls: unknown, clean: Clean): readonly ToolWish[] =>
           if (typeof name !== 'string') return [];
           const id = typeof call?.id === 'string' && call.id !== '' ? clean(call.id).slice(0, longestId) : `call_${at}`;
           const written = clean(typeof given === 'string' ? given : JSON.stringify(given));
-          // Cut JSON is none, and is refused as such.
+          // Cut JSON is invalid, and is therefore refused.
           return [{ id, name: clean(name).slice(0, longestId), arguments: written.slice(0, longestArguments) }];
         })
     : [];
 
-/** A text, or the texts of its parts. */
+/** Returns the text of a content, which is a string or a list of parts. */
 const textOf = (content: unknown): string => {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part: { readonly text?: unknown } | null) => (typeof part?.text === 'string' ? part.text : '')).join('');
 };
 
-/** Services that do not count are counted by the usual length of a token. */
+/** Estimates the tokens by the usual length of a token, for services that do not report a count. */
 const estimated = (body: unknown, text: string): number => Math.ceil((JSON.stringify(body).length + text.length) / 4);
 
-/** Above it a count of tokens is no count. */
+/** A reported count of tokens above this bound is ignored. */
 const mostTokens = 1e9;
 
-/** The text of an answer. The service says `length` of one that it cut in the middle of a sentence. */
+/** Returns the text of an answer. If the service cut the text (`length`), the incomplete last sentence is left out. */
 const wordsOf = (choice: { readonly message?: unknown; readonly finish_reason?: unknown } | null, clean: Clean): string => {
   const text = cutAtSentence(clean(textOf((choice?.message as { readonly content?: unknown } | null)?.content)), longestText);
   return choice?.finish_reason === 'length' ? wholeSentences(text) : text;
@@ -189,7 +194,7 @@ const answerOf = (completion: ChatCompletion, { body, request }: Asked, key: str
   const text = wordsOf(completion.choices[0] ?? null, clean);
   const told = completion.usage?.total_tokens;
   const tokens = typeof told === 'number' && told > 0 && told <= mostTokens ? Math.ceil(told) : estimated(body, text);
-  // One answer was asked for.
+  // One answer was requested, so further choices are ignored.
   const choices = completion.choices.slice(0, 1).map(choiceOf(clean));
   return { ok: true, text, wishes: wishesOf(message.tool_calls, clean), tokens, request, choices };
 };
@@ -212,7 +217,7 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
     maxRetries: 0,
     logLevel: 'off',
     defaultHeaders: { 'user-agent': userAgent, ...(key === '' ? { authorization: null } : {}) },
-    // A redirection would carry the key to another host.
+    // A redirect would carry the key to another host.
     fetch: ((url: string, init: RequestInit) =>
       fetch(url, {
         ...(init as object),
@@ -225,13 +230,13 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
 /** The number of remembered services that answer only with `stream: true`. */
 const mostStreaming = 1_000;
 
-/** True if the service refused the question because it wants to stream the answer. Its words are looked at and not kept. */
+/** True if the service refused the question because it only streams answers. The text of the refusal is not kept. */
 const wantsStream = (error: unknown): boolean => {
   const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
   return (status === 400 || status === 422) && typeof message === 'string' && /\bstream(?:ing|ed)?\b/i.test(message);
 };
 
-/** Asks for the answer as a whole; `streaming` holds the services that give none, by address and model. */
+/** Requests a whole answer. `streaming` remembers the services that only stream, by address and model. */
 const completionOf = async (
   client: OpenAI,
   { body }: Asked,
@@ -244,7 +249,7 @@ const completionOf = async (
   if (streaming.has(name)) return streamed();
   try {
     const answer: unknown = await client.chat.completions.create(body, options);
-    // The library hands over the text of an answer that is no JSON.
+    // If the answer is not JSON, the library returns its text.
     return typeof answer === 'string' && /^\s*(?:data|event|id|:)/.test(answer) ? completionIn(answer) : (answer as ChatCompletion);
   } catch (error) {
     if (!wantsStream(error)) throw error;

@@ -1,4 +1,4 @@
-/** Joins the chunks of a streamed answer into a whole one, for services that stream without being asked or have no other answer. */
+/** Joins the chunks of a streamed answer into a whole one. Some services stream without a request to do so, and others only stream. */
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 
 interface CallPart {
@@ -38,7 +38,7 @@ const addCalls = (calls: Map<number, Call>, parts: unknown): void => {
   }
 };
 
-/** Yields the data of server-sent events, without the end mark. Throws `SyntaxError` for data that is not JSON. */
+/** Returns the data of server-sent events, without the end mark. Throws `SyntaxError` for data that is not JSON. */
 const chunksIn = (text: string): readonly (Chunk | null)[] =>
   text.split(/\r?\n\r?\n/).flatMap((event) => {
     const data = event
@@ -48,7 +48,7 @@ const chunksIn = (text: string): readonly (Chunk | null)[] =>
     return data === '' || data === '[DONE]' ? [] : [JSON.parse(data) as Chunk | null];
   });
 
-/** The answer in a body of server-sent events. Throws for a body that is none. */
+/** Returns the completion in a body of server-sent events. Throws if the body has none. */
 export const completionIn = (text: string): ChatCompletion => {
   const calls = new Map<number, Call>();
   let [content, role, reason, found] = ['', 'assistant', '', false];

@@ -1,4 +1,6 @@
-/** The tools of agents as models see them: their names, what they take, and how the arguments of a call are checked, like the body of a request. */
+/**
+ * The tools of agents in the form that models see: their names and parameters. The arguments of a call are validated like the body of a request.
+ */
 import { createRequire } from 'node:module';
 import { Type, type Static, type TObject } from 'typebox';
 import type * as Library from 'typebox/compile';
@@ -8,7 +10,7 @@ import { leadFields } from '#src/contract/views.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The library is loaded with the first call of a tool: its 340 files took a twelfth of the processor time of a start. */
+/** Loads the library with the first call of a tool. Its 340 files took a twelfth of the processor time of a start. */
 const compile = (shape: TObject) => (require('typebox/compile') as typeof Library).Compile(shape);
 
 type Offer = Pick<ModelQuestion, 'agent' | 'labels'>;
@@ -27,7 +29,7 @@ const Words = (maxLength: number, description: string) => Type.String({ maxLengt
 
 const strict = { additionalProperties: false } as const;
 
-/** Fields that hold a text. Notes are what people wrote, and what a board is made of is theirs too. */
+/** Lead fields that an agent may write. Notes belong to the people who wrote them, and fields of the board are changed by people only. */
 const writable = leadFields.filter((name) => /^lead_(?:name|fullName|email|personalid|status|field\d\d)$/.test(name));
 
 /** Lets the compiler compare the parts of a tool with each other. */
@@ -76,7 +78,7 @@ const tools: Readonly<Record<AgentTool, Tool<TObject>>> = {
               strict,
             ),
           },
-    // The name is in the list, because the shape has checked it.
+    // The shape has checked the name, so the list contains it.
     call: ({ name, caption = '' }, { agent: { media } }) => ({
       tool: 'sendMedia',
       media: media.find((one) => one.name === name)!,
@@ -85,7 +87,7 @@ const tools: Readonly<Record<AgentTool, Tool<TObject>>> = {
   }),
 };
 
-/** In the form of the protocol. */
+/** Returns the tools of an agent in the form of the protocol. */
 export const toolsFor = (offer: Offer) =>
   offer.agent.tools.flatMap((name) => {
     const offered = tools[name].offer(offer);
@@ -114,7 +116,7 @@ export const toolCallOf = (offer: Offer, wish: ToolWish): Result<ToolCall> => {
   const validator = compile(offered.shape);
   if (!validator.Check(given)) {
     const [finding] = validator.Errors(given);
-    // The library's name for a field outside of the shape.
+    // The library's message for a field that the shape does not have.
     const problem = finding?.message === 'schema is false' ? 'is not known' : (finding?.message ?? 'does not fit');
     return refuse('invalid', `${finding?.instancePath.slice(1) || 'the list of arguments'} ${problem}`);
   }

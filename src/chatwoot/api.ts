@@ -24,14 +24,14 @@ const field = (value: unknown, ...path: readonly string[]): unknown =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** 0 when it is no id. */
+/** Returns the id; 0 if the value is not an id. */
 const idOf = (value: unknown): number => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0);
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 // The posts of Chatwoot to the webhook of an inbox, reduced to the fields that the gateway uses.
 
-/** Types of messages that are for the contact: agents write the one, Chatwoot itself the other. */
+/** Types of messages that are for the contact. Agents write `outgoing` messages, and Chatwoot itself sends `template` messages. */
 const types: ReadonlySet<unknown> = new Set(['outgoing', 'template', 1, 3]);
 
 const mostFiles = 15;
@@ -53,7 +53,7 @@ const contactIn = (conversation: unknown) => {
   };
 };
 
-/** Older versions tell what a message was posted with only where they list the messages of the conversation. */
+/** Returns the source id of a message. Older versions have it only in the list of the conversation's messages. */
 const sourceOf = (body: unknown, id: number): string => {
   const same = listOf(field(body, 'conversation', 'messages')).find((message) => field(message, 'id') === id);
   return textOf(field(body, 'source_id')) || textOf(field(same, 'source_id'));
@@ -63,7 +63,7 @@ const sourceOf = (body: unknown, id: number): string => {
 const isOpen = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && (!Object.hasOwn(body, 'private') || field(body, 'private') === false);
 
-/** Null for what concerns nobody: notes between agents, what contacts wrote, changes of other things. */
+/** Returns null for posts that need no action: notes between agents, messages of contacts, changes of other things. */
 export const readHook = (body: unknown): ChatwootNews | null => {
   const id = idOf(field(body, 'id'));
   const conversation = field(body, 'conversation');
@@ -87,9 +87,9 @@ export const readHook = (body: unknown): ChatwootNews | null => {
   return { ...common, kind: 'message', text, agent, files, replyTo, contact: contactIn(conversation) };
 };
 
-// A message as Chatwoot takes it: JSON, or a form when it has a file.
+// A message in the form that Chatwoot accepts: JSON, or a form if it has a file.
 
-/** Characters that Chatwoot takes of one text. */
+/** Characters of one text that Chatwoot accepts. */
 const longest = 150_000;
 
 const messageBody = async ({ text, incoming, private: isNote, sourceId, replyTo, file }: ChatwootPost): Promise<object | FormData> => {
@@ -159,7 +159,7 @@ const wished = ({ name, identifier, phone, imageUrl }: ChatwootContactWish) => (
 
 const madeId: Read<number> = (answer) => idOf(field(answer, 'id')) || null;
 
-/** Asks, and reads the answer. */
+/** Sends a request and reads the answer. */
 type Get = <T>(target: ChatwootTarget, ask: Ask, read: Read<T>) => Promise<ChatwootAnswer<T>>;
 
 const getterOf =
@@ -204,7 +204,7 @@ const conversationRequests = (get: Get): Pick<ChatwootApi, 'conversations' | 'co
   },
 });
 
-/** Times of messages are Unix seconds. */
+/** Reads a listed message. Its time is in Unix seconds. */
 const listedOf: Read<ChatwootListed> = (message) => {
   const [id, seconds] = [idOf(field(message, 'id')), field(message, 'created_at')];
   return id === 0 ? null : { id, sourceId: textOf(field(message, 'source_id')), at: typeof seconds === 'number' ? seconds * 1_000 : null };

@@ -1,4 +1,4 @@
-/** One request to a Chatwoot server: guarded, bounded in time and bytes, and with failures that reveal nothing secret. */
+/** Sends one request to a Chatwoot server. The request is guarded and bounded in time and bytes, and its errors reveal nothing secret. */
 import { STATUS_CODES } from 'node:http';
 import { FormData, request } from 'undici';
 import type { ChatwootTarget } from '#actors/model.ts';
@@ -9,9 +9,9 @@ import { retryAfterOf } from '#src/webhooks/receiver.ts';
 export interface ClientOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** Limit from the connection to the end of the answer, and for a file this much again for each started 10 MB. */
+  /** Time-out of a request, in milliseconds. A file gets this time again for each started 10 MB. */
   readonly timeoutMs: number;
-  /** The limit if a caller waits; 4 s if absent. */
+  /** The time-out in milliseconds if a caller waits; 4 s if absent. */
   readonly awaitedMs?: number;
   /** Concurrent connections to one host. */
   readonly connections: number;
@@ -39,7 +39,7 @@ export interface ChatwootClient {
 const answerBytes = 4 * 1024 * 1024;
 const slice = 10_000_000;
 
-/** Never with the server's own words: they may come from inside the operator's network, or repeat what was sent. */
+/** Texts of refusals. The server's own words are never used: they may come from inside the operator's network, or repeat the request. */
 const sentences: Readonly<Record<number, string>> = {
   401: 'Chatwoot does not take the access token',
   403: 'Chatwoot does not allow this to the owner of the access token',
@@ -82,7 +82,7 @@ export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 
       headers: {
         accept: 'application/json',
         'user-agent': userAgent,
-        // Hyphens: proxies in front of Chatwoot drop names with underscores.
+        // The name has hyphens, because proxies in front of Chatwoot drop names with underscores.
         'api-access-token': accessToken,
         ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       },

@@ -1,4 +1,4 @@
-/** Runs in a thread of its own: answers with the script of the API reference, compressed. */
+/** Runs in its own thread and returns the compressed script of the API reference. */
 import { parentPort } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';

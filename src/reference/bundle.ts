@@ -1,5 +1,5 @@
 /**
- * Reads the script of the API reference out of its package. The package holds the script as a text in a module, which takes 100 ms and 35 MB to import.
+ * Reads the script of the API reference out of its package. The package holds the script as a text in a module, whose import takes 100 ms and 35 MB.
  * A thread imports the module, compresses the script (4.9 MB to 1.4 MB) and ends.
  */
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 export const readBundle = async (): Promise<Buffer> => {
   const thread = new Worker(new URL('./bundle-thread.ts', import.meta.url));
   try {
-    // A failure of the thread is an `error` event, which rejects.
+    // If the thread fails, it emits an `error` event, and the promise rejects.
     const [bytes] = (await once(thread, 'message')) as [Uint8Array];
     return Buffer.from(bytes);
   } finally {

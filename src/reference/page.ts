@@ -28,7 +28,9 @@ interface ReferenceOptions {
   readonly title: string;
   /** The address of the OpenAPI document, relative to the page. */
   readonly document: string;
-  /** The page offers to make calls with the session of the dashboard, and names the dashboard by this address, relative to the page. */
+  /**
+   * The address of the dashboard, relative to the page. If it is set, the page offers to send requests with the session of the dashboard.
+   */
   readonly dashboard?: string;
 }
 
@@ -61,7 +63,7 @@ interface Served {
 const served = (type: string, gzipped: Buffer): Served => ({
   type,
   gzipped,
-  // Weak, since it names both forms.
+  // A weak tag, because it names the plain and the compressed form.
   etag: `W/"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"`,
 });
 
@@ -79,7 +81,7 @@ const send = async ({ headers }: FastifyRequest, reply: FastifyReply, { type, gz
   return reply.send(await promisify(gunzip)(gzipped));
 };
 
-/** Makes a file with its first request. A failure is not kept, so that the next request tries again. */
+/** Makes a file on its first request. A failure is not kept, so that the next request tries again. */
 const whenAsked = (type: string, make: () => Promise<Buffer>): (() => Promise<Served>) => {
   let kept: Promise<Served> | undefined;
   return () => {
@@ -105,11 +107,11 @@ export const addReference = (app: FastifyInstance, options: ReferenceOptions): v
     'reference.css': fileOf('text/css; charset=utf-8', 'reference.css'),
   };
   const schema = { hide: true };
-  // Relative, so that it also works where a proxy puts a path in front.
+  // The redirect is relative, so that it also works behind a proxy that adds a path prefix.
   app.get(prefix, { schema }, (_request, reply) => reply.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`));
   for (const [name, file] of Object.entries(files)) {
     app.get(`${prefix}/${name}`, { schema }, async (request, reply) => {
-      // The browser asks for the script next, so its making begins with the page. The request for the script reports a failure.
+      // The browser requests the script next, so its preparation starts with the page. A failure is reported by the request for the script.
       if (name === '') void script().catch(() => undefined);
       return send(request, reply, await file());
     });

@@ -1,4 +1,6 @@
-/** Decides which addresses may be reached on a user's word: by URL when it is configured, by resolved address on every connection. */
+/**
+ * Decides which user-given addresses may be reached. A URL is checked when it is configured, and each resolved address on every connection.
+ */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
@@ -6,7 +8,7 @@ import { Agent } from 'undici';
 type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' | 'multicast' | 'reserved';
 
 /**
- * The special ranges of the registries of IANA (RFC 6890 and later); the first class that matches names an address, everything else is public.
+ * The special ranges of the registries of IANA (RFC 6890 and later). The first class that matches applies; all other addresses are public.
  * Metadata services come first, since some stand inside private or public ranges: AWS, Alibaba, Azure, Oracle.
  */
 const policy: readonly (readonly [Class, readonly string[]])[] = [
@@ -23,7 +25,10 @@ const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['reserved', ['::/96', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20']],
 ];
 
-/** IPv6 ranges that lead to an IPv4 address: NAT64, its translated addresses (RFC 6052, RFC 2765), and 6to4. A mapped one (`::ffff:…`) is matched by BlockList itself. */
+/**
+ * IPv6 ranges that lead to an IPv4 address: NAT64, its translated addresses (RFC 6052, RFC 2765), and 6to4. `BlockList` itself matches mapped
+ * addresses (`::ffff:…`).
+ */
 const wrappings: readonly ((address: string, prefix: number) => readonly [string, number])[] = [
   (address, prefix) => [`64:ff9b::${address}`, 96 + prefix],
   (address, prefix) => [`::ffff:0:${address}`, 96 + prefix],
@@ -47,7 +52,7 @@ const listOf = (subnets: readonly string[]): BlockList => {
 
 const lists = policy.map(([name, subnets]) => [name, listOf(subnets)] as const);
 
-/** The connection was not made because of where it would have led. */
+/** Refuses a connection because its address is not allowed. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -55,10 +60,11 @@ export class AddressRefused extends Error {
 
 export interface AddressGuard {
   /**
-   * Returns why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null if it may. Does not resolve names.
+   * Returns why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null if it may. Resolves no
+   * names.
    */
   checkUrl(url: string): string | null;
-  /** The same for a host by itself, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
+  /** Returns the same refusal for a bare host, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
   checkHost(host: string): string | null;
   /** Resolves a name for a connector. Fails with `AddressRefused` if one of the addresses is not allowed. */
   readonly lookup: LookupFunction;
@@ -126,12 +132,12 @@ export const createAddressGuard = ({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS',
   return { checkUrl, checkHost, lookup };
 };
 
-// The HTTP client for addresses that a user gave: guarded, pooled, bounded, and with errors that reveal nothing secret.
+// The HTTP client for addresses that users gave. It is guarded, pooled and bounded, and its errors reveal nothing secret.
 
-/** `most`: bytes of an answer; -1: no bound. */
+/** Makes the client. `most` is the largest answer in bytes; -1: no bound. */
 export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
   new Agent({
-    // One answer never waits for another on the same connection, and a slow receiver holds no more than its own.
+    // Without multiplexing, an answer never waits for another on the same connection. A slow receiver holds its own connections only.
     allowH2: false,
     pipelining: 1,
     connections,
@@ -143,7 +149,10 @@ export const createAgent = (guard: AddressGuard, timeoutMs: number, connections 
     maxResponseSize: most,
   });
 
-/** A signal that aborts after `ms`, and a way to forget it: an `AbortSignal.timeout` would stay behind for every request that was quicker. */
+/**
+ * Returns a signal that aborts after `ms`, and a function that clears its timer. An `AbortSignal.timeout` would outlive each request that is
+ * quicker.
+ */
 export const deadline = (ms: number): { readonly signal: AbortSignal; readonly clear: () => void } => {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
@@ -163,7 +172,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/CERT|VERIFY|SSL|TLS|EPROTO/, 'TLS failed'],
 ];
 
-/** A readable reason without address, path or anything else of the URL. */
+/** Returns a readable reason without the URL or any part of it. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AddressRefused) return error.message;
   const { code, name } = error as { code?: unknown; name?: unknown };

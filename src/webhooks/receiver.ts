@@ -1,12 +1,12 @@
-/** Posts events to receivers: one attempt each, bounded in time and bytes, with a value as its outcome. */
+/** Posts events to receivers. Each call makes one attempt, bounded in time and bytes, and returns its outcome as a value. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Cuts, Receiver, Signer } from '#actors/ports.ts';
 import { type AddressGuard, createAgent, reasonOf } from './address-guard.ts';
 
-// One POST of whose answer only the status counts; the beginning of a refusal is kept. It listens to the dispatcher itself: the streams and signals of a usual request would
-// cost a delivery as much again.
+// Sends one POST. Only the status of the answer matters; the beginning of a refusal is kept. The code uses the dispatcher directly, because the
+// streams and signals of an ordinary request would double the cost of a delivery.
 
 export interface Answer {
   readonly status: number;
@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Bytes of a refusal's body that are kept for people who look for its reason. */
+/** Bytes of a refusal's body that are kept, so that an operator can find the reason. */
 const keptBytes = 1_000;
 
 interface PostOptions {
@@ -30,7 +30,7 @@ interface PostOptions {
   readonly cuts?: Cuts;
 }
 
-/** Returns the text of cut bytes, without the half of a character at the end, and without control characters. */
+/** Returns the text of cut bytes, without an incomplete character at the end and without control characters. */
 const readable = (bytes: Buffer): string => {
   const text = bytes.toString();
   let end = text.length;
@@ -38,7 +38,7 @@ const readable = (bytes: Buffer): string => {
   return text.slice(0, end).replace(/[^\P{Cc}\t\n\r]/gu, '');
 };
 
-/** The time is over. It has the code of every other time-out, so that it is reported like one. */
+/** Returns the error of an attempt that took too long. It has the code of other time-outs, so that it is reported like them. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });
 
 class Listener implements Dispatcher.DispatchHandler {
@@ -65,12 +65,12 @@ class Listener implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The attempt has ended while it waited for a connection.
+    // The attempt ended while it waited for a connection.
     if (this.#over) controller.abort(late());
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Readonly<Record<string, unknown>>): void {
-    if (status < 200) return; // an announcement of the answer to come
+    if (status < 200) return; // an informational answer (1xx)
     const asked = headers['retry-after'];
     this.#answer = { status, retryAfter: typeof asked === 'string' ? asked : '' };
     if (status > 299) this.#wanted = keptBytes;
@@ -99,7 +99,7 @@ class Listener implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Ends the attempt with the status, or else with the error. */
+  /** Ends the attempt with the status if one has arrived, and otherwise with the error. */
   fail(error: unknown): void {
     if (this.#over) return;
     if (this.#answer) return this.#end(this.#answer);
@@ -127,7 +127,7 @@ class Listener implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Rejects without a status. The error has the code of undici or of the system. */
+/** Posts once. Rejects if no status arrives. The error has the code of undici or of the system. */
 const post = (dispatcher: Dispatcher, options: PostOptions): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const listener = new Listener(options, resolve, reject);
@@ -141,7 +141,7 @@ const post = (dispatcher: Dispatcher, options: PostOptions): Promise<Answer> =>
 
 interface ReceiverOptions {
   readonly guard: AddressGuard;
-  /** Limit from the connection to the end of the answer. */
+  /** Time-out of a whole attempt, in milliseconds. */
   readonly timeoutMs: number;
   readonly userAgent: string;
   /** Concurrent connections to one host. */
@@ -150,7 +150,7 @@ interface ReceiverOptions {
   readonly now?: () => number;
 }
 
-/** Only the status code matters. The body is read up to this limit so that the connection can be reused. */
+/** Bytes of an answer that are read. Only its status code matters, but a connection can be reused only if the body was read. */
 const answerBytes = 65_536;
 /** Longest pause that a receiver may ask for, in seconds. */
 const maxRetryAfter = 3_600;
@@ -163,7 +163,7 @@ interface Place {
 }
 const mostKnown = 1000;
 
-/** Seconds of a Retry-After, which is a number of seconds or a date. */
+/** Reads a Retry-After header, which is a number of seconds or a date. Returns seconds. */
 export const retryAfterOf = (header: string, now: number): { retryAfter?: number } => {
   const text = header.trim();
   const seconds = /^\d{1,10}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1000);
@@ -180,7 +180,7 @@ export const createReceiver = ({
   const dispatcher = createAgent(guard, timeoutMs, connections);
   const defaults = { 'content-type': 'application/json', 'user-agent': userAgent };
 
-  /** Few addresses take all posts, and taking one apart costs as much as a part of the post. */
+  /** Parsed addresses. Most posts go to few addresses, and parsing an address takes a noticeable part of the time of a post. */
   const known = new Map<string, Place>();
   const placeOf = (url: string): Place => {
     const found = known.get(url);
@@ -214,7 +214,7 @@ export const createReceiver = ({
 // Signatures of the Standard Webhooks specification: HMAC-SHA256 over id, timestamp and body, under a secret that both sides know.
 
 const prefix = 'whsec_';
-/** Bytes; the specification asks for 24 to 64. */
+/** Bytes of a secret: the least and the most that the specification allows, and the length of a generated secret. */
 const [least, most, made] = [24, 64, 32];
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');

@@ -1,4 +1,4 @@
-/** The parts that make this gateway one node of a cluster; undefined if the gateway has its database for itself. */
+/** The parts that make this gateway one node of a cluster. They are undefined for a single gateway. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clusterPolicyOf, type ClusterOptions } from '#actors/gateway.ts';
@@ -9,7 +9,7 @@ import type { Storage } from '#src/storage/open.ts';
 
 type OnOpen = (name: string, close: () => Promise<void>) => void;
 
-/** Null: this gateway has its database for itself. The name of the machine where NATS_URL alone says that there are several nodes. */
+/** Returns the name of this node; null for a single gateway. If only NATS_URL is set, the name is that of the machine. */
 export const nodeNameOf = ({ nodeName, natsUrl }: Pick<Settings, 'nodeName' | 'natsUrl'>): string | null =>
   nodeName ??
   (natsUrl === null
@@ -35,16 +35,19 @@ export const checkNode = (settings: Settings, log: Log): void => {
     );
 };
 
-/** Events of one instance that NATS keeps: as many as a node remembers of a stream. */
+/** The number of events per instance that NATS keeps. A node remembers the same number for a stream. */
 const keptEach = defaultStreamLimits.ringEvents;
 
-/** Milliseconds between two looks for nodes that sign nothing. */
+/** Milliseconds between two checks for nodes that do not sign their messages. */
 const lookMs = 5_000;
 
-/** True while a node of the last release lives. The database says so: whoever reaches the bus alone cannot. */
+/**
+ * Returns a function that is true while a node of the previous release lives. The answer comes from the database, because an attacker on
+ * the bus cannot change it.
+ */
 const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
   let isFound = await leases.anyUnsigned();
-  // If the question fails, the last known value stays.
+  // If the query fails, the last known value stays.
   const look = (): void =>
     void leases.anyUnsigned().then(
       (found) => (isFound = found),

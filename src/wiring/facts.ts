@@ -1,4 +1,4 @@
-/** Puts together the facts that the server's own pages show, and asks for a newer release where a setting names an address. */
+/** Collects the facts for the pages about the server, and looks for a newer release if a setting names an address. */
 import { readFileSync } from 'node:fs';
 import { request } from 'undici';
 import type { Settings, SettingSources } from '#config/load.ts';
@@ -6,9 +6,9 @@ import { settingsInForce } from '#config/in-force.ts';
 import type { ServerFacts, UpdateNotice } from '#src/http/options.ts';
 import { createAddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 
-// The newest release, from the answer of a forge or of a package registry.
+// The newest release, from the answer of a code forge or of a package registry.
 
-/** The parts of `1.2.3-beta`: numbers, and true for a release that is no preview. */
+/** The parts of `1.2.3-beta`: three numbers, and a suffix that only a preview has. */
 const pattern = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[\w.-]{1,64})?/;
 
 /** Returns true if `latest` is a later version than `own`. A preview is earlier than its release. A text without a version is never later. */
@@ -24,7 +24,10 @@ interface Release {
   readonly page: string;
 }
 
-/** Reads `tag_name` of a forge (also in a list of releases, the newest first) or `version` of a registry. Returns null if there is neither. */
+/**
+ * Reads `tag_name` of a code forge or `version` of a package registry. A list of releases has the newest one first. Returns null if there is
+ * neither.
+ */
 export const releaseIn = (answer: unknown): Release | null => {
   const one = (Array.isArray(answer) ? answer[0] : answer) as Readonly<Record<string, unknown>> | null | undefined;
   const found = pattern.exec(String(one?.['tag_name'] ?? one?.['version'] ?? ''));
@@ -33,10 +36,10 @@ export const releaseIn = (answer: unknown): Release | null => {
   return { version: found[0].replace(/^v/, ''), page: /^https?:\/\/[^\s"<>]{1,500}$/.test(page) ? page : '' };
 };
 
-/** Milliseconds for one answer, and bytes of it. A list of releases of a forge has some hundred kilobytes. */
+/** The time-out of one answer in milliseconds, and its largest size in bytes. A list of releases has some hundred kilobytes. */
 const answerMs = 10_000;
 const mostBytes = 4 * 1024 * 1024;
-/** Milliseconds for which an answer counts, and a failure. */
+/** Milliseconds for which an answer or a failure is remembered. */
 const keptMs = { good: 6 * 3_600_000, bad: 60_000 };
 
 const askRelease = async (url: string, allow: readonly string[], userAgent: string): Promise<Release> => {
@@ -57,7 +60,7 @@ const askRelease = async (url: string, allow: readonly string[], userAgent: stri
   }
 };
 
-/** Errors of the network become sentences without the address, which may hold a key. */
+/** Describes a network error without the address, which may hold a key. */
 const sentenceOf = (error: unknown): string => {
   if (error instanceof SyntaxError) return 'the answer is no JSON';
   const { code } = error as { readonly code?: unknown };
@@ -74,7 +77,7 @@ interface UpdatesInput {
   readonly now: () => number;
 }
 
-/** Returns the function that answers with the newest release. It asks once, however many callers wait, and remembers the answer. It never rejects. */
+/** Returns the function that looks up the newest release. Concurrent callers share one request. The answer is remembered. Never rejects. */
 export const createUpdates = ({ url, version, allow, now }: UpdatesInput): ServerFacts['update'] => {
   if (url === null) return async () => noCheck;
   let known: UpdateNotice = { ...noCheck, checks: true };
@@ -104,12 +107,12 @@ export const createUpdates = ({ url, version, allow, now }: UpdatesInput): Serve
   };
 };
 
-// The facts.
+// The facts for the pages.
 
-/** Milliseconds for which the use of the database is remembered, so that a page that is loaded again and again costs nothing. */
+/** Milliseconds for which the size of the database is remembered, so that reloading a page costs nothing. */
 const useMs = 30_000;
 
-/** Returns a function with the same answer, which is remembered for a while. Callers share a request that is under way. A failure is not remembered. */
+/** Caches the answer of a function. Concurrent callers share one request. A failure is not cached. */
 export const remembered = <T>(ask: () => Promise<T>, ms: number, now: () => number): (() => Promise<T>) => {
   let known: { readonly answer: Promise<T>; readonly until: number } | null = null;
   return () => {

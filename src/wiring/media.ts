@@ -35,7 +35,7 @@ interface FileInput {
   readonly chance: Pick<Chance, 'hex'>;
   readonly workshop: Pick<MediaWorkshop, 'toMp3'>;
   now(): number;
-  /** Called for each opened part with its close function. The last part must be closed first. */
+  /** Called for each opened part with its close function. Parts must be closed in reverse order. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
@@ -55,7 +55,7 @@ const openBlobs = async ({ settings, dataDir, folder, onOpen }: FileInput): Prom
   return bucket;
 };
 
-/** The files of an instance are removed before its rows, so that the rest of an interrupted removal is found. */
+/** Removes the files of an instance before its rows. An interrupted removal therefore finds the remaining files again. */
 const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
   ...removals,
   removePiece: async (removal) =>
@@ -120,13 +120,13 @@ interface MediaInput {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly log: Log;
-  /** Called for each opened part with its close function. The last part must be closed first. */
+  /** Called for each opened part with its close function. Parts must be closed in reverse order. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
-/** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
+/** Opens the parts. No other process may use the data folder any more, because the temporary folder in it is emptied. */
 export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: MediaInput) {
-  // Threads beside those that convert: one that encrypts, and one more, so that no QR code waits for a file.
+  // Two threads more than conversions run at once: one for encryption, and one so that no QR code waits for a file.
   const media = createMedia({ threads: settings.mediaJobs + 2 });
   onOpen('media', () => media.close());
   const temporary = join(dataDir, 'temporary');

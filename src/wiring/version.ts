@@ -1,4 +1,4 @@
-/** Puts together how the version of the web client is looked up: by which address, through the guard or a proxy, and where it is kept. */
+/** Composes the look-up of the web client's version: the address, the guard or the proxy, and the place where the version is kept. */
 import type { Log, SettingStore, Time } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { trustAddress } from '../platform/wire/trust.ts';
@@ -17,13 +17,13 @@ interface VersionMeans {
 
 type Agent = ReturnType<typeof createAgent>;
 
-/** Milliseconds for one page, and bytes of it. The page of the platform has less than one megabyte. */
+/** The time-out of one page in milliseconds, and its largest size in bytes. The page of the platform has less than one megabyte. */
 const pageMs = 10_000;
 const mostBytes = 8 * 1024 * 1024;
 
 const noWay = 'direct connections are not allowed: set PLATFORM_VERSION_PROXY or PLATFORM_CLIENT_VERSION';
 
-/** Never the simulated platform's way for a real address: only a platform on this machine may be asked on this machine. */
+/** Returns the addresses on this machine that the look-up may reach: none, unless the platform itself runs on this machine. */
 const allowedOf = ({ platformUrl }: Settings): readonly string[] => (trustAddress(platformUrl ?? '') === null ? [] : ['loopback']);
 
 const throughProxy = async <T>(url: string, use: (dispatcher: Agent) => Promise<T>): Promise<T> => {
