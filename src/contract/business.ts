@@ -1,4 +1,4 @@
-/** Businesses as the interface spells them: profiles, catalogs, products, collections. */
+/** The form of businesses in the interface: profiles, catalogs, products, collections. */
 import type {
   BusinessCategory,
   BusinessProfile,
@@ -69,7 +69,7 @@ export const catalogView = ({ owner, cartEnabled, source, products, before, afte
   Paging: { Before: before, After: after },
 });
 
-/** A product, alone or as a part of a collection. */
+/** Makes the view of a product, alone or as part of a collection. */
 export const productView = ({ images, videos, ...product }: Product) => ({
   id: product.id,
   name: product.name,
@@ -98,7 +98,7 @@ export const collectionPageView = ({ collections, after }: CollectionPage) => ({
   next: after,
 });
 
-/** A product as a client writes it, without its new picture. */
+/** A product in a request of a client, without its new picture. */
 interface WrittenProduct {
   readonly name: string;
   readonly description?: string;
@@ -154,7 +154,7 @@ export const productWish = (written: WrittenProduct): ProductWish => ({
   }) as Partial<ProductWish>),
 });
 
-// Channels as the interface spells them: the platform's own names, words in lower case, numbers and times as texts.
+// The form of channels in the interface: the platform's own field names, words in lower case, numbers and times as texts.
 
 /** Returns the id of a channel from a whole id or its digits; '' for other texts. */
 export const channelIdOf = (written: string): string => {
@@ -162,7 +162,7 @@ export const channelIdOf = (written: string): string => {
   return digits === undefined ? '' : `${digits}@newsletter`;
 };
 
-/** Returns the code from a link or from the code itself; '' for other texts. */
+/** Returns the code of a channel from its link or from the code itself; '' for other texts. */
 export const channelCodeOf = (written: string): string =>
   /^(?:(?:https?:\/\/)?(?:www\.)?whatsapp\.com\/channel\/)?([\w-]{8,64})\/?(?:[?#].*)?$/.exec(written.trim())?.[1] ?? '';
 

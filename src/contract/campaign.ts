@@ -1,4 +1,4 @@
-/** Campaigns as the interface spells them: folders, their messages, and the `sender` event. */
+/** The form of campaigns in the interface: folders, their messages, and the `sender` event. */
 import { Type } from 'typebox';
 import {
   emptyMessage,
@@ -15,7 +15,7 @@ import { fieldsOf } from './fields.ts';
 import { messageView } from './message.ts';
 import { timeText } from './formats.ts';
 
-/** One that waits for a later time is scheduled; one whose time has come waits for its turn. */
+/** Returns the status of a campaign. A campaign that waits for a later time is scheduled. A campaign whose time has come is queued. */
 const statusOf = ({ status, scheduledFor }: Campaign, now: number): string => {
   if (status !== 'waiting') return status;
   return scheduledFor > now ? 'scheduled' : 'queued';
@@ -23,7 +23,7 @@ const statusOf = ({ status, scheduledFor }: Campaign, now: number): string => {
 
 const ended = ({ failed, skipped, unknown }: Campaign): number => failed + skipped + unknown;
 
-/** Whole seconds, rounded up; null where nothing is known. */
+/** Returns whole seconds, rounded up; null if the time is not known. */
 const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.ceil(ms / 1000));
 
 interface Folder {
@@ -38,7 +38,7 @@ const seconds = Type.Integer({ description: 'Seconds' });
 const reached = Type.Integer({ description: 'Messages that came at least so far' });
 const count = (description: string) => Type.Integer({ description });
 
-/** `log_sucess` is spelled as in the interface. */
+/** The name `log_sucess` has this spelling in the interface. */
 const folder = fieldsOf<Folder>()({
   id: [text, ({ campaign }) => campaign.id],
   info: [Type.String({ description: 'As given' }), ({ campaign }) => campaign.info],
@@ -76,7 +76,7 @@ export const folderFields = folder.schemas;
 /** Makes the view of a campaign. `now`: Unix milliseconds. */
 export const folderView = (campaign: EstimatedCampaign, owner: string, now: number) => folder.view({ campaign, owner, now });
 
-/** The event's own keys. */
+/** Makes the body of the `sender` event, apart from the envelope. */
 export const campaignEventView = (campaign: Campaign) => ({
   folder_id: campaign.id,
   info: campaign.info,
@@ -114,7 +114,7 @@ const textOf = ({ content }: CampaignSend): string => {
   return text || caption || question;
 };
 
-/** The known facts of a message that is not composed yet. */
+/** Returns the known facts of a message that is not composed yet. */
 const plannedMessage = (campaignId: string, { position, chatId, number, send, at }: CampaignMessage): Message => ({
   ...emptyMessage,
   id: '',
@@ -140,7 +140,7 @@ const plannedMessage = (campaignId: string, { position, chatId, number, send, at
   sendPosition: position,
 });
 
-/** A recipient as the message that it gets, or got. */
+/** Makes the view of a recipient in the form of the planned or sent message. */
 export const campaignRecipientView = (campaignId: string, row: CampaignMessage, owner: string, now: number) => {
   const { state, error, message } = row;
   const isFurther = message !== null && state === 'sent';

@@ -1,6 +1,7 @@
 /**
- * The one table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view: a new field is one line here.
- * A field with a name of the model has a column of its own, which a migration adds; a field without one is kept in the JSON column `extra`.
+ * The only table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view, so a new field is one line
+ * in this file. A field with a name of the model has a column of its own, which a migration adds. A field without such a name is kept in the JSON
+ * column `extra`.
  */
 import type { Chat } from '#actors/model.ts';
 
@@ -21,7 +22,7 @@ export type ChatKey = Exclude<keyof Chat, 'extra'>;
 
 interface Kept<K extends ChatKey | null, T extends FieldType = FieldType> {
   readonly type: T;
-  /** Name in the model and of the column; null for a field in `extra`, which is kept there by its name in the interface. */
+  /** Name in the model and of the column. It is null for a field in `extra`, whose key is its name in the interface. */
   readonly key: K;
 }
 
@@ -30,7 +31,7 @@ export type ChatField = Kept<ChatKey | null>;
 const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K, T> => ({ type, key });
 const extra = <T extends FieldType>(type: T): Kept<null, T> => ({ type, key: null });
 
-/** The fields by their name in the interface. `wa_fastid` and `owner` are made on the way out; `parent_community` is an object. */
+/** The fields by their name in the interface. The view adds `wa_fastid`, `owner` and the object `parent_community`. */
 const table = {
   id: column('text', 'id'),
   wa_chatid: column('text', 'chatId'),
@@ -95,7 +96,7 @@ const table = {
   chatbot_disableUntil: extra('number'),
 } as const;
 
-/** The fields of the table with their values. */
+/** The values of all fields, by their name in the interface. */
 export type ChatValues = { readonly [Name in keyof typeof table]: Values[(typeof table)[Name]['type']] };
 
 /** A change of the fields that integrators keep about a chat. */
@@ -105,7 +106,7 @@ export type LeadWish = Partial<
 
 type InTable = Exclude<(typeof table)[keyof typeof table]['key'], null>;
 
-/** Does not compile when a field of the model has no line in the table. */
+/** The table again. This line does not compile if a field of the model has no line in the table. */
 const whole: Readonly<Record<string, ChatField>> & (ChatKey extends InTable ? unknown : never) = table;
 export const chatFields: Readonly<Record<string, ChatField>> = whole;
 
@@ -113,7 +114,10 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
-/** Fields that integrators keep about a chat, in the order of the table: lead fields, what an agent forgets, and the end of the chatbot's silence. */
+/**
+ * Fields that integrators keep about a chat, in the order of the table. They are the lead fields, the time from which an agent remembers, and the end
+ * of a pause of the chatbot.
+ */
 export const leadFields = (Object.keys(chatFields) as (keyof ChatValues)[]).filter(
   (name): name is keyof LeadWish => name.startsWith('lead_') || name === 'chatbot_agentResetMemoryAt' || name === 'chatbot_disableUntil',
 );
@@ -131,7 +135,7 @@ export const chatColumns = Object.fromEntries(rows.flatMap(([, { type, key }]) =
   Record<ChatKey, FieldType>
 >;
 
-/** A chat of which nothing is known. */
+/** A chat about which nothing is known. */
 export const emptyChat = {
   ...Object.fromEntries(rows.flatMap(([, field]) => (field.key === null ? [] : [[field.key, emptyValueOf(field)]]))),
   extra: Object.freeze({}),

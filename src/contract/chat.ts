@@ -1,4 +1,4 @@
-/** Chats and the people in them as the interface spells them: chats, their details and ids, the address book, checked numbers. */
+/** The form of chats and people in the interface: chats, their details and ids, the address book, checked numbers. */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import {
   type Chat,
@@ -15,16 +15,19 @@ import type { ChatDetails, CheckedNumber } from '#actors/views.ts';
 import { chatFields, type ChatKey, type ChatValues, emptyChat, emptyValueOf } from './chat-fields.ts';
 import { bareLabelId } from './definitions.ts';
 
-// Ids of chats in every form that answers of the interface have.
+// Ids of chats, in every form that answers of the interface use.
 
-/** `<owner>:<number>`, which is `wa_fastid`; the number of a group is its id without the suffix. */
+/** Returns `<owner>:<number>`, which is the form of `wa_fastid`. The number of a group is its id without the suffix. */
 export const fastChatId = (owner: string, chatId: string): string =>
   `${owner}:${chatId.slice(0, (chatId.indexOf('@') + 1 || Infinity) - 1)}`;
 
-/** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
+/**
+ * Other names of servers. `hosted` and `hosted.lid` are devices that a provider runs for the same people; `c.us` is the old name of the
+ * server of people.
+ */
 const servers: Readonly<Record<string, string>> = { 'c.us': 's.whatsapp.net', hosted: 's.whatsapp.net', 'hosted.lid': 'lid' };
 
-/** A written phone number: no person has more than 15 digits (E.164), and ids of groups have more. */
+/** A phone number as people write it. Phone numbers have at most 15 digits (E.164), and ids of groups have more. */
 const writtenNumber = /^\+?[\d\s().-]+$/;
 const mostDigits = 15;
 const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
@@ -32,11 +35,11 @@ const groupNumber = /^\d{16,}$|^\d{5,}-\d{5,}$/;
 const withOwner = /^\d{5,}:(?!\d{1,4}(?:@|$))(.+)$/;
 const withDevice = /^([\w.-]+?)(?:_\d+)?(?::\d+)?@([\w.]+)$/;
 
-/** A quick id does not tell what kind of chat it names. */
+/** Returns the possible ids for the number of a quick id, which does not tell the kind of the chat. */
 const ofAnyKind = (number: string): readonly string[] =>
   ['s.whatsapp.net', 'g.us', 'lid', 'newsletter'].map((server) => `${number}@${server}`);
 
-/** The ids that a chat may have which a client names like this, the most likely one first. */
+/** Returns the ids that a chat with this name from a client may have, the most likely one first. */
 export const chatIdsOf = (name: string): readonly string[] => {
   const written = name.trim();
   const owned = withOwner.exec(written)?.[1];
@@ -48,10 +51,13 @@ export const chatIdsOf = (name: string): readonly string[] => {
   return writtenNumber.test(written) && digits !== '' && digits.length <= mostDigits ? [`${digits}@s.whatsapp.net`] : [written];
 };
 
-/** Returns true if a text names one chat, and is not a part of an id to search for. Digits alone may be either. */
+/**
+ * Returns true if a text names one whole chat, and is not a part of an id to search for. A text of digits alone returns false, because it
+ * may be either.
+ */
 export const isWholeChatId = (text: string): boolean => withOwner.test(text.trim()) || withDevice.test(text.trim());
 
-// A chat as the interface spells it (`Chat` of the OpenAPI document).
+// The form of a chat in the interface (`Chat` of the OpenAPI document).
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -67,7 +73,7 @@ const communityView = ({ id, name, image, preview, defaultGroup }: ParentCommuni
   default_subgroup_jid: defaultGroup,
 });
 
-/** Copied for every view: to give an object its many names one by one takes three times as long. */
+/** A template that is copied for every view. Adding its many fields one by one would take three times as long. */
 const emptyView: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(fields.map(([name, field]) => [name, emptyValueOf(field)])),
   wa_fastid: '',
@@ -82,7 +88,10 @@ export type ChatView = ChatValues & {
   readonly parent_community?: ReturnType<typeof communityView>;
 };
 
-/** Every field is always there, apart from `parent_community`, which only a subgroup has, and `wa_identityChangedAt`, of a contact whose phone got other keys. */
+/**
+ * Makes the view of a chat. Every field is always present, with two exceptions. Only a subgroup has `parent_community`, and only a contact whose
+ * encryption keys changed has `wa_identityChangedAt`.
+ */
 export const chatView = (chat: Chat, owner: string): ChatView => {
   const view: Record<string, unknown> = { ...emptyView };
   for (const [name, key] of columns) view[name] = chat[key];
@@ -96,7 +105,7 @@ export const chatView = (chat: Chat, owner: string): ChatView => {
   return view as unknown as ChatView;
 };
 
-/** The fields of a chat that lists of chats show. */
+/** The fields of a chat in lists of chats. */
 export const compactFields = [
   'id',
   'wa_chatid',
@@ -138,7 +147,7 @@ export const compactChatView = (chat: Chat, owner: string): CompactChatView => {
 const byCount = ([a, x]: readonly [string, ChatTally], [b, y]: readonly [string, ChatTally]): number =>
   y.total - x.total || (a < b ? -1 : 1);
 
-/** The counts of `totalChatsStats`. In the lists the most frequent comes first. */
+/** The counts of `totalChatsStats`. The lists begin with the most frequent value. */
 export const chatStatsView = ({ kinds, labels, attendants }: ChatStats) => ({
   total_chats: kinds.all,
   open_chats: kinds.open,
@@ -156,7 +165,7 @@ export const chatLabelsView = ({ chatId, phone, labels }: Pick<Chat, 'chatId' | 
   wa_label: labels,
 });
 
-/** A contact of the address book in the form of `contacts` events. */
+/** Makes the view of a contact of the address book for `contacts` events. */
 export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'contactName' | 'pushName'>) => ({
   jid: chat.chatId,
   lid: chat.chatLid,
@@ -165,11 +174,14 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
   wa_name: chat.pushName,
 });
 
-// Telephone numbers as the interface shows them: international and grouped.
+// Phone numbers in answers: international and grouped.
 
 const suffix = '@s.whatsapp.net';
 
-/** The number of a person, '' for any other chat. Takes some ten microseconds: done once a chat, not once a message. */
+/**
+ * Returns the phone number of a person; '' for any other chat. A call takes some ten microseconds, so it is made once per chat and not once
+ * per message.
+ */
 export const phoneOf = (chatId: string): string => {
   if (!chatId.endsWith(suffix)) return '';
   const number = `+${chatId.slice(0, -suffix.length)}`;
@@ -180,7 +192,7 @@ export const phoneOf = (chatId: string): string => {
 
 const named = ({ id, name }: ChatDetails['commonGroups'][number]): string => `(${name})${id}`;
 
-/** A whole chat with its current look-ups. `is_business` and `business_name` are absent if they are unknown. */
+/** Makes the view of a chat with its current look-ups. `is_business` and `business_name` are absent if they are unknown. */
 export const chatDetailsView = ({ chatId, lid, chat, picture, businessName, commonGroups }: ChatDetails, owner: string) => {
   const phone = phoneOf(chatId);
   const known = chat ?? { ...emptyChat, chatId, chatLid: lid, phone, name: phone, isGroup: chatId.endsWith('@g.us') };
@@ -194,7 +206,7 @@ export const chatDetailsView = ({ chatId, lid, chat, picture, businessName, comm
 
 const pictureField = (kind: PictureKind, url: string) => (kind === 'image' ? { image: url } : { imagePreview: url });
 
-/** The picture that was not asked for is ''. */
+/** Makes the view of a picture. The field of the size that was not requested is ''. */
 export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
   image: '',
   imagePreview: '',
@@ -202,9 +214,9 @@ export const avatarView = ({ state, url }: Picture, kind: PictureKind) => ({
   status: state,
 });
 
-// The address book as the interface spells it.
+// The form of the address book in the interface.
 
-/** People outside of the address book have the name that they chose. */
+/** Makes the view of a contact. People outside of the address book have the name that they chose. */
 export const bookView = ({ contactId, name, pushName }: Contact) => {
   const shown = name || pushName;
   return { jid: contactId, contact_name: shown, contact_FirstName: shown.trim().split(/\s+/, 1)[0] ?? '' };

@@ -1,4 +1,4 @@
-/** The chatbot as the interface spells it: its agents, its triggers, and its state in a chat. */
+/** The form of the chatbot in the interface: its agents, its triggers, and its state in a chat. */
 import { type Static, type TObject, Type } from 'typebox';
 import {
   type AiMetadata,
@@ -22,7 +22,7 @@ export const maskedKey = '********';
 
 export const keyView = (isThere: boolean): string => (isThere ? maskedKey : '');
 
-/** The key from a client; undefined if the key stays unchanged. */
+/** Returns the key from a client; undefined if the stored key stays unchanged. */
 export const givenKey = (text: string | undefined): string | undefined => (text === maskedKey ? undefined : text?.trim());
 
 const text = Type.String();
@@ -137,7 +137,7 @@ const agent = fieldsOf<Kept<'chatbotAgent'> & Owned & { readonly hasKey: boolean
 
 export const agentFields = agent.schemas;
 
-/** The schemas of the fields that a body may give. */
+/** The schemas of the fields that a body may have. */
 export const agentBody = {
   ...agentModel.taken,
   apikey: optional(
@@ -146,7 +146,7 @@ export const agentBody = {
   ...agentBehaviour.taken,
 };
 
-/** The change of an agent that a body asks for, apart from its key. */
+/** Returns the change of an agent that a body requests, apart from its key. */
 export const agentChange = (body: Frozen<Static<TObject<typeof agentBody>>>): Partial<ChatbotAgent> => ({
   ...agentModel.change(body),
   ...agentBehaviour.change(body),
@@ -154,7 +154,7 @@ export const agentChange = (body: Frozen<Static<TObject<typeof agentBody>>>): Pa
 
 export const agentView = (record: Kept<'chatbotAgent'>, hasKey: boolean, owner: string) => agent.view({ ...record, hasKey, owner });
 
-/** Types of triggers as the interface names them. There are no flows. */
+/** Types of triggers in the interface. Flows do not exist in this gateway. */
 const triggerTypes = ['agent', 'quickreply', 'flow'] as const;
 
 const comparable = leadFields.filter((name) =>
@@ -204,10 +204,10 @@ const trigger = fieldsOf<Kept<'chatbotTrigger'> & Owned>()({
 
 export const triggerFields = trigger.schemas;
 
-/** The schemas of the fields that a body may give. */
+/** The schemas of the fields that a body may have. */
 export const triggerBody = { ...triggerRule.taken, flow_id: optional(LooseText(60, 'There are no flows')) };
 
-/** The change of a trigger that a body asks for. */
+/** Returns the change of a trigger that a body requests. */
 export const triggerChange = triggerRule.change;
 
 export const triggerView = (record: Kept<'chatbotTrigger'>, owner: string) => trigger.view({ ...record, owner });
@@ -224,7 +224,10 @@ const names = {
   answersCount: 'chatbot_answersCount',
 } as const satisfies Readonly<Record<keyof ChatbotState, string>>;
 
-/** Times before this one, in the year 5138, are seconds, as in the interface's own example; larger ones are milliseconds. */
+/**
+ * The bound between seconds and milliseconds. Smaller values are seconds, as in the example of the interface; as milliseconds they would be
+ * before 1973.
+ */
 const firstMilliseconds = 1e11;
 
 const momentOf = (value: unknown): number => {
@@ -236,7 +239,7 @@ const times: ReadonlySet<string> = new Set(['disabledUntil', 'memoryResetAt', 'l
 
 const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-/** An empty value is not kept. */
+/** Returns the stored form of a value; null for an empty value, which is not stored. */
 const kept = (name: string, value: unknown): unknown => {
   if (value === 0 || value === '') return null;
   return times.has(name) ? Math.ceil(Number(value) / 1000) : value;
@@ -247,7 +250,7 @@ const textOf = (value: unknown): string => {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/** A port of the actors: see `ChatbotFields` there. */
+/** The port `ChatbotFields` of the actors. */
 export const chatbotFields = {
   stateOf: (chat: Pick<Chat, 'extra'> | null) => {
     const { [names.lastTriggerId]: id, ...rest } = chat?.extra ?? {};

@@ -1,4 +1,4 @@
-/** Labels, tags of leads and quick replies as the interface spells them. */
+/** The form of labels, lead tags and quick replies in the interface. */
 import { Type } from 'typebox';
 import { quickReplyTypes } from '#actors/gateway.ts';
 import type { Chat, Kept, Label } from '#actors/model.ts';
@@ -43,13 +43,13 @@ const quickReply = fieldsOf<Owned<Kept<'quickReply'>>>()({
 export const quickReplyFields = quickReply.schemas;
 export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => quickReply.view({ ...reply, owner });
 
-/** Returns the lead fields that change if a tag gets another name; null if the lead does not carry the tag. A lead with both names keeps one. */
+/** Returns the lead fields that change if a tag is renamed; null if the lead does not have the tag. A lead with both names keeps one. */
 export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: string): Chat['extra'] | null => {
   if (!Array.isArray(tags) || !tags.includes(from)) return null;
   return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };
 };
 
-// Labels as the interface spells them.
+// The form of labels in the interface.
 
 /** Colours by their index. */
 export const labelColors = [
@@ -75,13 +75,13 @@ export const labelColors = [
   '#9568cf',
 ] as const;
 
-/** `<owner>:<labelid>`, the form in which a chat names its labels. */
+/** Returns `<owner>:<labelid>`, the form of label ids in a chat. */
 export const fullLabelId = (owner: string, labelId: string): string => `${owner}:${labelId}`;
 
-/** The id of a label on the phone, of either form that is stored. */
+/** Returns the id of a label on the phone, from either of the two stored forms. */
 export const bareLabelId = (id: string): string => id.slice(id.indexOf(':') + 1);
 
-/** Returns the phone's id of a label from either form of a client. Null if the id cannot belong to this account. */
+/** Returns the phone's id of a label, from either form that a client may send. Returns null if the id cannot belong to this account. */
 export const givenLabelId = (text: string, owner: string): string | null => {
   const own = `${owner}:`;
   const id = owner !== '' && text.startsWith(own) ? text.slice(own.length) : text;
@@ -97,7 +97,7 @@ const label = fieldsOf<Owned<Label>>()({
   owner: [text, ({ owner }) => owner],
 });
 
-/** The view in events, without times. */
+/** Makes the view of a label for events, which have no times. */
 export const labelView = (one: Label, owner: string) => label.view({ ...one, owner });
 
 const keptLabel = fieldsOf<Owned<Kept<'label'>>>()({ ...label.rows, ...timeRows });

@@ -1,11 +1,11 @@
 /**
  * Tables of fields. A row is the schema of a field and the function that reads its value. One table makes the schema and the view of a resource,
- * so that a new field is one line and the two cannot differ.
+ * so a new field is one line, and schema and view cannot differ.
  */
 import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
 import { optional } from './shapes.ts';
 
-/** The read-only form of a type. Views answer with shared records, which nobody may change. */
+/** The read-only form of a type. Views share records with other parts of the gateway, so they must not be changed. */
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
@@ -23,14 +23,14 @@ export type Row<Source, Schema extends TSchema> = readonly [schema: Schema, read
 type Rows<Source, Schemas extends TProperties> = { readonly [Name in keyof Schemas]: Row<Source, Schemas[Name]> };
 
 export interface FieldTable<Source, Schemas extends TProperties> {
-  /** For a table that has these rows among its own. */
+  /** The rows, for a table that includes them. */
   readonly rows: Rows<Source, Schemas>;
   readonly schemas: Schemas;
   /** Makes the view, with its fields in the order of the table. */
   readonly view: (source: Source) => ViewOf<Schemas>;
 }
 
-/** Reads a field that the interface has and the gateway does not know. */
+/** Reads a field that the interface has and the gateway never fills. */
 export const notKnown = (): undefined => undefined;
 
 /** Makes a table of fields whose values come from a record: `fieldsOf<Source>()({ id: [Type.String(), ({ id }) => id] })`. */
@@ -51,9 +51,9 @@ export const fieldsOf =
     return { rows, schemas: schemas as TProperties as Schemas, view: view as (source: Source) => ViewOf<Schemas> };
   };
 
-// Fields that clients set too.
+// Fields that clients may also set.
 
-/** The conversions of a field. One is left out if the type of the model fits the schema. */
+/** The conversions of a field. A conversion is left out if the type of the model already fits the schema. */
 type Conversions<Value, Shown extends TSchema, Taken extends TSchema> = ([Value] extends [ValueOf<Shown>]
   ? unknown
   : { readonly show: (value: Value) => ValueOf<Shown> }) &
@@ -75,11 +75,11 @@ type SetRows<Kept> = Readonly<Record<string, SetRow<Kept, TSchema, TSchema>>>;
 type TakenBy<Kept, Sets extends SetRows<Kept>> = { [Name in keyof Sets]: TOptional<Sets[Name]['taken']> };
 
 export interface Settable<Kept, Sets extends SetRows<Kept>> {
-  /** For a table of the whole view. */
+  /** The rows for a table of the whole view. */
   readonly rows: { readonly [Name in keyof Sets]: Sets[Name]['row'] };
-  /** For the schema of a body. */
+  /** The schemas for a body. */
   readonly taken: TakenBy<Kept, Sets>;
-  /** Makes the change that a body asks for. Fields that the body does not give are left out. */
+  /** Makes the change that a body requests. Fields that the body does not have are left out. */
   readonly change: (body: Frozen<Static<TObject<TakenBy<Kept, Sets>>>>) => Partial<Kept>;
 }
 

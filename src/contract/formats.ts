@@ -11,7 +11,7 @@ import {
   type Result,
 } from '#actors/gateway.ts';
 
-// Times. Both formats are total: a damaged row may hold any number, and must not fail an answer about all rows.
+// Times. Both functions accept any number, because a damaged row must not fail an answer about all rows.
 
 /** The first and the last moment with a year of four digits, which every client reads. Unix milliseconds. */
 const [first, last] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
@@ -26,17 +26,20 @@ export const timeText = (ms: number | null): string => (ms === null ? '' : isoTi
 
 const pixKeyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const;
 
-/** Digits and, in newer CNPJs, letters: each counts by its place in ASCII from `0` on. */
+/**
+ * Returns the values of the characters for the check digits. Newer CNPJs also have letters. A character counts as its ASCII code minus that
+ * of `0`.
+ */
 const valuesOf = (text: string): readonly number[] => [...text].map((letter) => letter.charCodeAt(0) - 48);
 
-/** The check digit for what stands before it, modulo 11. `highest`: the weight after which the weights begin at 2 again, from the right. */
+/** Returns the check digit for the preceding digits, modulo 11. The weights begin at 2 from the right, and begin again after `highest`. */
 const checkDigit = (values: readonly number[], highest: number): number => {
   const sum = values.toReversed().reduce((total, value, index) => total + value * (2 + (index % (highest - 1))), 0);
   const rest = sum % 11;
   return rest < 2 ? 0 : 11 - rest;
 };
 
-/** Ends with two check digits, and is not one digit all over. */
+/** Returns true if the text ends with two valid check digits, and its digits are not all the same. */
 const isChecked = (text: string, highest: number): boolean => {
   const values = valuesOf(text);
   const [first, second] = values.slice(-2);
@@ -75,7 +78,7 @@ export const pixKeyOf = (written: string, key: string, name: string): Result<Pix
   return given === null ? refuse('invalid', `pixKey is no valid ${type} key`) : done({ type, key: given, name: name.trim() });
 };
 
-/** The digits of a bank slip: 47 of a bank, 48 of a bill, or the 44 of its bar code. */
+/** Returns the digits of a bank slip: 47 for a slip of a bank, 48 for a bill, or the 44 of its bar code. */
 export const boletoOf = (written: string): Result<string> => {
   const digits = written.replace(/[\s.-]/g, '');
   return /^(\d{44}|\d{47}|\d{48})$/.test(digits)
@@ -83,20 +86,20 @@ export const boletoOf = (written: string): Result<string> => {
     : refuse('invalid', 'boletoCode must have the 44, 47 or 48 digits of a bank slip');
 };
 
-/** Hundredths. Amounts come as numbers with a fraction, which is no exact number of hundredths. */
+/** Returns an amount in hundredths. Fractions such as 0.29 are not exact in floating point, so a small deviation is allowed. */
 export const centsOf = (amount: number): Result<number> => {
   const cents = Math.round(amount * 100);
   if (cents < 1 || Math.abs(amount * 100 - cents) > 0.001) return refuse('invalid', 'amount must be above 0, with two decimals at most');
   return done(cents);
 };
 
-// The notation of `choices`: an entry is a label and a value, apart by a bar or a line break.
+// The notation of `choices`: an entry is a label and a value, separated by a bar or a line break.
 //
 // Buttons: `Yes|yes`, `Yes` (the label is the id), `Yes|reply:yes`, `Shop|https://…`, `Shop|url:https://…`, `Call|call:+55…`,
 // `Copy|copy:CODE`. Lists: `[Section]` opens a section, `Title|id|description` is a row. Carousels: `[text]` opens a card, `{picture}` is
 // shown above its text, the buttons follow.
 
-/** `picture`: URL or base64; '' for none. */
+/** A card of a carousel. `picture`: URL or base64; '' for none. */
 interface CardChoice {
   readonly text: string;
   readonly picture: string;
@@ -105,7 +108,7 @@ interface CardChoice {
 
 const invalid = (message: string) => refuse('invalid', message);
 
-/** The part before the first bar or line break, and the rest. */
+/** Splits an entry at the first bar or line break. */
 const split = (entry: string): readonly [label: string, rest: string] => {
   const at = entry.search(/[|\n]/);
   return at < 0 ? [entry.trim(), ''] : [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];
@@ -116,7 +119,7 @@ const inBrackets = (entry: string, open: string, close: string): string | null =
   return text.startsWith(open) && text.endsWith(close) && text.length >= 2 ? text.slice(1, -1).trim() : null;
 };
 
-/** Digits with a leading `+`; null when it is no number. */
+/** Returns the digits with a leading `+`; null if the text is not a phone number. */
 const phoneOf = (value: string): string | null => {
   const digits = value.replace(/[\s().-]/g, '').replace(/^\+/, '');
   return /^\d{5,15}$/.test(digits) ? `+${digits}` : null;
@@ -124,7 +127,7 @@ const phoneOf = (value: string): string | null => {
 
 export const buttonTypes = ['REPLY', 'URL', 'CALL', 'COPY'] as const;
 
-/** One button. `value`: id, address, number or code. */
+/** Makes one button. `value` is its id, address, number or code. */
 export const buttonOf = (type: (typeof buttonTypes)[number], text: string, value: string): Result<Button> => {
   switch (type) {
     case 'REPLY':

@@ -1,4 +1,4 @@
-/** Groups as the interface spells them: a group, and the `groups` event, in which each unchanged field is null. */
+/** The form of groups in the interface: a group, and the `groups` event, in which each unchanged field is null. */
 import { Type } from 'typebox';
 import {
   type Group,
@@ -19,7 +19,7 @@ const text = Type.String();
 const date = Type.String({ format: 'date-time' });
 const flag = Type.Boolean();
 
-/** The `subject` of a group, and who set it. */
+/** The `subject` of a group, and the person who set it. */
 const subject = fieldsOf<Pick<GroupSettings, 'subject'>>()({
   Name: [optional(text), (group) => group.subject?.text],
   NameSetAt: [optional(date), (group) => group.subject && isoTime(group.subject.at)],
@@ -61,7 +61,7 @@ const member = fieldsOf<GroupMember>()({
   AddRequest: [optional(addRequest), notKnown],
 });
 
-/** A group with what an answer shows of it. */
+/** A group with the facts that only some answers show. */
 interface ShownGroup extends Group {
   /** The rights of the account; null if they are not known. */
   readonly own: { readonly isAdmin: boolean; readonly mayWrite: boolean } | null;
@@ -119,15 +119,15 @@ const rightsOf = ({ members, announce }: Group, me: Person | null): ShownGroup['
 
 /** The parts of a group that a view shows. */
 interface GroupAspects {
-  /** The account, where it is known. */
+  /** The account, if it is known. */
   readonly me?: Person | null;
-  /** False leaves the members out. */
+  /** If false, the view has no members. */
   readonly members?: boolean;
   /** The people who asked to join. */
   readonly requests?: readonly Person[] | null;
 }
 
-/** Makes the view of a whole group. The interface calls the owner of the instance the owner. */
+/** Makes the view of a whole group. In the interface, `owner` means the account of the instance, and not the owner of the group. */
 export const groupView = (group: Group, { me = null, members = true, requests = null }: GroupAspects = {}) =>
   shown.view({ ...group, own: rightsOf(group, me), withMembers: members, requests });
 
@@ -143,7 +143,9 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
   Content: content === null || typeof content === 'string' ? content : content.map(rawView),
 });
 
-/** The settings in an event: each has an object of its own. The interface has no word for the right to add members, so the platform's word is used. */
+/**
+ * The settings in an event: each setting has its own object. The interface has no name for the right to add members, so the platform's name is used.
+ */
 const settingsView = (settings: GroupSettings) => ({
   ...(settings.subject === undefined ? {} : { Name: subject.view(settings) }),
   ...(settings.topic ? { Topic: topic.view(settings) } : {}),
@@ -196,7 +198,7 @@ const changeView = (change: GroupEvent) => {
   }
 };
 
-/** In the order of the contract. */
+/** The changeable fields, in the order of the interface. */
 const changeable = `Name Topic Locked Announce Ephemeral MembershipApprovalMode Delete Link Unlink NewInviteLink PrevParticipantVersionID
   ParticipantVersionID JoinReason Suspended Unsuspended UnknownChanges Join Leave Promote Demote JoinLid LeaveLid`;
 
@@ -217,15 +219,15 @@ export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange
   },
 });
 
-// Answers about groups beside the group itself: people whom the platform refused, who asked to join, the timer of messages.
+// Further answers about groups: people whom the platform refused, requests to join, the timer of messages.
 
-/** The reason why a person could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
+/** The reason why a person could not be added, with an invitation that can be sent instead. `expiresAt` is in Unix milliseconds. */
 interface MemberRefusal {
   readonly error: number;
   readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
 }
 
-/** `Error` is 0 when there is none. */
+/** Makes the view of a refusal. `Error` is 0 if there is none. */
 const refusalView = ({ error, invitation }: MemberRefusal) => ({
   Error: error,
   ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: isoTime(invitation.expiresAt) } }),
@@ -253,7 +255,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 const personView = ({ id, pn, lid }: Person) => ({ JID: id || pn || lid, PhoneNumber: pn, LID: lid });
 
-/** The outcome for each person of a request. `Error` is 0 on success. */
+/** Makes the view of the outcome for one person of a request. `Error` is 0 on success. */
 export const memberOutcomeView = ({ person, ...refusal }: Outcome) => ({ ...personView(person), ...refusalView(refusal) });
 
 export const failedView = (outcome: Outcome) => ({
@@ -263,13 +265,13 @@ export const failedView = (outcome: Outcome) => ({
 
 const timers = { off: 0, '1d': 86_400, '7d': 604_800, '90d': 7_776_000 } as const;
 
-/** The timer of disappearing messages that a client asks for; null when there is none such. */
+/** Returns the timer of disappearing messages that a client requests; null for an unknown duration. */
 export const timerOf = (duration: string | number): { readonly label: string; readonly seconds: number } | null => {
   const written = String(duration).trim().toLowerCase();
   const found = Object.entries(timers).find(([label, seconds]) => label === written || String(seconds) === written);
   return found ? { label: found[0], seconds: found[1] } : null;
 };
 
-/** Returns the code from a link or from the code itself; '' for other texts. */
+/** Returns the invite code from a link or from the code itself; '' for other texts. */
 export const inviteCodeOf = (written: string): string =>
   /^(?:(?:https?:\/\/)?chat\.whatsapp\.com\/(?:invite\/)?)?([\w-]{10,50})\/?(?:[?#].*)?$/.exec(written.trim())?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** The answers of the inspector, and the sentence for a step of an instance. They hold no secret and no personal data. */
+/** The answers of the inspector, and the sentence for a step of an instance. They contain no secrets and no personal data. */
 import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/views.ts';
 import { eventDescriptions } from '#actors/gateway.ts';
 
@@ -33,7 +33,7 @@ const wishes: Readonly<Record<string, string>> = {
 const closeSentence = ({ code, sentence, reaction }: Extract<StepCause, { kind: 'close' }>): string =>
   `${code === null ? 'The connection was closed' : 'The platform closed the connection'} (${sentence}); ${follow[reaction]}.`;
 
-/** Returns the reason of a step, for people. */
+/** Returns the reason of a step as a sentence for operators. */
 export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string => {
   if (cause.kind === 'close') return closeSentence(cause);
   if (cause.kind === 'command') return `${who[cause.by]} ${wishes[event] ?? 'asked for it'}.`;
@@ -41,7 +41,10 @@ export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string
   return eventDescriptions[event] ?? '';
 };
 
-/** One batch of the list's stream. A change: id, state ('' when the instance is gone), since, reason, status, whether a person is needed, whether it is linked. */
+/**
+ * Makes one batch of the stream of the list. A change has the id, the state ('' if the instance is deleted), the time of the state, the reason, the
+ * status, the need of an operator, and whether the instance is linked.
+ */
 export const changesView = ({ rows, counts }: ActorChanges) => ({
   changes: rows.map(([id, row]) =>
     row === null ? [id, '', 0, '', '', false, false] : [id, row.state, row.since, row.reason, row.status, row.needsPerson, row.linked],
@@ -51,7 +54,7 @@ export const changesView = ({ rows, counts }: ActorChanges) => ({
 
 export const stepView = (step: Step) => ({ ...step, why: whyText(step) });
 
-/** The same without the types of the inside. */
+/** Makes the view of a part. The courier is left out if the part has none. */
 const partView = ({ courier, ...part }: Part) => (courier === undefined ? part : { ...part, courier });
 
 export const actorView = ({ steps, parts, ...actor }: ActorDetail) => ({

@@ -1,4 +1,4 @@
-/** Instances as the interface spells them: their records, limits and proxies, linking with a passkey, and the server. */
+/** The form of instances in the interface: their records, limits and proxies, linking with a passkey, and the server. */
 import { Type } from 'typebox';
 import { maskedProxy, type ProxyCatalogue, type ProxyCountry, type ProxyView, statuses } from '#actors/gateway.ts';
 import type { AccountLimits, Looked, NewChatCap, PasskeyNotice, TimeLock } from '#actors/model.ts';
@@ -8,7 +8,7 @@ import { fieldsOf } from './fields.ts';
 import { FreeObject, OneOf, optional } from './shapes.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// An instance as the interface spells it (`Instance` of the OpenAPI document).
+// The form of an instance in the interface (`Instance` of the OpenAPI document).
 
 interface ShownInstance extends InstanceView {
   /** Unix milliseconds. */
@@ -19,7 +19,7 @@ const text = Type.String();
 const flag = Type.Boolean();
 const whole = Type.Integer();
 
-/** `ai_apikey` says only that there is a key. */
+/** The fields of an instance. `ai_apikey` only shows whether a key is set. */
 const instance = fieldsOf<ShownInstance>()({
   id: [Type.String({ description: 'r and 14 hex digits' }), ({ record }) => record.id],
   token: [text, ({ record }) => record.token],
@@ -60,15 +60,15 @@ export const instanceFields = instance.schemas;
 /** Makes the view of an instance. `now`: Unix milliseconds. */
 export const instanceView = (view: InstanceView, now: number) => instance.view({ ...view, now });
 
-// The limits of an account as the interface spells them.
+// The form of the limits of an account in the interface.
 
-/** A time as a separate field, absent if it is unknown. */
+/** Returns a time as a separate field; the field is absent if the time is unknown. */
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>
   (ms === null ? {} : { [name]: isoTime(ms) }) as { readonly [N in Name]?: string };
 
 const notKnown = ({ error }: { readonly error: string }) => ({ available: false, lookup_error: error });
 
-/** `until` stands there only while the time-lock is active. */
+/** Makes the view of the time-lock. `until` is present only while the time-lock is active. */
 export const timeLockView = (timeLock: Looked<TimeLock>) => {
   if (!timeLock.ok) return notKnown(timeLock);
   const { active, until, kind } = timeLock.value;
@@ -91,10 +91,10 @@ export const capView = (cap: Looked<NewChatCap>) => {
   };
 };
 
-/** The call that shows all limits of an account. */
+/** The path of the operation that returns all limits of an account. */
 export const limitsEndpoint = '/instance/wa_messages_limits';
 
-/** In English and in Portuguese. */
+/** Sentences in English and in Portuguese. */
 const texts = {
   locked: [
     'The account is restricted from starting new chats for now (reach-out time-lock). Chats that exist go on.',
@@ -133,7 +133,7 @@ export const limitsView = (limits: AccountLimits) => {
   };
 };
 
-// Proxies in the interface's spelling, always without passwords.
+// The form of proxies in the interface, always without passwords.
 
 export const proxyView = ({ settings, effective }: ProxyView) => ({
   mode: settings.mode,
@@ -164,7 +164,7 @@ const plain = (text: string): string =>
     .replaceAll(/\p{Mark}/gu, '')
     .toLowerCase();
 
-/** `search` finds parts of names and ignores accents. */
+/** Makes the view of cities. `search` matches parts of names and ignores accents. */
 export const citiesView = ({ value: country, cities }: ProxyCountry, state: string, search: string) => ({
   country,
   state,
@@ -176,7 +176,7 @@ export const citiesView = ({ value: country, cities }: ProxyCountry, state: stri
 // The state of the server, which callers without a credential may read.
 
 interface ServerHealth {
-  /** The database answers, and the server takes requests. */
+  /** True if the database answers and the server accepts requests. */
   readonly healthy: boolean;
   /** Unix milliseconds. */
   readonly now: number;
@@ -184,7 +184,10 @@ interface ServerHealth {
 
 const nobody = 'No instance is connected.';
 
-/** With a connected instance, its state is an object. Without one it is a warning, as live servers answer. */
+/**
+ * Makes the view of the server. With a connected instance, the state is an object; without one it is a warning, as in answers of live
+ * servers.
+ */
 export const serverStatusView = (
   { total, connected, disconnected, reconnecting, connecting }: StatusCounts,
   { healthy, now }: ServerHealth,
@@ -202,5 +205,5 @@ export const serverStatusView = (
   instance_counts: { total, connected, disconnected, reconnecting, connecting },
 });
 
-/** Linking with a passkey as the interface spells it. */
+/** Makes the view of linking with a passkey. */
 export const passkeyNotice = ({ stage, code, expiresAt }: PasskeyNotice) => ({ stage, code, expires: timeText(expiresAt) });

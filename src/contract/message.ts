@@ -1,10 +1,10 @@
-/** Messages as the interface spells them: their content, whole messages in answers and in events, posts of channels, and their outcomes. */
+/** The form of messages in the interface: their content, whole messages in answers and in events, posts of channels, and their outcomes. */
 import type { CallPeer, ChangedPost, Chat, ListedPost, Message, MessageStatus, PostMarks, Receipt, ReceiptCounts } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 import { aiMetadataView } from './chatbot.ts';
 import { isoTime } from './formats.ts';
 
-// The content of a message in the spelling that clients of the interface read: `URL`, `fileSHA256`, `stanzaID`.
+// The spelling of content fields that clients read: `URL`, `fileSHA256`, `stanzaID`.
 
 /** Words of field names that the interface writes in capitals. */
 const capitals = new Set(['url', 'sha256', 'jid', 'id', 'ms', 'ptt', 'iv', 'jpeg', 'png', 'json']);
@@ -15,7 +15,7 @@ const spell = (name: string): string =>
     .map((word) => (capitals.has(word.toLowerCase()) ? word.toUpperCase() : word))
     .join('');
 
-/** Field names are few hundred at most, all from the schema of the protocol. */
+/** Cached spellings. All field names come from the protocol's schema, so there are a few hundred at most. */
 const spellings = new Map<string, string>();
 
 export const spelled = (name: string): string => {
@@ -27,20 +27,20 @@ export const spelled = (name: string): string => {
   return known;
 };
 
-/** The same content, whatever its shape, with every field name spelled; a name that is spelled already stays. */
+/** Returns the same content with the interface's spelling of every field name. A name that already has this spelling stays. */
 export const contentView = (content: unknown): unknown => {
   if (typeof content !== 'object' || content === null) return content;
   if (Array.isArray(content)) return content.map(contentView);
   const view: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(content)) {
     view[spelled(name)] = contentView(field);
-    // Clients read the label of a tapped button from here.
+    // Clients read the label of a tapped button from this field.
     if (name === 'selectedDisplayText') view['Response'] = { SelectedDisplayText: field };
   }
   return view;
 };
 
-// A message as the interface spells it, in answers and in events. The code runs once a message, so it makes one object only.
+// The form of a message in answers and in events. This code runs once for each message, so it makes one object only.
 
 const noMetadata = Object.freeze({});
 
@@ -67,7 +67,7 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   buttonOrListid: message.buttonOrListId,
   owner,
   error: message.error,
-  // A call's content is its view already.
+  // The content of a call already has the form of the view.
   content: (message.messageType === 'call' ? message.content : contentView(message.content)) ?? '',
   wasSentByApi: message.wasSentByApi,
   sendFunction: message.sendFunction,
@@ -81,7 +81,7 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   ai_metadata: message.aiMetadata ? aiMetadataView(message.aiMetadata) : noMetadata,
 });
 
-/** The names are those of lists of posts. */
+/** Makes the fields of a post. Their names are the same as in lists of posts. */
 const postOf = ({ serverId, views, reactions }: PostMarks) => ({ serverid: serverId, viewsCount: views, reactionCounts: reactions });
 
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
@@ -114,14 +114,14 @@ export const eventMessageView = (message: Message, owner: string) => ({
   mediaType: message.mediaType,
 });
 
-/** The `messages` event. */
+/** Makes the body of the `messages` event, apart from the envelope. */
 export const messageEventView = (message: Message, chat: Chat, owner: string) => ({
   chatSource: 'updated',
   chat: chatView(chat, owner),
   message: eventMessageView(message, owner),
 });
 
-// Posts of channels as lists of them spell them, and how calls name a channel.
+// The form of channel posts in lists, and the ids by which requests name a channel.
 
 /** Makes the view of a channel post. A value that the platform did not send is 0 or ''. `timestamp` and `message` are then omitted. */
 export const postView = ({ serverId, messageId, type, at, views, reactions, content }: ListedPost) => ({
@@ -142,7 +142,7 @@ export const changedPostView = ({ target, messageId, serverId }: ChangedPost) =>
   serverid: serverId,
 });
 
-/** Seconds as clients of the interface read them: `5m0s`, `1h0m0s`, `45s`. */
+/** Returns a duration in the form that clients read: `5m0s`, `1h0m0s`, `45s`. */
 export const durationText = (seconds: number): string => {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   const rest = `${seconds % 60}s`;
@@ -150,7 +150,7 @@ export const durationText = (seconds: number): string => {
   return minutes > 0 ? `${minutes}m${rest}` : rest;
 };
 
-// The `messages_update` event: the outcomes of messages.
+// The `messages_update` event, which reports the outcomes of messages.
 
 /** Statuses that need the confirmation of another person. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
@@ -180,19 +180,19 @@ const updateView = (type: string, state: string, update: Update) => ({
     IsFromMe: update.fromMe,
     IsGroup: update.isGroup,
     Timestamp: isoTime(update.at),
-    // In lower case where the account itself did it.
+    // The type is in lower case if the account itself caused the change.
     Type: update.fromMe ? state.toLowerCase() : state,
     ...(update.error === '' ? {} : { Error: update.error }),
   },
 });
 
-/** Confirmations are receipts; any other status is what became of a message. */
+/** Makes the event for a status. Confirmations become receipts; any other status is an outcome of the message. */
 export const statusView = (status: MessageStatus, update: Update) => {
   const receipt = update.isGroup ? 'GroupReceipts' : 'ReadReceipt';
   return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);
 };
 
-/** `Type` is capitalised as on a live server, unlike the type of other updates. */
+/** Makes the event for a downloaded file. `Type` is capitalised as on a live server, unlike the type of other updates. */
 export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly fileUrl: string; readonly mimetype: string }) => {
   const view = updateView('FileDownloadedMessage', 'FileDownloaded', update);
   return { ...view, event: { ...view.event, Type: 'FileDownloaded', FileURL: fileUrl, MimeType: mimetype } };
@@ -212,7 +212,7 @@ const receiptView = ({ member, memberPn, deliveredAt, readAt, playedAt }: Receip
   playedAt,
 });
 
-/** One page of what members of a group confirmed of a message. */
+/** Makes one page of the receipts that members of a group sent for a message. */
 export const receiptsView = (
   { id, messageId, chatId }: Message,
   receipts: readonly Receipt[],

@@ -1,11 +1,11 @@
-/** Events that are not stored, and batches of older messages, as the interface spells them (docs/event-bodies.md). */
+/** The form of events that are not stored, and of batches of older messages (docs/event-bodies.md). */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import type { HistoryRequest, HistoryView } from '#actors/views.ts';
 import { groupChangeView } from './group.ts';
 import { passkeyNotice } from './instance.ts';
 import { isoTime, timeText } from './formats.ts';
 
-// Events that are not stored, as the interface spells them: `connection`, `presence`, `call`, `groups`, `labels`.
+// Events that are not stored: `connection`, `presence`, `call`, `groups`, `labels`.
 
 const connectionView = (name: string, { status, qrcode, passkey, lastDisconnect, reason, loggedOut, formerOwner }: ConnectionChange) => ({
   ...(loggedOut === true ? { type: 'LoggedOut' } : {}),
@@ -33,7 +33,7 @@ const presenceView = ({ chatId, isGroup, who, fromMe, state, recording, lastSeen
   ...(lastSeen === null ? {} : { LastSeen: isoTime(lastSeen) }),
 });
 
-/** A call that happens now, or one of the past. */
+/** Makes the view of a current or a past call. */
 export const callView = ({ id, chatId, caller, status, isVideo, isGroup, offline, fromMe, seconds, at }: Call) => ({
   id,
   chatid: chatId,
@@ -54,7 +54,7 @@ const labelEditView = ({ id, name, color, deleted }: Label) => ({
   event: { LabelID: id, Action: { name, color, deleted } },
 });
 
-/** The event's own keys. */
+/** Makes the body of an event, apart from the envelope. */
 export const newsView = (news: News) => {
   switch (news.type) {
     case 'connection':
@@ -70,16 +70,16 @@ export const newsView = (news: News) => {
   }
 };
 
-// The `history` event: a batch whose body keeps to its limit for a platform part of any size.
+// The `history` event. The body of a batch has a size limit, whatever the size of the platform's part.
 
-/** Bytes of the items of one body. The remaining bytes of 256 KiB are for the numbers of the batch and the envelope. */
+/** Bytes of the items in one body. The rest of 256 KiB is for the numbers of the batch and the envelope. */
 const limit = 250 * 1024;
 
 type Item = Readonly<Record<string, unknown>>;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The same item without its contents: long texts cut, objects and lists emptied. What is left of it is found by its id. */
+/** Returns the item without its contents: long texts are cut, objects and lists are emptied. Clients can fetch the whole item by its id. */
 const slim = (item: Item): Item =>
   Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
@@ -88,7 +88,7 @@ const slim = (item: Item): Item =>
     }),
   );
 
-/** Returns as many fields as fit. Ids come first. */
+/** Returns as many fields as fit into the bytes. Ids come first. */
 const fieldsWithin = (item: Item, bytes: number): Item => {
   let room = bytes;
   const fits = ([name, value]: [string, unknown]): boolean => {
@@ -115,7 +115,7 @@ const fitted = (items: readonly Item[]): readonly Item[] => {
   return fit.map((item) => fieldsWithin(item, Math.floor(limit / items.length) - 3));
 };
 
-/** `kind` names both the event and its array. */
+/** Makes the body of a batch. `kind` is the name of the event and of its array. */
 export const historyView = (kind: string, items: readonly Item[], batchNumber: number, batchTotal: number): Record<string, unknown> => ({
   event: kind,
   batchNumber,
@@ -123,7 +123,7 @@ export const historyView = (kind: string, items: readonly Item[], batchNumber: n
   [kind]: fitted(items),
 });
 
-// Requests for older messages, as the interface spells them.
+// The form of requests for older messages in the interface.
 
 const detailsOf = ({ chatId, state, answer }: HistoryRequest) => ({
   chatid: chatId,
@@ -138,7 +138,7 @@ const sentences: Readonly<Record<HistoryRequest['state'], string>> = {
   unanswered: 'The phone has not answered: it may be off',
 };
 
-/** `next_request` is the body of a request for the messages before these. */
+/** Makes the view of a request. `next_request` is the body of a request for the messages before these. */
 export const historyRequestView = (request: HistoryRequest, { mode, count }: { readonly mode: string; readonly count: number }) => ({
   success: true,
   mode,

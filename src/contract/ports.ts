@@ -1,11 +1,11 @@
 /**
- * The ports of the actors that the contract fills: the envelope of a webhook, placeholders in texts, and the stored body of an event, read
- * back.
+ * The ports of the actors that the contract implements: the envelope of a webhook, placeholders in texts, and the parser of stored event
+ * bodies.
  */
 import type { EventSender, NamedChat, ToldChat, ToldEvent, ToldMessage } from '#actors/model.ts';
 import { chatbotFields } from './chatbot.ts';
 
-/** The fields around the event's own keys in the body of a webhook (docs/events.md). */
+/** Makes the fields that surround the keys of an event in the body of a webhook (docs/events.md). */
 export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type: string) => ({
   BaseUrl: baseUrl,
   EventType: type,
@@ -16,7 +16,7 @@ export const envelopeView = ({ owner, token, name, baseUrl }: EventSender, type:
 
 // Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}`.
 
-/** Returns the name of a person. The number, which replaces a missing name in other places, is no name in a greeting. */
+/** Returns the name of a person. A chat without a name shows its phone number instead, which must not appear in a greeting. */
 const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
 
 const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {
@@ -34,7 +34,7 @@ export const placeholderText = (name: string, chat: NamedChat | null): string | 
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-// Reads the stored body of an event back into the event. A missing field is empty.
+// Parses the stored body of an event. A missing field is empty.
 
 type Bag = Readonly<Record<string, unknown>>;
 
@@ -85,12 +85,12 @@ const statusOf = (state: string, event: Bag): ToldEvent => ({
   error: text(event, 'Error'),
 });
 
-/** Null for events of other types. Throws when the body is no JSON. */
+/** Parses a stored event. Returns null for events of other types. Throws if the body is not JSON. */
 const toldEvent = (type: string, body: string): ToldEvent | null => {
   const read = bagOf(JSON.parse(body) as unknown);
   if (type === 'messages') return { kind: 'message', message: messageOf(bagOf(read['message'])), chat: chatOf(bagOf(read['chat'])) };
   return type === 'messages_update' ? statusOf(text(read, 'state'), bagOf(read['event'])) : null;
 };
 
-/** The ports of the actors that the contract fills. */
+/** The ports of the actors that the contract implements. */
 export const contractPorts = { envelope: envelopeView, placeholder: placeholderText, readEvent: toldEvent, chatbotFields };

@@ -1,4 +1,7 @@
-/** The border vocabulary in one place: records of the gateway in, objects with the interface's spellings out. Pure functions. */
+/**
+ * Collects the views of the interface: functions that turn records of the gateway into objects with the names of the interface. They are
+ * pure.
+ */
 export {
   attendantField,
   leadNotesField,

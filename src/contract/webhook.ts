@@ -1,4 +1,4 @@
-/** Webhooks and their delivery errors as the interface spells them. */
+/** The form of webhooks and their delivery errors in the interface. */
 import { Type } from 'typebox';
 import { damageText, type DeliveryError, type Try, type Webhook } from '#actors/model.ts';
 import type { ChatwootSettings, DeliveryDetails, DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/views.ts';
@@ -7,14 +7,14 @@ import { OneOf, optional } from './shapes.ts';
 import { isoTime } from './formats.ts';
 
 interface ShownWebhook extends Webhook {
-  /** The secret was made by this request. */
+  /** True if this request generated the secret, which is then shown once. */
   readonly revealed: boolean;
 }
 
 const text = Type.String();
 const flag = Type.Boolean();
 
-/** A secret is shown once, and of headers only their names are shown. Clients may send all other fields back unchanged. */
+/** A secret is shown once, and headers are shown by name only. Clients may send all other fields back unchanged. */
 const webhook = fieldsOf<ShownWebhook>()({
   id: [text, ({ id }) => id],
   enabled: [flag, ({ enabled }) => enabled],
@@ -54,7 +54,7 @@ const maybeText = optional(text);
 const code = optional(Type.Integer({ description: 'Only when the receiver gave one', examples: [502] }));
 const posted = (description: string) => Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description });
 
-/** Returns undefined in place of a value that says that there is none. */
+/** Returns the value; undefined if it equals `none`, which stands for a missing value. */
 const unless = <T>(value: T, none: T): T | undefined => (value === none ? undefined : value);
 const timeUnless0 = (time: number): string | undefined => (time === 0 ? undefined : isoTime(time));
 
@@ -72,7 +72,7 @@ const deliveryError = fieldsOf<DeliveryError>()({
 
 export const { schemas: deliveryErrorFields, view: deliveryErrorView } = deliveryError;
 
-/** `id` is the header `webhook-id`. Unknown fields and fields that do not apply are absent. */
+/** The fields of a delivery. `id` is the value of the header `webhook-id`. Fields that are unknown or do not apply are absent. */
 const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
   id: [text, ({ eventId }) => eventId],
   webhook: [text, ({ webhookId }) => webhookId],
@@ -93,7 +93,10 @@ const delivery = fieldsOf<DeliveryView & { readonly withInstance: boolean }>()({
 
 export const deliveryFields = delivery.schemas;
 
-/** The answer of a receiver may come from inside the operator's network, so the holder of an instance token, who chooses the address, gets none. */
+/**
+ * The fields of an attempt. The answer of a receiver may come from inside the operator's network. The holder of an instance token chooses the
+ * address, so that holder does not get the answer.
+ */
 const attempt = fieldsOf<Try & { readonly withAnswer: boolean }>()({
   started: [text, ({ at }) => isoTime(at)],
   ms: [Type.Integer({ description: 'Milliseconds until the answer' }), ({ ms }) => ms],
@@ -137,7 +140,7 @@ export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
   ...(outcome.ok ? {} : { error: outcome.error }),
 });
 
-// The settings of the connector to Chatwoot as the interface spells them.
+// The form of the settings of the Chatwoot connector in the interface.
 
 const unset: ChatwootSettings = {
   enabled: false,

@@ -1,4 +1,7 @@
-/** Files on their way into messages: taken, prepared for their kind, and kept. After a failure no part of a file stays on the disk. */
+/**
+ * Prepares files for messages: receives them, converts them for their kind, and stores them. After a failure no part of a file stays on the
+ * disk.
+ */
 import { readFile } from 'node:fs/promises';
 import { type Attachment, done, type GivenFile, refuse, type Result, unknownInstance } from '#actors/model.ts';
 import type { Attachments, FileStore, Portraits, TakenFile } from '#actors/ports.ts';
@@ -13,7 +16,7 @@ interface AttachmentParts {
   readonly files: Pick<FileStore, 'keep'>;
 }
 
-/** Largest thumbnail that a client gives, in bytes. The preparation bounds its sides. */
+/** Largest thumbnail from a client, in bytes. The preparation limits its sides. */
 const thumbnailBytes = 1_048_576;
 
 /** Returns the file to keep: the taken file if it needed no change, otherwise the prepared one. */
@@ -42,7 +45,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
     if (kept === null) return unknownInstance;
     const { name, url, hash, size } = kept;
-    // Type and name come from this request. The kept file may have others, from an earlier send of the same bytes.
+    // The type and the name come from this request. The stored file may have others, from an earlier send of the same bytes.
     const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
     return done({ name, url, hash, size, mimetype, filename: filename || taken.filename, ...facts });
@@ -55,7 +58,8 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     thumbnail: TakenFile | null,
   ): Promise<Result<Attachment>> => {
     const wishes = { thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
-    // A voice message under its other name: in the format of voice messages where the machine can make it, else as it is.
+    // `myaudio` is another name of the voice message. The file is converted to the format of voice messages if the machine can do it, and
+    // otherwise sent as it is.
     const voice = given.as === 'myaudio' ? await workshop.prepare(taken, 'ptt', wishes) : null;
     const prepared = voice?.ok ? voice : await workshop.prepare(taken, given.as, wishes);
     if (!prepared.ok) return prepared;
@@ -85,7 +89,8 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
   };
 };
 
-// Pictures of groups, people and products: taken from clients and converted to the JPEGs that the platform accepts. They are not kept.
+// Pictures of groups, people and products. They come from clients, are converted to the JPEGs that the platform accepts, and are not
+// stored.
 
 interface PortraitParts {
   readonly intake: Pick<Intake, 'take'>;

@@ -6,25 +6,25 @@ import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
 
 /** The file tasks of the thread pool. */
 export interface MediaWork extends Pick<Media, 'picture' | 'tracks'> {
-  /** A JPEG of at most 10 KB; null when the picture cannot be read. */
+  /** Makes a JPEG of at most 10 KB. Returns null if the picture cannot be read. */
   thumbnail(picture: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null>;
 }
 
 export interface MediaLimits {
-  /** Most pixels of a picture, of all its frames together. */
+  /** Largest number of pixels in a picture, over all its frames. */
   readonly maxPixels: number;
   /** Longest side of a picture, in pixels. */
   readonly maxSide: number;
-  /** Most bytes of a prepared file. */
+  /** Largest size of a prepared file, in bytes. */
   readonly maxBytes: number;
-  /** Time limit of a picture, from its turn on. */
+  /** Time-out of a picture in milliseconds, from the start of its conversion. */
   readonly pictureMs: number;
 }
 
 /** A prepared file without its owner. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
-/** The facts of a file about which nothing is known. */
+/** Facts for a file about which nothing is known. */
 export const noFacts = {
   thumbnail: null,
   width: null,
@@ -36,22 +36,22 @@ export const noFacts = {
 
 export interface Bench {
   readonly media: MediaWork;
-  /** null on a machine without it. */
+  /** The program; null if the machine does not have it. */
   readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
-  /** Aborts when the time is over, when no caller waits any more, and when the server stops. */
+  /** Aborts on the time-out, when the caller leaves, and when the server stops. */
   readonly signal: AbortSignal;
   readonly wishes: PrepareWishes;
-  /** A path for a file, which is removed after the work unless it is the result. */
+  /** Returns a path for a new file. The file is removed after the work unless it is the result. */
   newPath(): string;
   /** Gives back a path at which no file was made. */
   unused(path: string): void;
 }
 
-/** Fails with `MediaFailure`. The result is the source itself where nothing had to be changed. */
+/** Makes the file for a message. Returns the source itself if nothing had to change. Fails with `MediaFailure`. */
 export type Maker = (file: SourceFile, bench: Bench) => Promise<Made>;
 
-/** Paths of one preparation. */
+/** The temporary paths of one preparation. */
 export class Scraps {
   readonly #folder: TemporaryFolder;
   readonly #paths = new Set<string>();
@@ -66,12 +66,12 @@ export class Scraps {
     return path;
   }
 
-  /** Says that nothing was made there, so that nothing is looked for. */
+  /** Notes that no file was made at this path, so that none is removed. */
   unused(path: string): void {
     this.#paths.delete(path);
   }
 
-  /** Removes all files but one. Returns a function that removes this one if it was made here. */
+  /** Removes all files except `kept`. Returns a function that removes `kept` too, if this preparation made it. */
   async removeAllBut(kept: string | null): Promise<() => Promise<void>> {
     const isMade = kept !== null && this.#paths.delete(kept);
     await Promise.all([...this.#paths].map(removeFile));

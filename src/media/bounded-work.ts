@@ -1,8 +1,8 @@
-/** Bounded work: a time limit, cancellation by the caller, a bound of concurrent work, and the refusal of further work. */
+/** Bounded work: a time-out, cancellation by the caller, a limit of concurrent work, and the refusal of further work. */
 import { done, type Reason, type Refusal, refuse, type Result } from '#actors/model.ts';
 import { deadline } from '#src/webhooks/address-guard.ts';
 
-// A refusal on its way through streams, which can only fail by throwing. `resultOf` makes a value of it at the border.
+// Carries a refusal through streams, which can only fail by throwing. `resultOf` turns it into a value at the border.
 
 export class MediaFailure extends Error {
   override readonly name = 'MediaFailure';
@@ -14,7 +14,7 @@ export class MediaFailure extends Error {
   }
 }
 
-/** The value of the work, or the refusal that it threw. Other errors are unexpected and are thrown. */
+/** Returns the value of the work, or the refusal that it threw. Rethrows other errors. */
 const resultOf = async <T>(work: Promise<T>): Promise<Result<T>> => {
   try {
     return done(await work);
@@ -27,7 +27,7 @@ const resultOf = async <T>(work: Promise<T>): Promise<Result<T>> => {
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 
-/** `64 MiB`; with one digit after the point where that says more. */
+/** Returns a size as text such as `64 MiB`, with at most one decimal. */
 export const sizeText = (bytes: number): string => {
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
   return `${Math.round((bytes / 1024 ** power) * 10) / 10} ${units[power]}`;
@@ -36,20 +36,20 @@ export const sizeText = (bytes: number): string => {
 export const tooManyBytes = (limit: number): MediaFailure =>
   new MediaFailure('tooLarge', `the file is larger than the ${sizeText(limit)} that are allowed`);
 
-/** Work with an end: a time limit, a caller who may leave, and a server that may stop. */
+/** Runs work that ends on a time-out, when its caller leaves, and when the server stops. */
 export class BoundedWork {
   readonly #timeoutMs: number;
   readonly #late: () => MediaFailure;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `late`: the answer when the time is over. */
+  /** `late` makes the refusal for a time-out. */
   constructor(timeoutMs: number, late: () => MediaFailure) {
     this.#timeoutMs = timeoutMs;
     this.#late = late;
   }
 
-  /** A `MediaFailure` of the work and an abort are refusals. Other errors reject. */
+  /** Runs the work. A `MediaFailure` of the work and an abort become refusals. Other errors reject. */
   run<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<Result<T>> {
     const { signal: late, clear } = deadline(this.#timeoutMs);
     const signal = AbortSignal.any([late, this.#closing.signal, ...(given ? [given] : [])]);
@@ -81,7 +81,7 @@ export class Slots {
     this.#free = size;
   }
 
-  /** Runs the work when it has its turn. Rejects with the reason of the signal when that aborts first. */
+  /** Runs the work in its turn. If the signal aborts first, rejects with the reason of the signal. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#turn(signal);
     try {

@@ -1,25 +1,25 @@
-/** ffmpeg, as far as it is needed here. It reads one file and nothing else, in bounded time, memory, threads and output. */
+/** Runs ffmpeg. It reads one file and nothing else, and its time, memory, threads and output are bounded. */
 import { spawn } from 'node:child_process';
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Slots } from './bounded-work.ts';
 import { factsOfProbe, probeEntries, type TrackFacts } from './track-facts.ts';
 
-// Runs a program on a file: in a process group of its own, with a time limit, and with an empty environment.
+// Runs a program on a file in its own process group, with a time-out and an empty environment.
 
 interface ChildTask {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Kills the program. */
+  /** Kills the program when it aborts. */
   readonly signal: AbortSignal;
-  /** Gets its output, in pieces. */
+  /** Receives the output of the program in pieces. */
   readonly onOutput: (bytes: Buffer) => void;
 }
 
 interface ChildEnd {
   readonly code: number | null;
-  /** The end of its error output. It may contain file names, so that users never see it. */
+  /** The end of the program's error output. It may contain file names, so it is never shown to users. */
   readonly complaint: string;
 }
 
@@ -29,17 +29,20 @@ const kill = (pid: number): void => {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended already.
   }
 };
 
-/** Process ids of running programs. If this process exits without a stop, they are ended with it. */
+/** Process ids of running programs. They are killed if this process exits without a stop. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pid of running) kill(pid);
 });
 
-/** Resolves when it has ended, with all that it started. Rejects with the reason of the signal when it was killed by that, and when it cannot be started. */
+/**
+ * Resolves when the program and all its children have ended. Rejects if the program cannot be started. If the signal killed it, rejects with the
+ * reason of the signal.
+ */
 const runChild = async ({ program, args, cwd, signal, onOutput }: ChildTask): Promise<ChildEnd> => {
   signal.throwIfAborted();
   const child = spawn(program, args, { cwd, env: { LC_ALL: 'C' }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -65,10 +68,10 @@ const runChild = async ({ program, args, cwd, signal, onOutput }: ChildTask): Pr
   }
 };
 
-// The picture of a voice message: how loud it is, in 64 steps. Memory is bounded for recordings of any length.
+// The waveform of a voice message: its loudness in 64 steps. The memory is bounded for recordings of any length.
 
 const waveformSteps = 64;
-/** The number of full bins at which two neighbours become one. */
+/** The number of full bins at which neighbouring bins are merged in pairs. */
 const mostBins = 4_096;
 const firstBin = 80;
 
@@ -81,7 +84,7 @@ export class Waveform {
   #filled = 0;
   #odd: number | null = null;
 
-  /** Samples of 16 bits, one channel, little-endian. A chunk may end in the middle of a sample. */
+  /** Adds samples of 16 bits, one channel, little-endian. A chunk may end in the middle of a sample. */
   add(bytes: Buffer): void {
     let at = 0;
     if (this.#odd !== null && bytes.length > 0) {
@@ -110,7 +113,7 @@ export class Waveform {
     this.#width *= 2;
   }
 
-  /** Returns 64 values from 0 to 100, of which the loudest is 100; zeros for silence. Call it once, after the last sample. */
+  /** Returns 64 values from 0 to 100. The loudest value is 100; silence gives zeros. Call this function once, after the last sample. */
   finish(): Uint8Array {
     if (this.#filled > 0) this.#close();
     const steps = Array.from({ length: waveformSteps }, (_, step) => {
@@ -125,14 +128,14 @@ export class Waveform {
 }
 
 interface FfmpegOptions {
-  /** Absolute path of `ffmpeg`; `ffprobe` stands beside it. */
+  /** Absolute path of `ffmpeg`; `ffprobe` is in the same folder. */
   readonly program: string;
   /** The working folder. */
   readonly folder: string;
   /** The number of concurrent conversions. Probes are short and do not wait for them. */
   readonly jobs: number;
   readonly maxPixels: number;
-  /** Processor time after which a conversion ends by itself if this process is killed. In seconds. */
+  /** Seconds of processor time after which a conversion ends by itself. This bound still holds if the gateway is killed. */
   readonly cpuSeconds: number;
 }
 
@@ -141,7 +144,7 @@ interface Conversion {
   readonly target: string;
   /** Output options of ffmpeg. */
   readonly output: readonly string[];
-  /** The output is cut a little behind this many bytes. */
+  /** The output is cut a little after this many bytes. */
   readonly maxBytes: number;
 }
 
@@ -151,19 +154,22 @@ const containers =
 
 const mostOutput = 1_048_576;
 const largestAllocation = 536_870_912;
-/** Enough to draw loudness. */
+/** A low sample rate, which is enough for a waveform. */
 const sampleRate = '8000';
 
-/** First arguments of every ffmpeg run: no questions, and bounds that hold even if this process is killed meanwhile. */
+/** The first arguments of every ffmpeg run: no questions, and bounds that still hold if the gateway is killed. */
 const begin = ({ cpuSeconds }: FfmpegOptions): readonly string[] => {
   const bounds = ['-max_alloc', String(largestAllocation), '-timelimit', String(cpuSeconds)];
   return ['-nostdin', '-hide_banner', '-v', 'error', '-y', ...bounds];
 };
 
-/** Both programs read the file and nothing that it names. */
+/** Options that keep both programs from reading any file that the given file names. */
 const carefully = ['-protocol_whitelist', 'file,pipe', '-format_whitelist', containers] as const;
 
-/** Runs ffmpeg and ffprobe. When the signal aborts, each call rejects with the signal's reason after the program was killed and has ended. */
+/**
+ * Runs ffmpeg and ffprobe. If the signal aborts, the program is killed. Each call then rejects with the reason of the signal when the program
+ * has ended.
+ */
 export class Ffmpeg {
   readonly #options: FfmpegOptions;
   readonly #conversions: Slots;
@@ -175,7 +181,7 @@ export class Ffmpeg {
     this.#looks = new Slots(options.jobs * 2);
   }
 
-  /** null when it is nothing that plays. */
+  /** Reads the tracks of a file. Returns null if the file is not playable. */
   async facts(path: string, signal: AbortSignal): Promise<TrackFacts | null> {
     const program = join(dirname(this.#options.program), 'ffprobe');
     const args = ['-v', 'error', ...carefully, '-show_entries', probeEntries, '-of', 'json', `file:${path}`];
@@ -183,7 +189,7 @@ export class Ffmpeg {
     return json && factsOfProbe(json.toString());
   }
 
-  /** `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. */
+  /** Converts a file. `unreadable`: ffmpeg failed on the file. `missing`: this build of ffmpeg lacks the named encoder. */
   async convert(
     conversion: Conversion,
     signal: AbortSignal,
@@ -196,7 +202,7 @@ export class Ffmpeg {
     return missing === undefined ? { problem: code === 0 ? null : 'unreadable' } : { missing };
   }
 
-  /** The first picture, as a JPEG with sides of at most `side` pixels; null when there is none. */
+  /** Returns the first picture as a JPEG with sides of at most `side` pixels; null if there is none. */
   async frame(path: string, side: number, signal: AbortSignal): Promise<Uint8Array | null> {
     const scale = `scale=${side}:${side}:force_original_aspect_ratio=decrease`;
     const made = ['-map', '0:V:0', '-frames:v', '1', '-vf', scale, '-threads', '1', '-c:v', 'mjpeg', '-f', 'mjpeg', 'pipe:1'];
@@ -204,7 +210,7 @@ export class Ffmpeg {
     return jpeg && new Uint8Array(jpeg);
   }
 
-  /** Loudness in 64 steps; null when it cannot be decoded. */
+  /** Returns the loudness in 64 steps; null if the sound cannot be decoded. */
   async waveform(path: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const waveform = new Waveform();
     const made = ['-map', '0:a:0', '-ac', '1', '-ar', sampleRate, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'];
@@ -234,7 +240,7 @@ export class Ffmpeg {
   }
 }
 
-// Ends programs that a killed gateway left behind. They still work, and write into removed files.
+// Kills programs that a killed gateway left behind. They would go on writing into removed files.
 
 /**
  * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. A start calls this function before it uses the folder. Returns the number
