@@ -132,7 +132,7 @@ interface FfmpegOptions {
   readonly program: string;
   /** The working folder. */
   readonly folder: string;
-  /** The number of concurrent conversions. Probes are short and do not wait for them. */
+  /** The number of concurrent conversions. Probes are short and are not limited. */
   readonly jobs: number;
   readonly maxPixels: number;
   /** Seconds of processor time after which a conversion ends by itself. This bound still holds if the gateway is killed. */
@@ -243,8 +243,8 @@ export class Ffmpeg {
 // Kills programs that a killed gateway left behind. They would go on writing into removed files.
 
 /**
- * Ends every process that runs in this folder, as those of `ffmpeg.ts` do. A start calls this function before it uses the folder. Returns the number
- * of ended processes. Systems that do not show processes as files give 0. The limit on processor time ends a conversion there.
+ * Kills every process whose working folder is this folder. A start calls this function before it uses the folder. Returns the number of killed
+ * processes. Systems without `/proc` return 0; on them the limit on processor time ends a conversion.
  */
 export const endLeftoverChildren = async (folder: string): Promise<number> => {
   const real = await realpath(folder).catch(() => folder);

@@ -1,4 +1,4 @@
-/** Takes files from addresses and texts of clients to the disk, in a bounded stream, and finds their type by their content. */
+/** Writes files from URLs and texts of clients to the disk, in a bounded stream, and detects their type from the content. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileTypeFromBuffer, fileTypeFromFile } from 'file-type';
@@ -9,11 +9,11 @@ import { BoundedWork, MediaFailure, tooManyBytes } from './bounded-work.ts';
 import { release } from './release.ts';
 import { createFileFetcher, type FetchOptions, inlineBytes, plainName, untilAborted } from './sources.ts';
 
-// Says what a file is by its content: by signatures, and for texts by careful guesses.
+// Detects the type of a file from its content: by signatures, and for texts by careful guesses.
 
 export const unknownType = 'application/octet-stream';
 
-/** One word for a type, where the library uses another than the platform and most programs. */
+/** Replaces a type name of the library by the name that the platform and most programs use. */
 const usual: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'audio/mp4',
   'audio/vnd.wave': 'audio/wav',
@@ -22,10 +22,10 @@ const usual: Readonly<Record<string, string>> = {
 
 const headBytes = 4_096;
 
-/** Text that may precede the first element. Each pattern can end in one way only, so that a hostile file costs no more than a plain one. */
+/** Text that may precede the first element. Each pattern can match in one way only, so that a hostile file causes no backtracking. */
 const prologs: readonly RegExp[] = [/\s+/y, /<\?xml[^>]*>/iy, /<!doctype\s+svg[^>]*>/iy];
 
-/** Returns the text behind white space, comments and the declarations of a document. */
+/** Returns the text after white space, comments and the declarations of a document. */
 const withoutProlog = (text: string): string => {
   let at = 0;
   const skips = (pattern: RegExp): boolean => {
@@ -43,7 +43,7 @@ const withoutProlog = (text: string): string => {
   }
 };
 
-/** Types by the text behind the prolog. A page that hides a script behind another type is still a page. */
+/** Types by the text after the prolog. A page whose script has another type is still a page. */
 const documents: readonly (readonly [RegExp, string])[] = [
   [/^<(?:\w{1,40}:)?svg[\s>]/i, 'image/svg+xml'],
   [/^<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i, 'text/html'],
@@ -67,7 +67,9 @@ const readHead = async (path: string): Promise<Buffer> => {
   }
 };
 
-/** null when it is no text. The last character of the head may be cut, so the decoder takes it that more may follow. */
+/**
+ * Decodes the head of a file. Returns null if it is not text. The last character of the head may be cut, so the decoder expects more bytes.
+ */
 const textOf = (head: Buffer): string | null => {
   const encoding = head[0] === 0xff && head[1] === 0xfe ? 'utf-16le' : head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8';
   try {
@@ -79,7 +81,7 @@ const textOf = (head: Buffer): string | null => {
   }
 };
 
-/** Known by the first dozen of bytes, whatever follows. */
+/** Types that the first dozen bytes determine, whatever follows. */
 const plain: ReadonlySet<string> = new Set(['image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
 const leastHead = 64;
 
@@ -90,9 +92,11 @@ export const typeOfHead = async (bytes: Uint8Array): Promise<string | null> => {
   return found && plain.has(found.mime) ? found.mime : null;
 };
 
-/** The media type of a file, `application/octet-stream` when its content shows none. Rejects only when the file cannot be read. */
+/**
+ * Returns the media type of a file, or `application/octet-stream` if the content shows no type. Rejects only if the file cannot be read.
+ */
 export const typeOf = async (path: string): Promise<string> => {
-  // The library throws where a file that claims a type is broken; then nothing is known of it.
+  // The library throws if a file has the signature of a type but is broken. The type is then unknown.
   const found = await fileTypeFromFile(path).catch(() => undefined);
   if (found && found.mime !== 'application/xml') return usual[found.mime] ?? found.mime;
   const text = textOf(await readHead(path));
@@ -102,7 +106,8 @@ export const typeOf = async (path: string): Promise<string> => {
   return kind?.[1] ?? 'text/plain';
 };
 
-// Takes files from where clients have them, addresses and texts, to the disk: streamed, hashed on the way, bounded, typed by content.
+// Writes files of clients to the disk. The source is an address or a text. The bytes are streamed, hashed and bounded, and the type follows
+// from the content.
 
 interface TakeOptions {
   /** Aborts the work. The result is then a refusal, and no file is left on the disk. */
@@ -111,15 +116,15 @@ interface TakeOptions {
 
 interface ReceiveOptions extends TakeOptions {
   readonly filename?: string;
-  /** Instead of the limit for files of clients. */
+  /** Replaces the limit for files of clients. */
   readonly maxBytes?: number;
 }
 
-/** Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
+/** Takes files. Refusals: `tooLarge`; `invalid` with the fault of the source; `unavailable` after an abort and while the server stops. */
 export interface Intake {
-  /** `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
+  /** Takes a file from `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
-  /** Takes streamed bytes, such as a download from the platform. The chunks are consumed and freed. Errors of `bytes` reject. */
+  /** Takes streamed bytes, such as a download from the platform. The chunks are consumed and freed. Rejects if `bytes` fails. */
   receive(bytes: AsyncIterable<Uint8Array>, options?: ReceiveOptions): Promise<Result<TakenFile>>;
   /** Refuses all new work. Resolves when no work is left. */
   close(): Promise<void>;
@@ -127,7 +132,7 @@ export interface Intake {
 
 export interface IntakeOptions extends FetchOptions {
   readonly folder: TemporaryFolder;
-  /** Longest time for a file as a whole. */
+  /** Milliseconds for a whole file. */
   readonly timeoutMs: number;
 }
 
@@ -138,10 +143,10 @@ interface Written {
   readonly mimetype: string | null;
 }
 
-/** Bytes that are gathered before a write. Each write goes to another thread, which costs more than hashing 64 KiB. */
+/** Bounds of the bytes that are gathered for one write. Each write is a task in another thread, which costs more than hashing 64 KiB. */
 const gathered = { bytes: 512 * 1024, pieces: 64 } as const;
 
-/** Writes all of it, and frees it. */
+/** Writes all pieces, and frees their memory. */
 const writeOut = async (file: FileHandle, pieces: readonly Uint8Array[], bytes: number): Promise<void> => {
   const { bytesWritten } = await file.writev(pieces);
   if (bytesWritten < bytes) await file.writeFile(Buffer.concat(pieces).subarray(bytesWritten));
@@ -184,7 +189,7 @@ const write = async (
   }
 };
 
-/** Makes the owner of a taken file. The first `discard` removes the file, unless it was moved away. */
+/** Makes the `discard` and `moved` functions of a file. The first `discard` removes the file, unless the file was moved away. */
 const ownerOf = (path: string): Pick<TakenFile, 'discard'> & { moved(): void } => {
   let gone: Promise<void> | null = null;
   return { discard: () => (gone ??= removeFile(path)), moved: () => void (gone ??= Promise.resolve()) };

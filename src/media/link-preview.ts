@@ -3,16 +3,16 @@ import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, deadline } from '#src/webhooks/address-guard.ts';
 import type { Media, PreviewPictures } from './media.ts';
 
-// Finds the tags in the head of a page from which link previews are made. This code is no HTML parser.
+// Finds the tags in the head of a page that link previews need. This code is not an HTML parser.
 
 interface PageFacts {
   readonly title: string;
   readonly description: string;
-  /** The address as it stands in the page, possibly relative; '' if there is none. */
+  /** The address of the picture as the page has it, possibly relative; '' if there is none. */
   readonly image: string;
 }
 
-/** Bounds of the parsing for hostile pages. Usual pages have some dozens of tags. */
+/** Bounds of the parsing for hostile pages. Ordinary pages have some dozens of tags. */
 const maxTags = 300;
 const maxTagLength = 4_096;
 
@@ -44,12 +44,12 @@ const textOf = (html: string, limit: number): string =>
 
 const attributesOf = (tag: string): ReadonlyMap<string, string> => {
   const end = /^(?:[^>"']|"[^"]*"|'[^']*')*/.exec(tag)?.[0] ?? '';
-  // A name without a value is matched too. Otherwise the pattern would be tried again from each of its letters.
+  // The pattern also matches a name without a value. Otherwise it would be tried again from each letter of the name.
   const found = end.matchAll(/([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+)))?/g);
   return new Map([...found].map(([, name = '', double, single, bare]) => [name.toLowerCase(), double ?? single ?? bare ?? '']));
 };
 
-/** The first value of every named meta tag. */
+/** Returns the first value of every named meta tag. */
 const metaOf = (head: string): ReadonlyMap<string, string> => {
   const values = new Map<string, string>();
   for (const { index } of head.matchAll(/<meta\s/gi).take(maxTags)) {
@@ -81,7 +81,7 @@ export interface LinkPreview {
   readonly pictures: PreviewPictures | null;
 }
 
-/** `large`: make a large picture in addition to the small one. Never rejects. */
+/** Makes previews. `large` requests a large picture in addition to the small one. Never rejects. */
 export interface LinkPreviews {
   /** Null if the page cannot be fetched in time, or describes nothing. */
   page(url: string, large: boolean): Promise<LinkPreview | null>;
@@ -94,14 +94,14 @@ interface LinkPreviewOptions {
   readonly guard: AddressGuard;
   readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;
-  /** Time limit for the page and the picture together. */
+  /** Time-out in milliseconds for the page and the picture together. */
   readonly timeoutMs?: number;
 }
 
 interface Wanted {
   readonly type: RegExp;
   readonly maxBytes: number;
-  /** True if a longer body is an error. The beginning of a page is enough, but that of a picture is not. */
+  /** True if a longer body is an error. The beginning of a page is sufficient; the beginning of a picture is not. */
   readonly whole: boolean;
 }
 
@@ -115,13 +115,13 @@ const read = async (body: Dispatcher.ResponseData['body'], { maxBytes, whole }: 
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    // Leaving the loop destroys the body, and the connection with it.
+    // Leaving the loop destroys the body, which closes the connection.
     if (length > maxBytes) return whole ? null : Buffer.concat(chunks).subarray(0, maxBytes);
   }
   return Buffer.concat(chunks);
 };
 
-/** The encoding that the header or the page names, UTF-8 when it is none that we know. */
+/** Decodes the text with the encoding that the header or the page names, or with UTF-8 if that encoding is unknown. */
 const decode = (bytes: Buffer, contentType: string): string => {
   const named = /charset\s*=\s*["']?([\w-]+)/i;
   const label = named.exec(contentType)?.[1] ?? named.exec(bytes.subarray(0, 1_024).toString('latin1'))?.[1] ?? 'utf-8';
@@ -135,7 +135,7 @@ const decode = (bytes: Buffer, contentType: string): string => {
 export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 }: LinkPreviewOptions): LinkPreviews => {
   const dispatcher = createAgent(guard, timeoutMs);
 
-  /** Every hop is checked like the first one. */
+  /** Fetches an address. Every redirect is checked like the first request. */
   const get = async (
     url: string,
     wanted: Wanted,
@@ -160,7 +160,7 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
     return found && media.previewPictures(found.bytes, large);
   };
 
-  /** Work within the time limit; null when it fails or takes longer. */
+  /** Runs the work within the time-out. Returns null if the work fails or takes longer. */
   const inTime = async <T>(work: (signal: AbortSignal) => Promise<T | null>): Promise<T | null> => {
     const { signal, clear } = deadline(timeoutMs);
     try {
@@ -180,7 +180,7 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
         const { title, description, image } = readHead(decode(found.bytes, found.type));
         if (!title) return null;
         const address = image ? URL.parse(image, found.url) : null;
-        // A page without its picture is still a preview.
+        // A page without its picture still has a preview.
         return { title, description, pictures: address && (await pictureAt(address.href, large, signal)) };
       }),
     picture: (source, large) =>

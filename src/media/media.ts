@@ -1,4 +1,4 @@
-/** Work that would hold the event loop, done in a small pool of threads. */
+/** Work that would block the event loop, done in a small pool of threads. */
 import { writeFile } from 'node:fs/promises';
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
@@ -16,29 +16,29 @@ export interface PreviewPictures {
   readonly large: { readonly jpeg: Uint8Array; readonly width: number; readonly height: number } | null;
 }
 
-/** The purpose of a picture. A portrait is that of a group or a person. */
+/** The purpose of a picture. A portrait is the picture of a group or a person. */
 export type PictureKind = 'image' | 'sticker' | 'portrait' | 'product';
 
-/** After `close` every method rejects. */
+/** The tasks of the pool. After `close` every method rejects. */
 export interface Media extends MediaPort {
   /**
-   * `count` X25519 key pairs in one array, which the caller owns: 64 bytes a pair, the private key and then the public one,
-   * both raw (without the version byte that Signal puts before public keys).
+   * Generates `count` X25519 key pairs in one array, which the caller owns. A pair has 64 bytes: the private key and then the public key.
+   * Both are raw, without the version byte that Signal puts before public keys.
    */
   generatePreKeys(count: number): Promise<Uint8Array>;
-  /** The pictures of a link's preview, `large` only when asked for; null when the picture cannot be read or this installation cannot make any. */
+  /** Makes the pictures of a link's preview; `large` only if requested. Returns null if the picture cannot be read or sharp is not installed. */
   previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
-  /** Makes a picture, or says that it may stay as it is. Rejects when the signal aborts, whose thread ends then. */
+  /** Converts a picture, or reports that it may stay unchanged. If the signal aborts, rejects and ends the thread. */
   picture(as: PictureKind, task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
   /** Reads the tracks of an audio or video file without ffmpeg. Returns null if the file cannot be read. Rejects if the signal aborts. */
   tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
-  /** Encrypts a file into another one. Rejects when the signal aborts, whose thread ends then. */
+  /** Encrypts a file into another file. If the signal aborts, rejects and ends the thread. */
   seal(task: SealTask, signal: AbortSignal): Promise<Seal>;
   /** Ends the threads and aborts their work. */
   close(): Promise<void>;
 }
 
-/** Their libraries are loaded only by threads that need them. */
+/** Worker files whose libraries are large. Only threads that run their tasks load them. */
 const pictureWorker = new URL('./picture-worker.ts', import.meta.url).href;
 const trackWorker = new URL('./track-worker.ts', import.meta.url).href;
 const sealWorker = new URL('./seal-worker.ts', import.meta.url).href;
@@ -49,7 +49,7 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
   product: 'prepareProduct',
 };
 
-/** Threads start with the first work and end after an idle time, so that an idle gateway has none. */
+/** Milliseconds after which an idle thread ends. Threads start with the first task, so an idle gateway has none. */
 const idleMs = 30_000;
 
 export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media => {
@@ -71,7 +71,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
   };
 };
 
-// Files in the form in which media hosts get them, as files of the temporary folder.
+// Encrypted copies of files for the platform's media servers, in the temporary folder.
 
 export type { SealKeys } from './seal-worker.ts';
 
@@ -82,11 +82,11 @@ interface SealedCopy extends Seal {
 }
 
 export interface Sealing {
-  /** Encrypts a file. Rejects after a failure and when the signal aborts, and then leaves no copy. */
+  /** Encrypts a file. Rejects after a failure and when the signal aborts. After a rejection no copy is left. */
   seal(path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy>;
 }
 
-/** `threads`: the number of concurrent threads. */
+/** Makes the sealing. `threads` is the number of concurrent threads. */
 export const createSealing = (media: Pick<Media, 'seal'>, folder: Pick<TemporaryFolder, 'newPath'>, threads: number): Sealing => {
   const slots = new Slots(threads);
   const seal = async (path: string, keys: SealKeys, signal: AbortSignal): Promise<SealedCopy> => {

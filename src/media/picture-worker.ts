@@ -1,4 +1,7 @@
-/** Pictures, in the threads of the pool: one exported function per task. Nothing unpacks to more than the pixels that the task allows. */
+/**
+ * Converts pictures in the threads of the pool, with one exported function per task. A picture with more pixels than the task allows is not
+ * decoded.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { sharp } from './careful-sharp.ts';
@@ -29,7 +32,7 @@ export type PictureOutcome =
   | { readonly problem: 'unreadable' | 'late' }
   | { readonly problem: 'pixels'; readonly width: number; readonly height: number; readonly frames: number; readonly most: number }
   | { readonly problem: 'side'; readonly width: number; readonly height: number; readonly most: number }
-  /** No quality made it small enough; `limit` in bytes. */
+  /** The picture is too large in every quality; `limit` in bytes. */
   | { readonly problem: 'bytes'; readonly limit: number };
 
 type Made = Extract<PictureOutcome, { readonly problem: null }>;
@@ -40,7 +43,7 @@ interface Shape {
   readonly frames: number;
 }
 
-/** Returns the shape as it is shown. Orientations from 5 on turn the picture by a quarter. */
+/** Returns the shape as it is displayed. Orientations from 5 on rotate the picture by 90 degrees. */
 const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): Shape => {
   const tall = pageHeight ?? height;
   const turned = (orientation ?? 1) >= 5;
@@ -49,17 +52,19 @@ const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): S
 
 const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
 
-/** Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
+/** The factor by which a pixel of AVIF counts more. Measured memory per pixel: 20 bytes for AVIF, at most 6 for the other formats. */
 const heifCost = 4;
 
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
-/** Up to this size a picture is read once, for its head and its pixels. Opening it twice costs another half millisecond. In bytes. */
+/**
+ * The largest file in bytes that is read into memory once for its head and its pixels. Opening a file twice costs another half millisecond.
+ */
 const heldBytes = 2_097_152;
 
 const sourceOf = async (path: string): Promise<Buffer | string> => ((await stat(path)).size <= heldBytes ? readFile(path) : path);
 
-/** Looks at the head of the picture, and works on it when it is not too large. */
+/** Reads the head of the picture, and starts the work if the picture is not too large. */
 const withPicture = async (
   { path, maxPixels, maxSide, timeoutSeconds }: PictureTask,
   animated: boolean,
@@ -109,15 +114,15 @@ const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutc
     return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
   });
 
-/** For `image`: a JPEG or PNG stays if the platform shows its sides unchanged. Other pictures become a JPEG. */
+/** Prepares an `image`. A JPEG or PNG stays unchanged if the platform displays its size. Other pictures become a JPEG. */
 export const prepareImage = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, true);
 
-/** For `product`: a JPEG, the only format that the platform accepts for catalogs. */
+/** Prepares a `product` as JPEG, the only format that the platform accepts for catalogs. */
 export const prepareProduct = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, false);
 
 const portraitSide = 640;
 
-/** For `portrait`: a square JPEG from the middle, in the size in which the platform shows pictures of groups and people. */
+/** Prepares a `portrait`: a square JPEG from the middle, in the size in which the platform displays pictures of groups and people. */
 export const preparePortrait = (task: PictureTask): Promise<PictureOutcome> =>
   withPicture(task, false, async (open) => {
     const made = open()
@@ -134,7 +139,7 @@ const stickerSide = 512;
 const stickerBytes = { still: 102_400, moving: 512_000 } as const;
 const qualities = [80, 55, 35, 15, 1] as const;
 
-/** For `sticker`: WebP of 512 × 512 with transparent margins, in the best quality that fits. */
+/** Prepares a `sticker`: WebP of 512 × 512 with transparent margins, in the best quality that fits. */
 export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
   withPicture(task, true, async (open, facts, { width, height, frames }) => {
     const isAnimated = frames > 1;
@@ -147,13 +152,13 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
     let best = 100;
     for (const quality of qualities) {
       if (quality > best) continue;
-      // Frames stand one below the other, so that they cannot be turned.
+      // The frames are stacked in one tall picture, so they cannot be rotated.
       const frame = isAnimated ? open({ animated: true }) : open().autoOrient();
       const { size } = await frame
         .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
         .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
         .toFile(task.target);
-      // The result is far too large, so that the next qualities are skipped.
+      // The result is far too large, so the next qualities are skipped.
       if (size > limit * 3) best = 20;
       if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
     }

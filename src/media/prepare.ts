@@ -1,4 +1,7 @@
-/** The workshop: makes of a file what the platform takes for a kind of message, a few at once, each within its time. */
+/**
+ * The workshop. It converts files to the form that the platform accepts for a kind of message. The number of concurrent conversions and the
+ * time of each are bounded.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import type { TemporaryFolder } from '#src/files/blobs.ts';
@@ -11,9 +14,9 @@ import type { MediaWorkshop, PreparedMedia, PrepareWishes, SourceFile } from './
 import { audioMaker, mp3Maker, videoMaker, voiceMaker } from './tracks.ts';
 import { typeOf, unknownType } from './intake.ts';
 
-// Prepares pictures: images, stickers, and the small ones that stand for other files.
+// Prepares pictures: images, stickers, and thumbnails of other files.
 
-/** Formats that the library opens. HEIC is not among them, because its decoder is not free to ship. */
+/** Formats that the library opens. HEIC is missing, because its decoder may not be distributed freely. */
 const readable: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',
@@ -76,7 +79,7 @@ const imageMaker = pictureMaker('image');
 const stickerMaker = pictureMaker('sticker');
 const portraitMakers = { portrait: pictureMaker('portrait'), product: pictureMaker('product') } as const;
 
-/** The own picture of a file that is an image; null when there is none, which spoils nothing. */
+/** Returns the thumbnail of a file that is an image; null if there is none. A failure is not an error. */
 const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {
   if (!readable.has(file.mimetype)) return null;
   const { maxPixels, maxSide } = bench.limits;
@@ -85,10 +88,10 @@ const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array 
   return outcome.problem === null ? outcome.thumbnail : null;
 };
 
-/** More bytes than a picture of this purpose has. */
+/** Largest thumbnail from a client, in bytes. Real thumbnails are smaller. */
 const largestWish = 8_388_608;
 
-/** The picture that was wished for; null when none was. */
+/** Returns the thumbnail that the client sent; null if it sent none. */
 const wishedThumbnail = async ({ wishes, media, signal }: Bench): Promise<Uint8Array | null> => {
   const { thumbnail } = wishes;
   if (thumbnail === undefined) return null;
@@ -99,12 +102,12 @@ const wishedThumbnail = async ({ wishes, media, signal }: Bench): Promise<Uint8A
   return found;
 };
 
-// Prepares documents: nothing in them changes.
+// Prepares documents. Their content stays unchanged.
 
-/** Types that say so little that what the caller calls the file says more: a table of numbers is text, an installer is a ZIP. */
+/** Types that say little about a file. The type from the caller is then more precise: a CSV table is text, and an installer is a ZIP. */
 const vague: ReadonlySet<string> = new Set([unknownType, 'text/plain', 'application/xml', 'application/zip', 'application/x-cfb']);
 
-/** A media type without what could end a header. */
+/** A valid media type, without characters that could end a header. */
 const wellFormed = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(?:\s*;\s*[\w-]{1,32}=(?:[\w.+-]{1,64}|"[\w .+-]{1,64}"))*$/;
 
 const documentMaker: Maker = async (file, bench) => {
@@ -118,9 +121,9 @@ export interface WorkshopOptions extends MediaLimits {
   readonly folder: TemporaryFolder;
   /** Absolute path of the program; null on a machine without it. */
   readonly ffmpeg: string | null;
-  /** Pictures that are made at once, and as many conversions of ffmpeg beside them. */
+  /** The number of concurrent pictures, and also of concurrent conversions of ffmpeg. */
   readonly jobs: number;
-  /** For one file, with the time in which it waits for its turn. */
+  /** Milliseconds for one file, including the wait for its turn. */
   readonly timeoutMs: number;
 }
 
@@ -136,7 +139,7 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
   ptt: voiceMaker,
 };
 
-/** The pool with a bound of its own, so that files leave threads to everything else. */
+/** Limits the tasks of files in the pool, so that other tasks find free threads. */
 const boundedMedia = (media: WorkshopOptions['media'], slots: Slots): MediaWork => ({
   picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
   tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),
@@ -150,7 +153,7 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
   const late = (): MediaFailure => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 });
   const bounded = new BoundedWork(timeoutMs, late);
 
-  /** One piece of work, its paths, and what remains of them. */
+  /** Runs one piece of work, and removes its temporary files except the result. */
   const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
     try {

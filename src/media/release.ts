@@ -1,11 +1,11 @@
-/** Memory that is given back before the collector comes for it. */
+/** Frees memory before the garbage collector runs. */
 
-/** Smaller ones are not worth the call. */
+/** Bytes. Freeing smaller buffers is not worth the call. */
 const least = 4_096;
 
 /**
- * Frees bytes that nobody reads any more; their length is 0 afterwards. The bytes of files are outside of the heap. 32 MiB of them make the engine
- * collect the whole heap, which takes 70 ms. A part of a larger buffer stays, since others may have the rest of it.
+ * Frees bytes that are no longer needed; their length is 0 afterwards. The bytes of files are outside of the heap. After 32 MiB of them, V8
+ * collects the whole heap, which takes 70 ms. A view of a larger buffer is not freed, because other code may use the rest of the buffer.
  */
 export const release = ({ buffer, byteLength }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength && byteLength >= least) buffer.transfer(0);

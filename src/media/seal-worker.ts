@@ -1,8 +1,8 @@
-/** Encrypts a file into another one, in the threads of the pool: what is allocated on the way is collected in a heap that is nearly empty. */
+/** Encrypts a file into another file, in the threads of the pool. The garbage of this work is collected in a heap that is nearly empty. */
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
-/** AES-256-CBC, and HMAC-SHA256 over the initialisation vector and the ciphertext. */
+/** The keys for AES-256-CBC, and for HMAC-SHA256 over the initialisation vector and the ciphertext. */
 export interface SealKeys {
   readonly iv: Uint8Array;
   readonly cipher: Uint8Array;
@@ -11,19 +11,19 @@ export interface SealKeys {
 
 export interface SealTask {
   readonly path: string;
-  /** An empty file: a thread that is ended late must not make one that somebody has removed. */
+  /** The path of an existing empty file. A thread that ends late must not create a file again that was removed meanwhile. */
   readonly target: string;
   readonly keys: SealKeys;
 }
 
 export interface Seal {
-  /** SHA-256 of what was written. */
+  /** SHA-256 of the written bytes. */
   readonly hash: Uint8Array;
-  /** Bytes that were written. */
+  /** Number of the written bytes. */
   readonly size: number;
 }
 
-/** Bytes of the authentication code that are kept, at the end of the file. */
+/** Bytes of the authentication code that are kept. They are the end of the file. */
 export const macBytes = 10;
 const pieceBytes = 64 * 1024;
 
@@ -48,7 +48,7 @@ const sealInto = (from: number, to: number, { iv, cipher, mac }: SealKeys): Seal
   for (let read = readSync(from, buffer); read > 0; read = readSync(from, buffer)) encrypted(encryption.update(buffer.subarray(0, read)));
   encrypted(encryption.final());
   add(code.digest().subarray(0, macBytes));
-  // Copied out of the slab that it may be a part of, all of which would travel with it.
+  // The hash may be a part of a large pooled buffer, which would be transferred as a whole. It is copied first.
   return { hash: Uint8Array.from(hash.digest()), size };
 };
 

@@ -1,13 +1,13 @@
-/** Sources of files: data URLs and base64, addresses that a user gave, and the names of files. */
+/** Sources of files: data URLs, base64, URLs of users, and names of files. */
 import { type Dispatcher, request } from 'undici';
 import { type AddressGuard, createAgent, reasonOf } from '#src/webhooks/address-guard.ts';
 import { MediaFailure, tooManyBytes } from './bounded-work.ts';
 
-// The name that a source gives its file.
+// The file name that a source gives.
 
 const longest = 200;
 
-/** The last part of a path, without what no file system takes; '' when nothing is left. */
+/** Returns the last part of a path, without characters that file systems refuse; '' if no characters are left. */
 export const plainName = (name: string): string => {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const plain = last
@@ -15,14 +15,14 @@ export const plainName = (name: string): string => {
     .replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, '')
     .trim()
     .replace(/^\.+/, '');
-  // A cut may leave half of a surrogate pair, which no storage takes.
+  // A cut may leave half of a surrogate pair, which storage does not accept.
   return plain
     .slice(-longest)
     .replace(/^[\udc00-\udfff]/, '')
     .toWellFormed();
 };
 
-/** Without its percent escapes, where they make sense. */
+/** Decodes percent escapes if they are valid. */
 const unescaped = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -31,7 +31,10 @@ const unescaped = (text: string): string => {
   }
 };
 
-/** Returns the name from the header `Content-Disposition` (RFC 6266; the extended form goes first), otherwise the last part of the address. */
+/**
+ * Returns the name from the header `Content-Disposition`, or else the last part of the address. The extended form of the header takes
+ * precedence (RFC 6266).
+ */
 const nameFrom = (disposition: string, url: string): string => {
   const extended = /filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   const [, quoted, bare] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition) ?? [];
@@ -39,17 +42,17 @@ const nameFrom = (disposition: string, url: string): string => {
   return plainName(named ?? '') || plainName(unescaped(URL.parse(url)?.pathname ?? ''));
 };
 
-// Reads bytes out of data URLs and base64, in slices: a text of 90 MB never has a second copy in memory.
+// Decodes data URLs and base64 in slices, so that a text of 90 MB never has a second copy in memory.
 
-/** Characters that are decoded at once: some milliseconds of work, then the event loop turns. */
+/** Characters that are decoded between two turns of the event loop. They take some milliseconds. */
 const sliceLength = 262_144;
-/** A data URL without base64 is meant for short texts. */
+/** The largest data URL without base64, in characters. This form is meant for short texts. */
 const longestPlain = 1_048_576;
 const longestHead = 1_024;
 
 const nonsense = (): MediaFailure => new MediaFailure('invalid', 'the file must be an http(s) URL, a data URL or base64');
 
-/** Slices of a text; with `escapes` without its percent escapes, none of which is cut in two. */
+/** Yields slices of a text. With `escapes`, percent escapes are decoded, and no escape is cut in two. */
 function* slicesOf(text: string, from: number, escapes: boolean): Generator<string> {
   let cut = '';
   for (let at = from; at < text.length; at += sliceLength) {
@@ -61,14 +64,16 @@ function* slicesOf(text: string, from: number, escapes: boolean): Generator<stri
   if (cut) yield cut;
 }
 
-/** The last two or three digits. Encoders leave the bits that no byte takes empty; in a word that is no base64 they rarely are. */
+/**
+ * Decodes the last two or three digits. In valid base64 the unused bits of the last digit are zero; in an ordinary word they rarely are.
+ */
 const lastBytes = (digits: string): Buffer => {
   const bytes = Buffer.from(digits, 'base64');
   if (digits.length === 1 || bytes.toString('base64url') !== digits.replaceAll('+', '-').replaceAll('/', '_')) throw nonsense();
   return bytes;
 };
 
-/** Either alphabet, with white space, with or without padding; anything else fails. */
+/** Decodes base64 in either alphabet, with white space, with or without padding. Any other character fails. */
 function* base64Bytes(text: string, from: number, escapes: boolean): Generator<Buffer> {
   let [rest, padding] = ['', 0];
   for (const slice of slicesOf(text, from, escapes)) {
@@ -91,7 +96,10 @@ function* plainBytes(text: string): Generator<Buffer> {
   for (const [run] of runs) yield /^%[0-9a-f]{2}/i.test(run) ? Buffer.from(run.replaceAll('%', ''), 'hex') : Buffer.from(run);
 }
 
-/** The bytes of a text, and the name that a data URL may hold (`;name=a.png`). The bytes fail with `MediaFailure` where the text makes no sense. */
+/**
+ * Returns the bytes of a text, and the name that a data URL may contain (`;name=a.png`). The bytes fail with `MediaFailure` if the text is not
+ * valid.
+ */
 export const inlineBytes = (text: string): { readonly bytes: Iterable<Buffer>; readonly filename: string } => {
   if (!/^data:/i.test(text)) return { bytes: base64Bytes(text, 0, false), filename: '' };
   const comma = text.slice(0, longestHead).indexOf(',');
@@ -101,24 +109,24 @@ export const inlineBytes = (text: string): { readonly bytes: Iterable<Buffer>; r
   return { filename, bytes: /;\s*base64\s*$/i.test(head) ? base64Bytes(text, comma + 1, true) : plainBytes(text.slice(comma + 1)) };
 };
 
-// Opens files at addresses that a user gave: every hop behind the address guard, bounded in redirects, bytes and silence.
+// Fetches URLs of users. The address guard checks every redirect. Redirects, bytes and silence are bounded.
 
 export interface FetchOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** Longest wait for the connection, for the headers and between two pieces of the body. */
+  /** Milliseconds of the longest wait for the connection, for the headers and between two pieces of the body. */
   readonly silenceMs: number;
   readonly maxBytes: number;
 }
 
 interface OpenedFile {
-  /** Fails with `MediaFailure` when it ends in the middle or falls silent. Leaving it early closes the connection. */
+  /** The body. It fails with `MediaFailure` if it is cut off or stalls. Leaving the loop early closes the connection. */
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly filename: string;
 }
 
 interface FileFetcher {
-  /** Fails with `MediaFailure`; with the error of the signal when that aborts. */
+  /** Opens an address. Fails with `MediaFailure`, or with the reason of the signal if the signal aborts. */
   open(url: string, signal: AbortSignal): Promise<OpenedFile>;
   close(): Promise<void>;
 }
@@ -130,10 +138,10 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const notFetched = (why: string): MediaFailure => new MediaFailure('invalid', `the file could not be fetched: ${why}`);
 
-/** One value of a header that a server may repeat. */
+/** Returns one value of a header that a server may repeat. */
 const headerOf = (answer: Answer, name: string): string => [answer.headers[name]].flat()[0] ?? '';
 
-/** `declared`: what `Content-Length` said; null when it said nothing. */
+/** Yields the body. `declared` is the value of `Content-Length`; null if the header is missing. */
 async function* bodyOf(answer: Answer, declared: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
@@ -176,7 +184,7 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
     const answer = await answerAt(url, signal);
     const location = headerOf(answer, 'location');
     if (redirects.has(answer.statusCode) && location) {
-      // Destroyed, not read to its end: the body of a redirect has no bound.
+      // The body of a redirect has no bound, so it is destroyed and not read to its end.
       answer.body.on('error', () => undefined).destroy();
       const next = URL.parse(location, url);
       if (!next) throw notFetched('the server redirects to what is no address');
@@ -196,11 +204,11 @@ export const createFileFetcher = ({ guard, userAgent, silenceMs, maxBytes }: Fet
   return { open, close: () => dispatcher.destroy() };
 };
 
-// Ends the reading of streams that may stay silent for ever.
+// Makes streams abortable, because a stream may stay silent for ever.
 
 const noop = (): void => undefined;
 
-/** The same values; fails with the reason of the signal as soon as that aborts, also while the source is stuck. */
+/** Yields the same values. Fails with the reason of the signal as soon as it aborts, even if the source is stuck. */
 export async function* untilAborted<T>(source: AsyncIterable<T> | Iterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   let fail: (reason: unknown) => void = noop;
@@ -217,7 +225,7 @@ export async function* untilAborted<T>(source: AsyncIterable<T> | Iterable<T>, s
     for (let item = await next(); !item.done; item = await next()) yield item.value;
   } finally {
     signal.removeEventListener('abort', abort);
-    // Not awaited: a source that is stuck never returns.
+    // The call is not awaited, because a stuck source never returns.
     Promise.try(() => iterator.return?.()).catch(noop);
   }
 }

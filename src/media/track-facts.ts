@@ -1,13 +1,13 @@
-/** Facts of an audio or video file, from ffprobe or from the program's own readers. */
+/** Facts of an audio or video file, from ffprobe or from the readers of this program. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export interface TrackFacts {
   readonly seconds: number | null;
-  /** null when the file has no moving pictures; a cover of a song is none. */
+  /** The facts of the moving pictures; null if there are none. The cover of a song does not count. */
   readonly video: {
-    /** The codec in ffmpeg's words, such as `h264`; '' if it is not known. */
+    /** The codec with ffmpeg's name, such as `h264`; '' if unknown. */
     readonly codec: string;
-    /** '' when it is not known. */
+    /** The pixel format with ffmpeg's name; '' if unknown. */
     readonly pixels: string;
     readonly width: number | null;
     readonly height: number | null;
@@ -15,7 +15,7 @@ export interface TrackFacts {
   readonly audio: { readonly codec: string; readonly channels: number | null } | null;
 }
 
-/** Seconds to the millisecond. */
+/** Rounds seconds to milliseconds. */
 export const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 interface ProbeStream {
@@ -63,9 +63,9 @@ export const factsOfProbe = (json: string): TrackFacts | null => {
   };
 };
 
-// Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12) without ffmpeg.
+// Reads the index of an MP4 or QuickTime file (ISO/IEC 14496-12), without ffmpeg.
 
-/** The index of an hour of video has some megabytes. */
+/** Bytes. The index of an hour of video has some megabytes. */
 const largestIndex = 33_554_432;
 const mostBoxes = 4_096;
 
@@ -74,12 +74,12 @@ const codecs: Readonly<Record<string, string>> = { avc1: 'h264', avc3: 'h264', m
 
 interface Box {
   readonly type: string;
-  /** From here to `end` is the content. */
+  /** The position of the content, which goes up to `end`. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The head of a box is at `at` in `bytes`, which stand at `at + offset` in the file. null when it makes no sense. */
+/** Reads the head of a box at `at` in `bytes`. The same place in the file is `at + offset`. Returns null if the head is not valid. */
 const boxAt = (bytes: Buffer, at: number, limit: number, offset = 0): Box | null => {
   if (at + 8 > bytes.length) return null;
   const short = bytes.readUInt32BE(at);
@@ -90,7 +90,7 @@ const boxAt = (bytes: Buffer, at: number, limit: number, offset = 0): Box | null
   return size < head || end > limit ? null : { type: bytes.toString('latin1', at + 4, at + 8), start: at + offset + head, end };
 };
 
-/** null when the file has no index, or ends before its data do. What stands behind both is nobody's business. */
+/** Reads the index. Returns null if the file has no index, or ends before its data does. Bytes after both boxes are ignored. */
 const readIndex = async (file: FileHandle, size: number): Promise<Buffer | null> => {
   let index: Box | null = null;
   let hasData = false;
@@ -120,7 +120,7 @@ const childrenOf = (bytes: Buffer, start: number, end: number): readonly Box[] =
   return found;
 };
 
-/** The content of the first box on a path of types; null when there is none. */
+/** Returns the content of the first box on a path of types; null if there is none. */
 const inside = (bytes: Buffer, path: readonly string[]): Buffer | null => {
   let [start, end] = [0, bytes.length];
   for (const type of path) {
@@ -131,7 +131,10 @@ const inside = (bytes: Buffer, path: readonly string[]): Buffer | null => {
   return bytes.subarray(start, end);
 };
 
-/** Reads the length from `mvhd` or `mdhd`: a version, times, a scale and a length, which are longer in version 1. */
+/**
+ * Reads the length from `mvhd` or `mdhd`. The box has a version, times, a scale and a length; times and length have more bytes in version
+ * 1.
+ */
 const secondsIn = (header: Buffer | null): number | null => {
   if (!header || header.length < 32) return null;
   const isLong = header[0] === 1;
@@ -141,7 +144,7 @@ const secondsIn = (header: Buffer | null): number | null => {
   return isKnown ? wholeMs(length / scale) : null;
 };
 
-/** Width and height as they are shown: `tkhd` ends with a matrix of nine numbers and both, in 16.16. */
+/** Returns the displayed width and height. `tkhd` ends with a matrix of nine numbers, the width and the height, in 16.16 fixed point. */
 const shapeOf = (header: Buffer | null): { readonly width: number | null; readonly height: number | null } => {
   if (!header || header.length < 84) return { width: null, height: null };
   const at = header.length - 8;
@@ -154,7 +157,7 @@ interface Track {
   readonly handler: string;
   readonly codec: string;
   readonly bytes: Buffer;
-  /** Channels of the first sample description. */
+  /** The number of channels in the first sample description. */
   readonly channels: number | null;
 }
 
@@ -178,7 +181,7 @@ const indexOf = async (path: string): Promise<Buffer | null> => {
 /** Returns true if the file has all bytes that its index names. Players and ffmpeg accept a truncated file at first. */
 export const isWholeMp4 = async (path: string): Promise<boolean> => (await indexOf(path)) !== null;
 
-/** null when the file is damaged, or nothing in it plays. */
+/** Reads the facts of an MP4. Returns null if the file is damaged or not playable. */
 export const mp4Facts = async (path: string): Promise<TrackFacts | null> => {
   const index = await indexOf(path);
   if (!index) return null;

@@ -1,9 +1,9 @@
-/** Looks into audio and video files without ffmpeg, in the threads of the pool: a hostile file may take long to walk through. */
+/** Reads audio and video files without ffmpeg, in the threads of the pool. Parsing a hostile file may take long. */
 import { open } from 'node:fs/promises';
 import { parseFile } from 'music-metadata';
 import { mp4Facts, type TrackFacts, wholeMs } from './track-facts.ts';
 
-/** The library's name for a codec, and ffmpeg's name. */
+/** The library's names of codecs, with ffmpeg's names. */
 const codecs: readonly (readonly [RegExp, string])[] = [
   [/AAC/, 'aac'],
   [/^Opus$/i, 'opus'],
@@ -13,7 +13,7 @@ const codecs: readonly (readonly [RegExp, string])[] = [
 
 const codecOf = (name: string | undefined): string => codecs.find(([pattern]) => pattern.test(name ?? ''))?.[1] ?? '';
 
-/** Returns true if the first box is that of an MP4. The library tells neither pictures nor their size for such files. */
+/** Returns true if the first box is that of an MP4. For such files the library reports no video track and no size. */
 const isMp4 = async (path: string): Promise<boolean> => {
   const file = await open(path);
   try {
@@ -24,7 +24,7 @@ const isMp4 = async (path: string): Promise<boolean> => {
   }
 };
 
-/** null when the file cannot be read. */
+/** Reads the facts of a file. Returns null if the file cannot be read. */
 export const trackFacts = async (path: string): Promise<TrackFacts | null> => {
   if (await isMp4(path)) return mp4Facts(path);
   const found = await parseFile(path, { duration: true, skipCovers: true }).catch(() => null);

@@ -1,4 +1,4 @@
-/** Prepares audio files, voice messages and videos: reads their tracks, and asks ffmpeg for another file. */
+/** Prepares audio files, voice messages and videos: reads their tracks, and converts the file with ffmpeg if necessary. */
 import { stat } from 'node:fs/promises';
 import type { MediaKind } from '#actors/model.ts';
 import { type Bench, type Maker, noFacts } from './bench.ts';
@@ -7,7 +7,7 @@ import type { Ffmpeg } from './ffmpeg.ts';
 import { isWholeMp4, type TrackFacts } from './track-facts.ts';
 import { type SourceFile, thumbnailSide } from './prepared.ts';
 
-// Shared parts of audio and video preparation: reading a file's tracks, and asking ffmpeg for another file.
+// Parts that audio and video share: reading the tracks of a file, and converting it with ffmpeg.
 
 export const damaged = (mimetype: string): MediaFailure =>
   new MediaFailure('invalid', `the file begins like ${mimetype}, but it is damaged or cannot be decoded`);
@@ -15,7 +15,7 @@ export const damaged = (mimetype: string): MediaFailure =>
 const unfit = ({ mimetype }: SourceFile, as: string, hint = ''): MediaFailure =>
   new MediaFailure('notConvertible', `the file is ${mimetype}${hint}, which cannot be sent as ${as}`);
 
-/** For what cannot go out as it is. */
+/** Returns ffmpeg for a file that has to be converted. Throws a refusal if this machine has no ffmpeg. */
 const needFfmpeg = ({ ffmpeg }: Bench, { mimetype }: SourceFile, as: string): Ffmpeg => {
   if (ffmpeg) return ffmpeg;
   throw new MediaFailure(
@@ -33,7 +33,7 @@ const look = async (file: SourceFile, { ffmpeg, media, signal }: Bench): Promise
   return facts;
 };
 
-/** Makes another file with options for the output; answers with it and with what is in it. */
+/** Converts the file with these output options. Returns the new file and its facts. */
 const convert = async (
   file: SourceFile,
   ffmpeg: Ffmpeg,
@@ -69,7 +69,10 @@ const playable: readonly (readonly [RegExp, codec: string, sentAs: string])[] = 
 
 const soundAlone = ['-map', '0:a:0', '-vn', '-sn', '-dn'] as const;
 const asM4a = [...soundAlone, '-c:a', 'aac', '-b:a', '128k', '-ac', '2', '-movflags', '+faststart', '-f', 'mp4'] as const;
-/** An OGG has a random number otherwise, and the same sound would be another file each time: kept and uploaded once for each recipient. */
+/**
+ * Options that make the output deterministic. Otherwise an OGG contains a random number, and the same sound would be stored and uploaded
+ * again for each recipient.
+ */
 const asOgg = ['-fflags', '+bitexact', '-flags:a', '+bitexact', '-f', 'ogg'] as const;
 const asVoice = [...soundAlone, '-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-ac', '1', '-ar', '48000', ...asOgg] as const;
 const voiceInOgg = [...soundAlone, '-c:a', 'copy', ...asOgg] as const;
@@ -85,7 +88,7 @@ const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise
 /** For `audio` and `myaudio`: a format that phones play stays unchanged. Other formats become AAC. */
 export const audioMaker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'audio');
-  // Recorders give files with sound alone the brands of videos.
+  // Recorders write files that have only sound with the brands of videos.
   const mimetype = facts.video === null ? file.mimetype.replace(/^video\/(mp4|ogg)/, 'audio/$1') : file.mimetype;
   const fit = playable.find(([type, codec]) => type.test(mimetype) && facts.audio?.codec === codec);
   if (fit) return { ...noFacts, path: file.path, size: file.size, mimetype: fit[2], seconds: facts.seconds };
@@ -93,7 +96,7 @@ export const audioMaker: Maker = async (file, bench) => {
   return { ...noFacts, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
 };
 
-/** For `ptt`: OGG with Opus in one channel. One that is so already stays as it is. */
+/** Prepares a `ptt`: OGG with Opus in one channel. Such a file stays unchanged. */
 export const voiceMaker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'ptt');
   const isVoice = facts.audio?.codec === 'opus' && facts.audio.channels === 1;
@@ -105,7 +108,7 @@ export const voiceMaker: Maker = async (file, bench) => {
   return { ...noFacts, path: made.path, size: made.size, mimetype: voiceType, seconds: made.facts.seconds, waveform };
 };
 
-/** The sound of any file as an MP3; one that is so already stays as it is. */
+/** Converts the sound of any file to MP3. An MP3 stays unchanged. */
 export const mp3Maker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'MP3');
   if (file.mimetype === 'audio/mpeg' && facts.audio?.codec === 'mp3')
@@ -125,7 +128,7 @@ type VideoKind = Extract<MediaKind, 'video' | 'videoplay' | 'ptv'>;
 const isVideo = ({ mimetype }: SourceFile): boolean => mimetype.startsWith('video/') || mimetype === 'application/vnd.ms-asf';
 const isMp4 = ({ mimetype }: SourceFile): boolean => mimetype === 'video/mp4' || mimetype === 'video/x-m4v';
 
-/** Eight bits and a quarter of the colours: all that every phone decodes. */
+/** Returns true for H.264 with eight bits and 4:2:0 colours, the only form that every phone decodes. */
 const plays = ({ video }: TrackFacts): boolean =>
   video?.codec === 'h264' && (video.pixels === '' || video.pixels === 'yuv420p' || video.pixels === 'yuvj420p');
 const sounds = ({ audio }: TrackFacts): boolean => audio === null || audio.codec === 'aac';
@@ -137,7 +140,7 @@ const asAac = ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'] as const;
 
 const asMp4 = ['-movflags', '+faststart', '-f', 'mp4'] as const;
 
-/** Returns the output options. A playable track is copied. Only the other tracks cost time and quality. */
+/** Returns the output options. Tracks that phones can play are copied, because converting costs time and quality. */
 const outputFor = (facts: TrackFacts, as: VideoKind): readonly string[] => [
   ...picturesAlone,
   ...(as === 'videoplay' ? ['-an'] : ['-map', '0:a:0?']),
@@ -149,7 +152,7 @@ const outputFor = (facts: TrackFacts, as: VideoKind): readonly string[] => [
 const lookForVideo = async (file: SourceFile, bench: Bench, as: VideoKind): Promise<TrackFacts> => {
   const isGif = as === 'videoplay' && file.mimetype === 'image/gif';
   if (!isVideo(file) && !isGif) throw unfit(file, as);
-  // Without ffmpeg nothing can be done with a GIF, and nothing else looks into it.
+  // A GIF always needs ffmpeg, because no other part can read it.
   if (isGif) needFfmpeg(bench, file, as);
   const facts = await look(file, bench);
   if (!facts.video) throw unfit(file, as, ' without pictures');
@@ -158,7 +161,7 @@ const lookForVideo = async (file: SourceFile, bench: Bench, as: VideoKind): Prom
   return facts;
 };
 
-/** MP4 with H.264 and AAC; a file that is so already stays as it is. */
+/** Prepares a video: MP4 with H.264 and AAC. Such a file stays unchanged. */
 export const videoMaker =
   (as: VideoKind): Maker =>
   async (file, bench) => {

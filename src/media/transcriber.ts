@@ -8,7 +8,7 @@ import { type AddressGuard, createAgent, deadline, reasonOf } from '#src/webhook
 interface TranscriberOptions {
   readonly guard: AddressGuard;
   readonly userAgent: string;
-  /** `/audio/transcriptions` is added. */
+  /** The base address of the service, to which `/audio/transcriptions` is added. */
   readonly url: string;
   readonly model: string;
   readonly timeoutMs: number;
@@ -18,12 +18,12 @@ interface Transcriber extends Pick<Sounds, 'transcribe'> {
   close(): Promise<void>;
 }
 
-/** Largest answer, in characters: hours of speech. */
+/** Largest answer, in characters. Hours of speech fit in it. */
 const longest = 4_000_000;
 
 const away = (what: string) => refuse('unavailable', `the transcription service ${what}`);
 
-/** Never with the service's own words: they may repeat a part of the key. */
+/** Makes the refusal. The service's own words are left out, because they may repeat a part of the key. */
 const refusalOf = (status: number) => {
   if (status === 401 || status === 403) return refuse('invalid', 'the transcription service does not take the key');
   if (status === 413) return refuse('tooLarge', 'the file is larger than the transcription service takes');

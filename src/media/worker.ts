@@ -1,12 +1,12 @@
-/** The tasks of the thread pool, one exported function each. The file must load fast, so it imports nothing of the program. */
+/** The tasks of the thread pool, one exported function per task. The file must load fast, so it imports no other file of the program. */
 import { generateKeyPairSync } from 'node:crypto';
 import { move } from 'piscina';
 import QRCode from 'qrcode';
 
-/** Level L and a quiet zone of four modules: what phones expect, with the largest modules. */
+/** Makes a QR code. Level L and a quiet zone of four modules are what phones expect, and give the largest modules. */
 export const qrPng = (text: string): Promise<string> => QRCode.toDataURL(text, { errorCorrectionLevel: 'L', margin: 4, scale: 6 });
 
-/** The raw key is the end of both encodings (RFC 8410). */
+/** Encodings of a key pair. The raw key is the end of both encodings (RFC 8410). */
 const encoding = { publicKeyEncoding: { format: 'der', type: 'spki' }, privateKeyEncoding: { format: 'der', type: 'pkcs8' } } as const;
 
 export const generatePreKeys = (count: number): unknown => {
@@ -19,14 +19,14 @@ export const generatePreKeys = (count: number): unknown => {
   return move(pairs);
 };
 
-/** An installation may lack the binary for its platform: then pictures have no thumbnails, and nothing else changes. */
+/** Loads sharp. If an installation lacks the binary for its platform, pictures have no thumbnails, and all else works. */
 const loadSharp = () =>
   import('./careful-sharp.ts').then(
     ({ sharp }) => sharp,
     () => null,
   );
 
-/** From good to small; the first result that fits in a message is taken. */
+/** Attempts from good to small. The first result that fits in a message is used. */
 const attempts = [
   { side: 320, quality: 70 },
   { side: 240, quality: 55 },
@@ -35,7 +35,7 @@ const attempts = [
 ] as const;
 const smallBytes = 10_240;
 const largeSide = 800;
-/** A picture that unpacks to more is not opened. */
+/** Pixels. A picture with more pixels is not opened. */
 const mostPixels = 50_000_000;
 
 const jpegOf = async (picture: Uint8Array, side: number, quality: number) => {
