@@ -1,14 +1,14 @@
 /**
- * Our own archive: sessions as lines of JSON, sealed with a passphrase.
+ * The archive format of this gateway: sessions as lines of JSON, sealed with a passphrase.
  *
- * The first line is a header in the clear. Behind it stand frames, each four bytes of length and a text of at most 64 KB under AES-256-GCM.
- * The nonce counts the frames and marks the last one, so that frames cannot be dropped, moved or cut off. The key follows from the
+ * The first line is a plain-text header. Frames follow; each has four bytes of length and a text of at most 64 KB under AES-256-GCM. The
+ * nonce counts the frames and marks the last one, so that frames cannot be dropped, moved or cut off. The key is derived from the
  * passphrase by scrypt.
  */
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { SourceFault } from './session.ts';
 
-/** Takes bytes off a stream, as many as are asked for. */
+/** Reads a given number of bytes from a stream. */
 export class Pieces {
   readonly #source: AsyncIterator<Uint8Array>;
   #held = Buffer.alloc(0);
@@ -17,7 +17,7 @@ export class Pieces {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Null at the end of the stream. */
+  /** Returns the next bytes; null at the end of the stream. */
   async take(bytes: number): Promise<Buffer | null> {
     const parts = [this.#held];
     let size = this.#held.length;
@@ -33,7 +33,7 @@ export class Pieces {
     return taken;
   }
 
-  /** Bytes up to the end of a line; null when there is no end within so many. */
+  /** Returns the bytes up to the end of a line; null if the line is longer than `most` bytes. */
   async line(most: number): Promise<Buffer | null> {
     const bytes: Buffer[] = [];
     for (;;) {
@@ -53,13 +53,15 @@ export class Pieces {
 const magic = 'dormouse archive';
 const frameBytes = 64 * 1024;
 const tagBytes = 16;
-/** No line is longer, in characters. */
+/** The longest line, in characters. */
 const longestLine = 32 << 20;
 const longestHeader = 1024;
-/** The second version has chats and messages behind the keys of a session. An archive without them is of the first one, which each release reads. */
+/**
+ * The second version has chats and messages after the keys of a session. An archive without them has the first version, which every release reads.
+ */
 const versions = [1, 2] as const;
 type ArchiveVersion = (typeof versions)[number];
-/** Cost of the passphrase: 32 MB and some 70 ms. An archive may ask for 128 MB at most. */
+/** The cost of scrypt: 32 MB and some 70 ms. An archive may require at most 128 MB. */
 const cost = { N: 1 << 15, r: 8, p: 1 };
 const mostCost = 1 << 17;
 
@@ -165,7 +167,7 @@ async function* openFrames(bytes: AsyncIterable<Uint8Array>, passphrase: string)
   }
 }
 
-/** Opens lines that `sealLines` sealed. Throws `SourceFault` for another passphrase, and for an archive that was changed, cut off or added to. */
+/** Opens lines that `sealLines` sealed. Throws `SourceFault` for a wrong passphrase, and for an archive that was changed, cut off or extended. */
 export async function* openLines(bytes: AsyncIterable<Uint8Array>, passphrase: string): AsyncIterable<string> {
   let rest = Buffer.alloc(0);
   for await (const frame of openFrames(bytes, passphrase)) {

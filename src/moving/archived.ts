@@ -1,4 +1,4 @@
-/** Sessions, chats and messages as lines of an archive, and back, and the reader of such archives. */
+/** Converts sessions, chats and messages to lines of an archive and back, and reads such archives. */
 import { createReadStream } from 'node:fs';
 import { type ArchivedRows, archivedTables, type LeavingSession, type MovedKey } from '#actors/ports.ts';
 import { tokenPageType } from '../platform/keys/contact-tokens.ts';
@@ -23,7 +23,7 @@ import { headersOf, recordOf, textOf, textsOf, webhookOf } from './settings.ts';
 
 // Chats and messages as lines of an archive, and back: lines with rows of one table each, and a line that counts all rows.
 
-/** Characters of a line, unless one row alone has more. */
+/** Characters of a line. Only a line with a single large row may be longer. */
 const lineCharacters = 512 << 10;
 
 const damaged = new SourceFault('The archive is damaged');
@@ -89,7 +89,7 @@ interface Head {
   readonly rows?: boolean;
 }
 
-/** `notes`: sentences that are known when the keys are read. */
+/** Yields the lines of keys. `notes` returns the sentences that are known after the keys were read. */
 async function* keyLines(keys: AsyncIterable<MovedKey>, notes: () => readonly string[] = () => []): AsyncIterable<string> {
   let [line, count]: [(readonly [string, string, string])[], number] = [[], 0];
   for await (const { type, id, value } of keys) {
@@ -106,7 +106,7 @@ async function* inText(keys: AsyncIterable<SessionKey>): AsyncIterable<MovedKey>
   for await (const { type, id, value } of keys) yield { type, id, value: encodeKey(value) };
 }
 
-/** A session that a reader found. The lines of its rows have to follow if it has any (see `linesOfRows`). */
+/** Yields the lines of a session that a reader found. If the session has rows, their lines must follow (see `linesOfRows`). */
 export async function* linesOfFound({ name, creds, keys, settings, state, notes, rows }: FoundSession): AsyncIterable<string> {
   const session = { name, credentials: encodeCredentials(creds), state, notes };
   yield JSON.stringify({ session, settings, ...(rows && { rows: true }) } satisfies Head);
@@ -115,8 +115,8 @@ export async function* linesOfFound({ name, creds, keys, settings, state, notes,
 }
 
 /**
- * Keys as the client library knows them: values that only this gateway keeps are left out. The list of people with a token is stored in pages, and
- * becomes one key again. Chains that may be behind what was sent are moved forward, as a start of the session would do.
+ * Yields keys in the form of the client library, without values that only this gateway stores. The list of people with a token is stored in pages,
+ * and becomes one key again. Sending chains of an unclean run are moved forward, as a start of the session would do.
  */
 async function* libraryKeys(stored: AsyncIterable<MovedKey>): AsyncIterable<MovedKey> {
   let runs = new Runs(null, () => undefined);
@@ -129,7 +129,7 @@ async function* libraryKeys(stored: AsyncIterable<MovedKey>): AsyncIterable<Move
   if (names.length > 0) yield { type: 'tctoken', id: '__index', value: encodeKey({ token: Buffer.from(JSON.stringify(names)) }) };
 }
 
-/** A session that is stored here. */
+/** Yields the lines of a session that this gateway stores. */
 export async function* linesOfLeaving({
   name,
   token,
@@ -155,7 +155,7 @@ type Line = Partial<Head> & {
 
 const lineOf = (text: string): Line => lineIn(text) as Line;
 
-/** The keys of one session up to its last line, whose sentences are added to `notes`. */
+/** Yields the keys of one session up to its last line. The sentences of that line are added to `notes`. */
 async function* keysOf(lines: AsyncIterator<string>, notes: string[]): AsyncIterable<SessionKey> {
   for (let count = 0; ;) {
     const { value, done } = await lines.next();
@@ -189,7 +189,7 @@ const webhookIn = (value: unknown): CarriedWebhook | null => {
   });
 };
 
-/** Settings as another version of this program may have written them. */
+/** Reads settings, which another version of this program may have written. */
 const settingsIn = (value: unknown): CarriedSettings => {
   const { token, proxy, webhooks, lost, own } = recordOf(value);
   return {
@@ -235,7 +235,7 @@ export async function* sessionsIn(text: AsyncIterable<string>): AsyncIterable<Fo
       const notes = [...textsOf(recordOf(session)['notes'])];
       const [keys, rows] = [keysOf(lines, notes), hasRows ? rowsIn(lines) : null];
       yield sessionOf({ session, settings }, { notes, keys: () => keys, ...(rows && { rows: () => rows }) });
-      // A reader that was never begun, or that was ended early, has lines left.
+      // Lines remain if the caller never started the reader, or ended it early.
       for await (const _ of keys);
       if (rows) for await (const _ of rows);
     }

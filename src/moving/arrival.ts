@@ -1,4 +1,7 @@
-/** A session that a reader found, as it is stored: identity, credentials and keys as text, and the notes that its first connection needs. */
+/**
+ * Converts a session from a reader to its stored form: identity, credentials and keys as text, and the notes that its first connection
+ * needs.
+ */
 import { ALL_WA_PATCH_NAMES, type AuthenticationCreds, isWABusinessPlatform } from '@whiskeysockets/baileys';
 import type { InstancePatch } from '#actors/model.ts';
 import { type ArchivedRows, type Arrival, type ArrivingSession, type Identity, type MovedKey, SourceProblem } from '#actors/ports.ts';
@@ -10,7 +13,9 @@ import { isCarried } from './library-form.ts';
 import { reasonOf } from './readers/folder.ts';
 import { type Found, type FoundSession, SourceFault, type SourceState } from './session.ts';
 
-/** Characters of the keys of one session, which are in memory together. A session with 5,000 contacts has some 15 million. */
+/**
+ * Largest number of characters in the keys of one session. They are in memory together. A session with 5,000 contacts has some 15 million.
+ */
 const mostKeyText = 128 << 20;
 
 const identityOf = ({ me, platform }: AuthenticationCreds): Identity => ({
@@ -23,18 +28,21 @@ const identityOf = ({ me, platform }: AuthenticationCreds): Identity => ({
 });
 
 /**
- * The source counts as a run that ended uncleanly: its store may be a copy that is older than the last message. Every chain moves forward once, so that no
- * message key is used twice.
+ * Marks the source as a run that ended uncleanly, because its store may be a copy that is older than the last message. Every sending chain moves
+ * forward once, so that no message key is used twice.
  */
 const uncleanSource: RunNote = { run: 0, open: true, unclean: -1 };
 
-/** The collections of the shared state are read from their beginning, which brings contacts, labels and settings of chats. */
+/**
+ * Returns the notes for the first connection. The collections of the shared state are read from their beginning, which brings contacts,
+ * labels and settings of chats.
+ */
 const notesFor = ({ myAppStateKeyId }: AuthenticationCreds): readonly MovedKey[] => [
   { type: runType, id: runId, value: encodeKey(uncleanSource) },
   ...(myAppStateKeyId === undefined ? [] : ALL_WA_PATCH_NAMES.map((name) => ({ type: patchType, id: name, value: encodeKey(0) }))),
 ];
 
-/** Ids below those of the stored pre-keys would be used twice. */
+/** Raises the next id above the ids of the stored pre-keys. Otherwise an id would be used twice. */
 const withFreeIds = (creds: AuthenticationCreds, highest: number): AuthenticationCreds => ({
   ...creds,
   nextPreKeyId: Math.max(creds.nextPreKeyId, highest + 1),
@@ -74,7 +82,7 @@ const shortName = (name: string): string =>
     .trim()
     .slice(0, longestName);
 
-/** Rows whose faults are problems of the source. */
+/** Yields the rows. A fault of a row becomes a fault of the source. */
 async function* problemsOf(rows: AsyncIterable<ArchivedRows>): AsyncIterable<ArchivedRows> {
   try {
     yield* rows;
@@ -109,7 +117,7 @@ const arrivingOf = async (found: FoundSession): Promise<ArrivingSession> => {
   };
 };
 
-/** Reads the whole session. A fault of the session is a refusal. */
+/** Reads the whole session. A fault of the session becomes a refusal. */
 export const arrivalOf = async (found: Found): Promise<Arrival> => {
   if (found.found === 'refused') return { ...found, name: shortName(found.name) };
   const name = shortName(found.name);

@@ -6,14 +6,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from '@whiskeysockets/baileys';
 import { type CarriedSettings, type Found, type KeyType, noSettings, type SessionKey, SourceFault, type SourceState } from './session.ts';
 
-// Credentials of a session whose source keeps only a part of what the client library expects.
+// Completes the credentials of sources that store only a part of what the client library expects.
 
 /** The credentials that every source must have: identity, registration and the signature of the account. */
 type NeededCredentials = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityKey' | 'signedPreKey' | 'registrationId' | 'me' | 'account'>;
 
 /**
- * Fills in what only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) as the library makes it. The counter of
- * synchronisations is 1: at 0 the library waits 20 s for the history, which the platform sends after a pairing alone.
+ * Fills in values that only a pairing or a connection reads (`pairingEphemeralKeyPair`, account settings) with the defaults of the library.
+ * The counter of synchronisations is 1. At 0 the library waits 20 s for the history, which the platform sends only after a pairing.
  */
 export const completeCredentials = (given: NeededCredentials & Partial<AuthenticationCreds>): AuthenticationCreds => ({
   ...initAuthCreds(),
@@ -21,7 +21,7 @@ export const completeCredentials = (given: NeededCredentials & Partial<Authentic
   ...given,
 });
 
-/** Longest first: `sender-key` is the beginning of `sender-key-memory`. */
+/** The key types, the longest first, because `sender-key` is a prefix of `sender-key-memory`. */
 const keyTypes: readonly KeyType[] = [
   'app-state-sync-version',
   'app-state-sync-key',
@@ -38,15 +38,15 @@ const keyTypes: readonly KeyType[] = [
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 
-/** Splits `<type>-<id>`. Null for a name of no known type, such as one that a fork of the library added. */
+/** Splits `<type>-<id>`. Returns null for an unknown type, such as a type that a fork of the library added. */
 export const splitName = (name: string): { readonly type: KeyType; readonly id: string } | null => {
   const type = keyTypes.find((one) => name.startsWith(`${one}-`));
   return type === undefined ? null : { type, id: name.slice(type.length + 1) };
 };
 
 /**
- * The id behind the name of a file: the library replaces `/` by `__` and `:` by `-`. Only base64 has slashes. Colons stand in the ids of sender keys alone,
- * as `group::user::device`, and old ids of groups have hyphens too.
+ * Returns the id in the name of a file. The library replaces `/` by `__` and `:` by `-`. Only base64 has slashes. Only ids of sender keys have colons
+ * (`group::user::device`), and old ids of groups also have hyphens.
  */
 export const idOfFile = (type: KeyType, name: string): string => {
   if (type === 'app-state-sync-key') return name.replaceAll('__', '/');
@@ -55,13 +55,16 @@ export const idOfFile = (type: KeyType, name: string): string => {
   return parts.length < 3 ? name : [parts.slice(0, -2).join('--'), ...parts.slice(-2)].join('::');
 };
 
-/** Numbers of more bytes than this are no key. */
+/** Bytes. Longer values are not keys. */
 const longestBytes = 1 << 20;
 
 const isByteList = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.length <= longestBytes && value.every((one) => Number.isInteger(one) && one >= 0 && one <= 255);
 
-/** Bytes in any spelling: revived, base64 text, a list of numbers, `{type, data}` in either form, or an object of indices. Null for none. */
+/**
+ * Reads bytes in any spelling: revived, base64 text, a list of numbers, `{type, data}` in either form, or an object of indices. Returns null
+ * for other values.
+ */
 export const bytesOf = (value: unknown): Buffer | null => {
   if (value instanceof Uint8Array) return Buffer.from(value);
   if (typeof value === 'string') return /^[A-Za-z0-9+/_-]*={0,2}$/.test(value) ? Buffer.from(value, 'base64') : null;
@@ -72,7 +75,10 @@ export const bytesOf = (value: unknown): Buffer | null => {
   return list.length > 0 && Object.keys(value).every((key, at) => key === String(at)) && isByteList(list) ? Buffer.from(list) : null;
 };
 
-/** Reads JSON, and JSON in JSON as often as a store wrapped it. A text of digits is a value. Throws `SourceFault` with the given words. */
+/**
+ * Parses JSON, and also JSON that a store wrapped in JSON several times. A text of digits is a value. Throws `SourceFault` with the given
+ * words.
+ */
 export const readJson = (text: string, what: string): unknown => {
   let value: unknown;
   try {
@@ -110,7 +116,7 @@ const accountOf = (value: unknown): proto.IADVSignedDeviceIdentity => {
   };
 };
 
-/** `number:device@s.whatsapp.net`. Stores of years ago wrote `number.0:device`. */
+/** The form `number:device@s.whatsapp.net`. Very old stores have `number.0:device`. */
 const deviceJid = /^(\d{5,20})(?:\.0)?(?::(\d{1,5}))?@s\.whatsapp\.net$/;
 
 const meOf = (value: unknown): NonNullable<AuthenticationCreds['me']> => {
@@ -122,7 +128,7 @@ const meOf = (value: unknown): NonNullable<AuthenticationCreds['me']> => {
   return { id: `${number}:${device}@s.whatsapp.net`, ...(lid && { lid }), ...(name && { name }) };
 };
 
-/** Fields that are copied. All other fields are new or follow from these. */
+/** Returns the fields that are copied. All other fields are new or follow from the copied ones. */
 const carried = (value: Readonly<Record<string, unknown>>): Partial<AuthenticationCreds> => {
   const [advSecretKey, myAppStateKeyId, platform] = [text(value['advSecretKey']), text(value['myAppStateKeyId']), text(value['platform'])];
   const routing = bytesOf(value['routingInfo']);
@@ -141,7 +147,7 @@ const carried = (value: Readonly<Record<string, unknown>>): Partial<Authenticati
   };
 };
 
-/** Credentials out of their parsed JSON. Throws `SourceFault` when they would not log in. */
+/** Reads credentials from parsed JSON. Throws `SourceFault` if the credentials cannot log in. */
 export const readCredentials = (value: unknown): AuthenticationCreds => {
   if (!isRecord(value)) throw new SourceFault('the credentials are no object');
   if (!isRecord(value['me'])) throw new SourceFault('the session was never paired');
@@ -164,7 +170,10 @@ export const readCredentials = (value: unknown): AuthenticationCreds => {
   });
 };
 
-/** A sender key is a Buffer of JSON text. Up to 6.7.18 the library stored the bare list, whose bytes have to be spelled as BufferJSON again. */
+/**
+ * Reads a sender key, which is a Buffer of JSON text. Up to 6.7.18 the library stored the bare list, whose bytes have to be written as
+ * BufferJSON again.
+ */
 const senderKeyOf = (value: unknown): Buffer | null => {
   if (Array.isArray(value) && value.every((one) => isRecord(one))) return Buffer.from(JSON.stringify(value, BufferJSON.replacer));
   const bytes = bytesOf(value);
@@ -201,18 +210,18 @@ const converters: Readonly<Partial<Record<KeyType, (value: unknown) => unknown>>
 /** True if keys of this type are copied. The other types are caches, or versions of the shared state, which is read again. */
 export const isCarried = (type: KeyType): boolean => converters[type] !== undefined;
 
-/** A key out of its parsed JSON; null when it makes no sense. */
+/** Reads a key from parsed JSON. Returns null if the value is not valid. */
 export const readKey = (type: KeyType, id: string, value: unknown): SessionKey | null => {
   const converted = converters[type]?.(value) ?? null;
   return converted === null ? null : { type, id, value: converted };
 };
 
-// Sessions in stores of named texts: the fields of a Redis hash, or the rows of a table.
+// Sessions in stores of named texts: fields of a Redis hash, or rows of a table.
 
-/** Field by field, each a text. */
+/** Texts by the names of their fields. */
 export type Hash = Readonly<Record<string, unknown>>;
 
-/** Keys out of fields `<type>-<id>`. */
+/** Yields the keys in fields named `<type>-<id>`. */
 export async function* keysInFields(fields: AsyncIterable<readonly [string, unknown]>): AsyncIterable<SessionKey> {
   for await (const [field, text] of fields) {
     const name = field === 'creds' ? null : splitName(field);
@@ -232,7 +241,7 @@ interface FieldFacts {
   readonly notes?: readonly string[];
 }
 
-/** A session whose credentials are a text, and whose keys are read when they are asked for. */
+/** Makes a session from the text of its credentials. Its keys are read on demand. */
 export const sessionOfFields = (creds: unknown, keys: () => AsyncIterable<SessionKey>, facts: FieldFacts): Found => {
   const { name, settings = noSettings, state = 'unknown', notes = [] } = facts;
   try {
@@ -248,12 +257,12 @@ export async function* entriesOf(hash: Hash): AsyncIterable<readonly [string, un
   yield* Object.entries(hash);
 }
 
-/** A dump is read into memory. */
+/** The largest dump in bytes. A dump is read into memory as a whole. */
 const largestDump = 1 << 30;
 
 const isHash = (value: unknown): value is Hash => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A dump of Redis: hashes by their keys, as JSON. Throws `SourceFault` for anything else. */
+/** Reads a dump of Redis: a JSON object with hashes by their keys. Throws `SourceFault` for anything else. */
 export const readDump = async (path: string): Promise<Readonly<Record<string, Hash>>> => {
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) throw new SourceFault('The dump of Redis is no file');

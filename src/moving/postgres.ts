@@ -1,14 +1,14 @@
-/** Reads the PostgreSQL database of another program, without any way to change it. */
+/** Reads the PostgreSQL database of another program in a read-only transaction. */
 import { Client } from 'pg';
 import { SourceFault } from './session.ts';
 
-/** One snapshot of the database: all answers are of the same moment. */
+/** One snapshot of the database. All answers are from the same moment. */
 export interface SourceDatabase {
-  /** Throws `SourceFault`, like `stream` and `columns`, when the database refuses or does not answer. */
+  /** Returns rows. Throws `SourceFault` if the database refuses or does not answer; `stream` and `columns` do the same. */
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Rows in pieces, so that memory does not grow with the table. Other statements may run between two rows. */
   stream<Row extends object>(text: string, values?: readonly unknown[]): AsyncIterable<Row>;
-  /** Names of the columns of a table or view in the search path, as they are spelled; empty when there is no such table. */
+  /** Returns the names of the columns of a table or view in the search path, as they are spelled; empty if there is no such table. */
   columns(table: string): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }
@@ -16,13 +16,13 @@ export interface SourceDatabase {
 const connectionMs = 10_000;
 const rowsAtOnce = 200;
 
-/** Address without its password, for messages. */
+/** Returns an address without its password, for error texts. */
 const shownUrl = (url: string): string => {
   const parsed = URL.parse(url);
   return parsed === null ? 'the given address' : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 };
 
-/** The driver's sentences name hosts, tables and users, and no password. */
+/** Returns the driver's error text. It may name hosts, tables and users, but no password. */
 const reasonOf = (error: unknown): string =>
   (error instanceof AggregateError ? String(error.errors[0]) : String(error)).replace(/^(?:error|Error): /, '');
 

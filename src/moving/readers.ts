@@ -1,4 +1,4 @@
-/** The table of the sources that can be imported: one reader a store. */
+/** The sources that can be imported, with one reader for each store. */
 import { archiveReader } from './archived.ts';
 import { evolutionReader } from './readers/evolution.ts';
 import { fazerReader } from './readers/fazer.ts';

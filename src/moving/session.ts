@@ -5,8 +5,8 @@ import type { ArchivedRows } from '#actors/ports.ts';
 export type KeyType = keyof SignalDataTypeMap;
 
 /**
- * One key in the form of the client library. Bytes are Buffers, which libsignal demands. A `sender-key` is a Buffer of JSON text. A `session` is the
- * object `{_sessions, version}` of libsignal-node, whatever the type of the library says.
+ * One key in the form of the client library. libsignal requires that bytes are Buffers. A `sender-key` is a Buffer of JSON text. A `session` is the
+ * object `{_sessions, version}` of libsignal-node, although the library's type differs.
  */
 export interface SessionKey {
   readonly type: KeyType;
@@ -30,14 +30,14 @@ export interface CarriedWebhook {
 }
 
 export interface CarriedSettings {
-  /** The token of the instance in the source, which clients know; '' when it had none or when it is only known as a hash. */
+  /** The token of the instance in the source, which clients use; '' if there is none or only its hash is stored. */
   readonly token: string;
   /** `protocol://user:password@host:port`; '' for none. */
   readonly proxy: string;
   readonly webhooks: readonly CarriedWebhook[];
-  /** Settings of the source without a counterpart, each as `name: what the operator can do`. Values of secrets never stand here. */
+  /** Settings of the source without a counterpart, each as `name: what the operator can do`. The texts contain no secrets. */
   readonly lost: readonly string[];
-  /** Further settings in the words of this gateway. Only the gateway's own archive has them. */
+  /** Further settings with the names of this gateway. Only its own archive has them. */
   readonly own?: Readonly<Record<string, unknown>>;
 }
 
@@ -51,24 +51,27 @@ export type SourceState = 'loggedOut' | 'connected' | 'stopped' | 'unknown';
 
 export interface FoundSession {
   readonly found: 'session';
-  /** Its name in the source, which becomes the name of the instance. */
+  /** The name in the source, which becomes the name of the instance. */
   readonly name: string;
-  /** Complete: see `completeCredentials`. `me` and `account` are there, otherwise the reader refuses the session. */
+  /** Complete credentials: see `completeCredentials`. If `me` or `account` is missing, the reader refuses the session. */
   readonly creds: AuthenticationCreds;
   /**
-   * Reads the keys, in any order, once at most and before the next session is asked for. May throw `SourceFault`: then nothing of this session is
-   * imported and the others go on.
+   * Reads the keys in any order. Call it at most once, before the next session is requested. It may throw `SourceFault`; then this session is not
+   * imported, and the others are.
    */
   keys(): AsyncIterable<SessionKey>;
   readonly settings: CarriedSettings;
   readonly state: SourceState;
   /** Notes for the operator: one sentence each, without secrets. A reader may add sentences until the last key is read. */
   readonly notes: readonly string[];
-  /** Reads chats and messages, once at most, after the keys and before the next session is asked for. Our own archive alone has them. May throw `SourceFault`. */
+  /**
+   * Reads chats and messages, after the keys. Call it at most once, before the next session is requested. Only this gateway's own archive has them.
+   * May throw `SourceFault`.
+   */
   readonly rows?: () => AsyncIterable<ArchivedRows>;
 }
 
-/** A session that cannot be imported, with one sentence that says why. */
+/** A session that cannot be imported, with the reason as one sentence. */
 interface RefusedSession {
   readonly found: 'refused';
   readonly name: string;
@@ -88,7 +91,7 @@ export interface SourceOptions {
   readonly path: string | null;
   /** Address of a database. */
   readonly url: string | null;
-  /** The Signal keys where they lie apart from the credentials: a folder, a file or the address of a database. */
+  /** The Signal keys, if they are stored apart from the credentials: a folder, a file or the address of a database. */
   readonly keys: string | null;
   /** Key or passphrase of sealed fields, or of an archive of this gateway. */
   readonly secret: string | null;
@@ -103,14 +106,14 @@ interface UploadForm {
 }
 
 export interface Reader {
-  /** The place of the sessions, for the help: at most 60 characters. */
+  /** The store of the sessions, as the help shows it: at most 60 characters. */
   readonly title: string;
   /** Complete examples of the command, one each line. */
   readonly examples: readonly string[];
   readonly upload: UploadForm;
   /**
-   * Reads every session, one after the other; the caller ends it early by `return`. Changes nothing of the source. A session that cannot be read is
-   * answered as refused. Throws `SourceFault` when the source as a whole cannot be read.
+   * Reads the sessions one after the other; the caller ends it early by `return`. Changes nothing in the source. A session that cannot be read
+   * becomes a refusal. Throws `SourceFault` if the source as a whole cannot be read.
    */
   read(options: SourceOptions): AsyncIterable<Found>;
 }

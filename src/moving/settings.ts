@@ -1,4 +1,4 @@
-/** Settings of other gateways in the words of this one. */
+/** Converts settings of other gateways to settings of this gateway. */
 import type { CarriedSettings, CarriedWebhook } from './session.ts';
 
 interface MappedEvents {
@@ -7,27 +7,27 @@ interface MappedEvents {
   readonly lost: readonly string[];
 }
 
-/** Maps names of events by a table. A name that maps to `all` counts for all of them. */
+/** Maps names of events by a table. A name that maps to `all` stands for all events. */
 export const mapEvents = (names: readonly string[], table: Readonly<Record<string, string>>): MappedEvents => {
   const known = names.filter((name) => Object.hasOwn(table, name));
   const events = [...new Set(known.map((name) => table[name] ?? ''))];
   return { events: events.includes('all') ? ['all'] : events, lost: names.filter((name) => !known.includes(name)) };
 };
 
-/** A webhook whose events have counterparts, or null when none has. */
+/** Makes a webhook. Returns null if none of its events has a counterpart. */
 export const webhookOf = (given: Partial<CarriedWebhook> & Pick<CarriedWebhook, 'url' | 'events'>): CarriedWebhook | null =>
   given.url === '' || given.events.length === 0
     ? null
     : { enabled: true, excludeMessages: [], addUrlEvents: false, addUrlTypesMessages: false, secret: '', headers: {}, ...given };
 
-/** The address of a proxy; '' when it has no host. */
+/** Returns the address of a proxy; '' if it has no host. */
 export const proxyUrl = (protocol: string, host: string, username = '', password = ''): string => {
   if (host === '') return '';
   const credentials = username === '' ? '' : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
   return `${protocol === '' ? 'http' : protocol}://${credentials}${host}`;
 };
 
-/** Headers whose values are texts. */
+/** Returns the headers whose values are texts. */
 export const headersOf = (value: unknown): Readonly<Record<string, string>> =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
@@ -47,7 +47,7 @@ export const secretOf = (key: string): string => {
   return bytes.length >= least && bytes.length <= most ? `whsec_${bytes.toString('base64')}` : '';
 };
 
-/** Returns a sentence on the outcome for that key. `secret` is the answer of `secretOf`. */
+/** Returns a sentence about the signing key. `secret` is the answer of `secretOf`. */
 export const signatureNotes = (key: string, secret: string): readonly string[] => {
   if (key === '') return [];
   return secret === ''
@@ -55,12 +55,12 @@ export const signatureNotes = (key: string, secret: string): readonly string[] =
     : ['signature of the webhook: the key is the same, and the form is that of Standard Webhooks'];
 };
 
-// Webhooks of programs on whatsmeow in the words of this gateway.
+// Converts webhooks of programs on whatsmeow.
 
-/** Names of events of a program with ours. */
+/** Maps names of events of a program to names of this gateway. */
 export type EventTable = Readonly<Record<string, string>>;
 
-/** Several names with the same counterpart, separated by white space. */
+/** Makes a table in which all listed names have the same counterpart. White space separates the names. */
 export const named = (list: string, ours: string): EventTable => Object.fromEntries(list.split(/\s+/).map((name) => [name, ours]));
 
 interface SourceWebhook {

@@ -1,4 +1,4 @@
-/** Uploads with the stores of other gateways, and archives of this gateway: the port of the gateway to this folder. */
+/** Reads uploads with stores of other gateways, and archives of this gateway. The gateway uses this folder through this port. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -13,9 +13,9 @@ import { type Reader, SourceFault } from './session.ts';
 import { limited, TooLarge, unpackUpload } from './upload.ts';
 
 interface SourcesOptions {
-  /** A path on the disk of the data folder where nothing is. */
+  /** Returns an unused path on the disk of the data folder. */
   newPath(): string;
-  /** Bytes of an upload, also after it is unpacked. */
+  /** The largest upload in bytes. The unpacked upload has the same limit. */
   readonly maxBytes: number;
 }
 

@@ -8,9 +8,9 @@ import type { SourceDatabase } from './postgres.ts';
 import { SourceFault } from './session.ts';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-worker.ts';
 
-// The main thread's side of the thread that reads an SQLite file. It asks for rows, and ends the thread.
+// The main thread's part of the SQLite reader. It requests rows, and ends the thread.
 
-/** Milliseconds for one page of rows. A table of a real store is sorted in a second. */
+/** Time-out of one page of rows, in milliseconds. Sorting a table of a real store takes a second. */
 const longestStepMs = 60_000;
 
 interface Waiting {
@@ -25,7 +25,7 @@ interface SqliteThreadOptions {
   readonly path: string;
   /** Name of the file in error texts. */
   readonly name: string;
-  /** Gives up a query under way, and ends the thread. */
+  /** Aborts the query under way, and ends the thread. */
   readonly signal: AbortSignal;
   /** Milliseconds for one page of rows. */
   readonly stepMs?: number;
@@ -84,8 +84,8 @@ class SqliteThread {
   }
 
   /**
-   * Idempotent. Requests under way are rejected. A thread in the middle of a query ends with that query, which no caller waits for. Every query ends:
-   * views are dropped, and the expressions of a table have no loops.
+   * Ends the thread. Idempotent. Requests under way are rejected. A thread that is in the middle of a query ends after that query, and no caller
+   * waits for it. Every query ends: views are dropped, and expressions in a table have no loops.
    */
   close(): void {
     this.#fail(new SourceFault(`${this.#name} is closed`));
@@ -94,7 +94,7 @@ class SqliteThread {
   /** Sends a request, and waits for its answer. The request null waits for the first answer of the thread, which comes when the file is open. */
   async #ask(request: SqliteRequest | null): Promise<SqliteAnswer> {
     if (this.#fault !== null) throw this.#fault.error;
-    // The opening includes the start of the thread.
+    // The first answer takes longer, because it includes the start of the thread.
     const ms = request === null ? longestStepMs : this.#stepMs;
     const tooLong = new SourceFault(`${this.#name} cannot be read any further: a query takes longer than ${ms / 1_000} s`);
     const limit = setTimeout(() => this.#fail(tooLong), ms);
@@ -124,7 +124,7 @@ class SqliteThread {
 const parts = ['', '-wal', '-shm', '-journal'] as const;
 const magic = Buffer.from('SQLite format 3\0');
 
-/** Returns the sentence of SQLite, which names tables alone, or the code of an error of the system, whose sentence would name paths. */
+/** Returns SQLite's error text, which names only tables. For a system error it returns the code, because the text would name paths. */
 const reasonOf = (error: unknown): string => {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? '';
   if (code === 'ENOSPC') return 'there is no room for its copy in the temporary folder (TMPDIR names another one)';
@@ -150,7 +150,7 @@ const checkHeader = async (path: string): Promise<void> => {
 /** Returns size and time of the last write of every part, with '' for a part that does not exist. */
 const print = async (path: string): Promise<string> => {
   const all = await Promise.all(parts.map((part) => stat(`${path}${part}`).catch(() => null)));
-  // A reader changes the index of the log (`-shm`) too.
+  // A reader also changes the index of the log (`-shm`), so that file is ignored.
   return all.map((one, at) => (one === null || parts[at] === '-shm' ? '' : `${one.size}:${one.mtimeMs}`)).join();
 };
 
@@ -167,7 +167,7 @@ const copyParts = async (path: string, folder: string): Promise<string> => {
   return join(folder, basename(path));
 };
 
-/** Turns bytes into Buffers, which libsignal demands. */
+/** Turns bytes into Buffers, which libsignal requires. */
 const rowOf = <Row extends object>(row: object): Row =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

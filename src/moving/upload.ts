@@ -10,14 +10,16 @@ import { createGunzip } from 'node:zlib';
 import { Pieces } from './archive.ts';
 import { type Reader, SourceFault } from './session.ts';
 
-// Unpacks a tar archive into a folder: files and folders alone, and none outside of it.
+// Unpacks a tar archive into a folder. Only files and folders inside that folder are created.
 
 const block = 512;
-/** Files and folders of an archive. A large account of the bare library has 30,000, and each costs about half a millisecond. */
+/**
+ * Largest number of entries in an archive. A large account of the bare library has 30,000 files, and each takes about half a millisecond.
+ */
 const mostEntries = 60_000;
-/** Bytes of a whole name, and of one part of it: file systems allow 255 bytes for a part. */
+/** Bytes of a whole name, and of one part of the name. File systems allow 255 bytes for a part. */
 const [longestName, longestPart] = [2_048, 255];
-/** Folders in folders. The store of a gateway has four levels; the rest is room for the path of a container's volume around it. */
+/** The deepest nesting of folders. The store of a gateway has four levels; the rest is room for the path of a container's volume. */
 const deepest = 32;
 /** Bytes of an extended header. */
 const longestExtension = 16_384;
@@ -29,7 +31,7 @@ const textIn = (bytes: Uint8Array): string => {
 
 const broken = new SourceFault('The tar archive is cut off or damaged');
 
-/** Octal text, or 64 bits of a large number behind a mark. */
+/** Reads the size of an entry: octal text, or a 64-bit number if the first bit is set. */
 const sizeIn = (header: Buffer): number => {
   if ((header[124] ?? 0) & 0x80) return Number(header.readBigUInt64BE(128));
   return Number.parseInt(textIn(header.subarray(124, 136)).trim() || '0', 8);
@@ -40,10 +42,10 @@ const nameIn = (header: Buffer): string => {
   return prefix === '' || !textIn(header.subarray(257, 263)).startsWith('ustar') ? name : `${prefix}/${name}`;
 };
 
-/** The path in a pax header: records of `length key=value`. */
+/** Reads the path from a pax header, which has records of `length key=value`. */
 const paxPath = (text: string): string => /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1] ?? '';
 
-/** Returns the beginning of a name without control characters, for a sentence. */
+/** Returns the beginning of a name without control characters, for an error text. */
 const shown = (name: string): string => {
   const plain = name.replaceAll(/\p{C}/gu, '?');
   return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
@@ -59,7 +61,7 @@ const safePath = (folder: string, name: string): string | null => {
   return join(folder, ...parts);
 };
 
-/** Errors of the file system that the names of an archive can cause. All others are faults of the machine. */
+/** Errors of the file system that names in an archive can cause. Other errors are faults of the machine. */
 const nameFaults: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'a name that is too long for a file',
   EISDIR: 'a file and a folder of one name',
@@ -186,7 +188,7 @@ const otherArchives: readonly (readonly [string, string])[] = [
   ['Rar!', 'a RAR archive'],
 ];
 
-/** The folder that has more than one folder in it: archives are made with the folders around a store, or without. */
+/** Returns the innermost folder that is not just a wrapper. Some archives contain the folders around a store, and others do not. */
 const innermost = async (folder: string): Promise<string> => {
   const [only, ...others] = await readdir(folder, { withFileTypes: true });
   if (only === undefined || others.length > 0 || !only.isDirectory()) return folder;
@@ -195,7 +197,7 @@ const innermost = async (folder: string): Promise<string> => {
   return isAround ? innermost(inner) : folder;
 };
 
-/** Throws `SourceFault` for an upload that cannot be for this reader. */
+/** Throws `SourceFault` if the upload cannot be meant for this reader. */
 const checkKind = (head: Buffer, from: string, { upload }: Reader): void => {
   const fault = (is: string): SourceFault => new SourceFault(`The upload is ${is}: from=${from} takes ${upload.takes}`);
   if (head.length === 0) throw fault('empty');

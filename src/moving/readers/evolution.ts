@@ -1,6 +1,6 @@
 /**
- * Evolution API: instances and credentials in PostgreSQL, Signal keys in files or in a Redis hash. Credentials are JSON in JSON. Stores without a database
- * (version 1, CACHE_REDIS_SAVE_INSTANCES) are folders or hashes alone.
+ * Evolution API: instances and credentials in PostgreSQL, Signal keys in files or in a Redis hash. Credentials are JSON in JSON. Stores without a
+ * database (version 1, CACHE_REDIS_SAVE_INSTANCES) are only folders or hashes.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const evolutionEvents: Readonly<Record<string, string>> = {
   MESSAGES_SET: 'history',
   MESSAGES_UPSERT: 'messages',
   SEND_MESSAGE: 'messages',
-  // In this program an edit is a message of its own.
+  // In this gateway an edit is a message of its own.
   MESSAGES_EDITED: 'messages',
   MESSAGES_UPDATE: 'messages_update',
   MESSAGES_DELETE: 'messages_update',
@@ -68,14 +68,14 @@ const instancesOf = async (database: SourceDatabase): Promise<readonly InstanceR
   );
 };
 
-/** Returns the row of an instance in a table of settings; none if this version has no such table. */
+/** Returns the row of an instance in a table of settings; an empty row if this version has no such table. */
 const rowOf = async (database: SourceDatabase, table: string, id: string): Promise<SettingsRow> => {
   const columns = await database.columns(table);
   if (!columns.has('instanceId')) return {};
   return (await database.rows<SettingsRow>(`select * from "${table}" where "instanceId" = $1`, [id]))[0] ?? {};
 };
 
-/** Switches of `Setting` that this gateway has not, or elsewhere. */
+/** Settings of `Setting` that this gateway lacks, or offers in another way. */
 const switches: Readonly<Record<string, string>> = {
   rejectCall: 'calls are rejected with POST /call/reject',
   alwaysOnline: 'presence is set with POST /instance/presence',
@@ -134,12 +134,12 @@ const settingsOf = async (database: SourceDatabase, { id, token }: InstanceRow):
 
 /** The place of an instance's keys. */
 interface Keys {
-  /** Its credentials, where they lie beside the keys. */
+  /** Returns the credentials, if the store keeps them beside the keys. */
   creds(id: string): unknown;
   of(id: string): AsyncIterable<SessionKey> | null;
 }
 
-/** The hash of an instance, whatever prefix CACHE_REDIS_PREFIX_KEY has. */
+/** Finds the hash of an instance, with any prefix (CACHE_REDIS_PREFIX_KEY). */
 const hashOf = (dump: Readonly<Record<string, Hash>>, id: string): Hash | null =>
   Object.entries(dump).find(([key]) => key.endsWith(`:instance:${id}`))?.[1] ?? null;
 
@@ -189,7 +189,7 @@ async function* readDatabase(url: string, options: SourceOptions): AsyncIterable
   }
 }
 
-/** Only hashes hold sessions. The name of a session is the end of its key. */
+/** Reads sessions that are stored only in hashes. The end of a key is the name of its session. */
 async function* readHashes(path: string): AsyncIterable<Found> {
   const dump = await readDump(path);
   const keys = Object.keys(dump).filter((key) => key.includes(':instance:'));

@@ -25,10 +25,12 @@ import {
 // several.
 
 const credentialsFile = 'creds.json';
-/** No file of a session is larger, in bytes. */
+/** The largest file of a session, in bytes. */
 const largestFile = 32 << 20;
 
-/** Files that are read in one turn of the event loop, which take some two milliseconds. Threads would take ten times as long for such small files. */
+/**
+ * Files that are read in one turn of the event loop, in some two milliseconds. Asynchronous reads would take ten times as long for such small files.
+ */
 const filesOfTurn = 64;
 
 const readText = (path: string, what: string): string => {
@@ -44,7 +46,7 @@ export async function* keysInFolder(folder: string, signal: AbortSignal): AsyncI
     const name = file.endsWith('.json') && file !== credentialsFile ? splitName(file.slice(0, -'.json'.length)) : null;
     if (name === null || !isCarried(name.type)) continue;
     const text = readText(join(folder, file), `the file of a ${name.type}`);
-    // The library removes a key by removing its file; other programs write `null`.
+    // The library removes a key by removing its file. Other programs write `null`.
     const value = readJson(text, `the file of a ${name.type}`);
     if (value === null) continue;
     const key = readKey(name.type, idOfFile(name.type, name.id), value);
@@ -60,7 +62,7 @@ interface FolderFacts {
   readonly notes?: readonly string[];
 }
 
-/** The sentence for a session that cannot be read. Errors of the system are told by their code, since their text quotes paths. */
+/** Returns the sentence for a session that cannot be read. A system error is described by its code, because its text quotes paths. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof SourceFault) return error.message;
   const code = (error as { readonly code?: unknown } | null)?.code;
@@ -68,7 +70,7 @@ export const reasonOf = (error: unknown): string => {
   throw error;
 };
 
-/** One folder as a session. */
+/** Reads one folder as a session. */
 export const sessionInFolder = async (folder: string, facts: FolderFacts, signal: AbortSignal): Promise<Found> => {
   try {
     const creds: AuthenticationCreds = readCredentials(readJson(readText(join(folder, credentialsFile), 'creds.json'), 'creds.json'));
@@ -99,7 +101,7 @@ const folderFaults: Readonly<Record<string, string>> = {
   EACCES: 'The folder of the source may not be read by this user',
 };
 
-/** Names of the folders in a folder, sorted. Throws `SourceFault` when there is no such folder. */
+/** Returns the names of the folders in a folder, sorted. Throws `SourceFault` if the folder does not exist. */
 export const foldersIn = async (path: string): Promise<readonly string[]> => {
   const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
     const code = (error as { readonly code?: string }).code ?? 'unknown';
@@ -143,7 +145,7 @@ export const folderReader: Reader = {
 /** Returns the library's file name of a key. */
 const fileOf = (type: string, id: string): string => `${type}-${id.replaceAll('/', '__').replaceAll(':', '-')}.json`;
 
-/** A name that is one folder on any system. */
+/** Returns a valid folder name for any system. */
 const folderName = (name: string): string => {
   const plain = name
     .replaceAll(/[^\p{L}\p{N}._ -]/gu, '-')
@@ -159,8 +161,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Writes the folder under a temporary name and gives it its name at the end, so that it is whole or absent. Throws `SourceFault` when something is there
- * already. `used`: names of this export, so that sessions of one name get a number. Resolves with the path.
+ * Writes the folder under a temporary name and renames it at the end, so that it is complete or absent. Throws `SourceFault` if the path exists
+ * already. `used` holds the names of this export; sessions with the same name get a number. Resolves with the path.
  */
 export const writeFolder = async (session: FoundSession, into: string, used: Set<string>): Promise<string> => {
   const plain = folderName(session.name);

@@ -1,5 +1,5 @@
 /**
- * WAHA with its engine NOWEB: a folder of the client library a session, with the configuration in it, or a PostgreSQL database a session.
+ * WAHA with its engine NOWEB. A session is either a folder of the client library with its configuration, or a PostgreSQL database.
  */
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,12 +9,12 @@ import { type CarriedSettings, type Found, noSettings, type Reader, SourceFault,
 import { mapEvents, proxyUrl, recordOf, secretOf, signatureNotes, textOf, textsOf, webhookOf } from '../settings.ts';
 import { foldersIn, holdsCredentials, neededPath, sessionInFolder } from './folder.ts';
 
-// PostgreSQL databases of WAHA: one for each session of an engine, and one with the configurations of all sessions.
+// The PostgreSQL databases of WAHA. Each session of an engine has one database. A further database has the configurations of all sessions.
 
 interface SessionDatabase {
   readonly name: string;
   readonly url: string;
-  /** The configuration of the session; null where none is stored. */
+  /** The configuration of the session; null if none is stored. */
   readonly config: unknown;
 }
 
@@ -42,10 +42,10 @@ const namesOf = (url: string): Promise<readonly string[]> =>
     return (await server.rows<{ name: string }>(text)).map(({ name }) => name);
   });
 
-/** Reduces a name to lower case without signs, since the name of a database spells the name of its session so. */
+/** Reduces a name to lower case without signs. WAHA names the database of a session in this form. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
 
-/** Reads configurations by the plain names of their sessions, with the names as WAHA has them. */
+/** Reads the configurations. The keys are the reduced names of the sessions, and the values have the original names. */
 const configsIn = async (url: string, names: readonly string[]): Promise<ReadonlyMap<string, { name: string; config: unknown }>> => {
   const found = new Map<string, { name: string; config: unknown }>();
   for (const database of names.filter((name) => !engines.some((prefix) => name.startsWith(prefix)))) {
@@ -60,7 +60,9 @@ const configsIn = async (url: string, names: readonly string[]): Promise<Readonl
   return found;
 };
 
-/** Finds the given database, or all of its server when it is another one. Throws `SourceFault` when there is none. */
+/**
+ * Finds the given database if it holds a session, and otherwise all session databases of its server. Throws `SourceFault` if there is none.
+ */
 export async function* sessionDatabases(url: string, prefix: DatabasePrefix, signal: AbortSignal): AsyncIterable<SessionDatabase> {
   const given = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '');
   const names = await namesOf(url);
@@ -86,7 +88,7 @@ export const wahaEvents: Readonly<Record<string, string>> = {
   'poll.vote': 'messages',
   'message.ack': 'messages_update',
   'message.ack.group': 'messages_update',
-  // In this program an edit is a message of its own.
+  // In this gateway an edit is a message of its own.
   'message.edited': 'messages',
   'message.revoked': 'messages_update',
   'session.status': 'connection',
@@ -126,7 +128,7 @@ const hookIn = (value: unknown): { readonly webhook: ReturnType<typeof webhookOf
   return { webhook, lost };
 };
 
-/** Out of the configuration of a session. */
+/** Reads the settings from the configuration of a session. */
 export const wahaSettings = (config: unknown): CarriedSettings => {
   const { webhooks, proxy, metadata } = recordOf(config);
   const hooks = Array.isArray(webhooks) ? webhooks.map(hookIn) : [];
@@ -152,13 +154,13 @@ export const wahaSettings = (config: unknown): CarriedSettings => {
   };
 };
 
-/** The configuration of a session in its folder; null where there is none. Throws `SourceFault`. */
+/** Reads the configuration of a session from its folder. Returns null if there is none. Throws `SourceFault`. */
 export const configIn = async (folder: string): Promise<unknown> => {
   const text = await readFile(join(folder, configFile), 'utf8').catch(() => null);
   return text === null ? null : readJson(text, 'the configuration of the session');
 };
 
-/** The session of a folder: 2024.10 named folders `<session>-<md5 of session>`. */
+/** Returns the name of the session in a folder. Version 2024.10 named folders `<session>-<md5 of session>`. */
 export const nameOf = (folder: string): string => folder.replace(/-[0-9a-f]{32}$/, '');
 
 const sessionIn = async (folder: string, signal: AbortSignal): Promise<Found> => {
@@ -171,7 +173,7 @@ const sessionIn = async (folder: string, signal: AbortSignal): Promise<Found> =>
   }
 };
 
-/** `.sessions`, `.sessions/noweb`, or the folder of one session. */
+/** Reads the folder `.sessions`, `.sessions/noweb`, or the folder of one session. */
 async function* readFolders(path: string, signal: AbortSignal): AsyncIterable<Found> {
   const names = await foldersIn(path);
   if (await holdsCredentials(path)) return yield await sessionIn(path, signal);
@@ -197,7 +199,7 @@ async function* readDatabases(url: string, signal: AbortSignal): AsyncIterable<F
     try {
       if ((await database.columns('auth')).has('data')) {
         const [row] = await database.rows<{ data: unknown }>(`select data::text as data from auth where id = 'creds'`);
-        // Rows are never deleted there, so that used pre-keys are among them, which nobody asks for again.
+        // WAHA never deletes rows, so used pre-keys are among them. The platform does not ask for them again.
         yield sessionOfFields(row?.data, () => keysInFields(rowsOf(database)), { name, settings: wahaSettings(config) });
       } else yield { found: 'refused', name, reason: 'its database has no table auth' };
     } finally {

@@ -1,4 +1,4 @@
-/** Rows of `whatsmeow_device` and of the key tables as credentials and keys of the client library. */
+/** Converts rows of `whatsmeow_device` and of the key tables to credentials and keys of the client library. */
 import { type AuthenticationCreds, proto, type SignedKeyPair } from '@whiskeysockets/baileys';
 import { completeCredentials } from '../library-form.ts';
 import type { SessionKey } from '../session.ts';
@@ -19,22 +19,22 @@ import {
 } from './rows.ts';
 import { senderKeyOf, sessionRecordOf } from './records.ts';
 
-// A row of `whatsmeow_device` as credentials of the client library.
+// Converts a row of `whatsmeow_device` to credentials of the client library.
 
-/** Columns that every schema has, and those that came later (`lid` with 7). */
+/** The columns that are read. Some are missing in older schemas (`lid` came with 7). */
 export const deviceColumns: readonly string[] =
   `jid registration_id noise_key identity_key signed_pre_key signed_pre_key_id signed_pre_key_sig
    adv_key adv_details adv_account_sig adv_account_sig_key adv_device_sig lid platform business_name push_name`.split(/\s+/);
 
 /** The facts of the device from other tables. */
 export interface DeviceFacts {
-  /** The highest id of a pre-key; 0 without any. */
+  /** The highest id of a pre-key; 0 if there are none. */
   readonly lastPreKeyId: number;
-  /** Id of the newest key of the shared state; null without any. */
+  /** The id of the newest key of the shared state; null if there are none. */
   readonly newestKeyId: Buffer | null;
 }
 
-/** `number:device@s.whatsapp.net`: without the device the platform refuses the login. */
+/** The form `number:device@s.whatsapp.net`. The platform refuses a login without the device. */
 const linkedDevice = /^\d+:[1-9]\d*@s\.whatsapp\.net$/;
 const keyLength = 32;
 const signatureLength = 64;
@@ -55,7 +55,7 @@ const signedPreKeyOf = (row: Row): SignedKeyPair => ({
   keyId: wholeIn(row, 'signed_pre_key_id'),
 });
 
-/** Converts a row. Throws `BrokenRow` when a part is missing without which the device cannot log in, read or write. */
+/** Converts a row. Throws `BrokenRow` if a part is missing that the device needs to log in, read or write. */
 export const credentialsOf = (row: Row, { lastPreKeyId, newestKeyId }: DeviceFacts): AuthenticationCreds => {
   const id = deviceJid(textIn(row, 'jid'));
   if (!linkedDevice.test(id)) throw new BrokenRow('the column jid names no linked device');
@@ -82,7 +82,7 @@ export const credentialsOf = (row: Row, { lastPreKeyId, newestKeyId }: DeviceFac
   });
 };
 
-// Rows of the key tables of whatsmeow as keys of the client library.
+// Converts rows of the key tables to keys of the client library.
 
 export const preKeyOf = (row: Row): SessionKey => ({
   type: 'pre-key',
@@ -91,8 +91,8 @@ export const preKeyOf = (row: Row): SessionKey => ({
 });
 
 /**
- * Returns the address under which the library looks for a session or an identity: a number has none of its own once its LID is known. Returns null when
- * a row under the LID exists, which is the one that both programs use.
+ * Returns the address under which the library looks for a session or an identity. Once the LID of a number is known, the library uses the LID.
+ * Returns null if a row under the LID exists, because both programs use that row.
  */
 export const libraryAddress = (theirId: string, map: LidMap, exists: (theirId: string) => boolean): string | null => {
   const address = addressOf(theirId);
@@ -114,7 +114,10 @@ export const sessionOf = (row: Row, id: string, now: number): SessionKey | null 
   return value && { type: 'session', id, value };
 };
 
-/** Returns null for an empty record. The sender keeps its name: in groups that are addressed by numbers the library looks under the number. */
+/**
+ * Converts a sender key. Returns null for an empty record. The sender keeps its name, because in groups that are addressed by numbers the
+ * library looks under the number.
+ */
 export const senderKeyIn = (row: Row): SessionKey | null => {
   const address = addressOf(textIn(row, 'sender_id'));
   if (address === null) throw new BrokenRow('the column sender_id names no device');
@@ -126,7 +129,7 @@ const fingerprintOf = (bytes: Buffer): proto.Message.IAppStateSyncKeyFingerprint
   try {
     return proto.Message.AppStateSyncKeyFingerprint.decode(bytes);
   } catch {
-    // The parser's sentence says where in the bytes it stopped.
+    // The text of the parser names the position at which it stopped, so it is not used.
     throw new BrokenRow('the column fingerprint cannot be read');
   }
 };
@@ -157,7 +160,7 @@ export const tokenOf = (row: Row, map: LidMap): Token => {
   return { id, at, value: { token: bytesIn(row, 'token'), ...times } };
 };
 
-/** Adds the library's index to the privacy tokens. Of a number and its LID the newer token counts. */
+/** Adds the library's index to the privacy tokens. If a number and its LID both have a token, the newer one counts. */
 export const tokenKeys = (tokens: readonly Token[]): readonly SessionKey[] => {
   if (tokens.length === 0) return [];
   const newest = new Map(tokens.toSorted((a, b) => a.at - b.at).map(({ id, value }) => [id, value]));

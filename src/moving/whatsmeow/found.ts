@@ -31,7 +31,7 @@ interface Around {
   readonly notes?: readonly string[];
 }
 
-/** Counts rows that are left out, by the sentence that says why. */
+/** Counts rows that are left out, by the reason. */
 class LeftOut {
   readonly #notes: string[];
   readonly #counts = new Map<string, number>();
@@ -41,7 +41,7 @@ class LeftOut {
     this.#notes = notes;
   }
 
-  /** Returns what `read` answers, or null when the row cannot be used. `table` names the row in the sentence. */
+  /** Returns the answer of `read`, or null if the row cannot be used. `table` is the name in the sentence. */
   try<T>(table: string, read: () => T | null): T | null {
     try {
       return read();

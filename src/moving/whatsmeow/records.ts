@@ -10,7 +10,7 @@ export class UnreadableRecord extends Error {
 
 type GoObject = Readonly<Record<string, unknown>>;
 
-/** Forks of whatsmeow store other, unknown forms. */
+/** The error for unknown forms, which forks of whatsmeow store. */
 const foreignForm = 'the record is not in the JSON form of whatsmeow';
 const broken = 'the record is broken';
 
@@ -26,7 +26,7 @@ const parseRecord = (record: Uint8Array): GoObject => {
   }
 };
 
-/** Returns the value when it is an object. Throws `UnreadableRecord`, like all functions of this file. */
+/** Returns the value if it is an object. Like all functions of this file, it throws `UnreadableRecord` otherwise. */
 const objectOf = (value: unknown): GoObject => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnreadableRecord(broken);
   return value as GoObject;
@@ -59,7 +59,10 @@ const secretLength = 32;
 
 // Sender keys of whatsmeow as records of the client library. All their fields convert.
 
-/** Returns the private half of a signing key. Keys of others have none: whatsmeow writes null at first, and zeros after it has read the record. */
+/**
+ * Returns the private half of a signing key. Keys of other people have none: whatsmeow writes null at first, and zeros after it has read the
+ * record.
+ */
 const privateOf = (value: unknown): Buffer => {
   if (value === null || value === undefined || value === '') return Buffer.alloc(0);
   const bytes = bytesOf(value, privateLength);
@@ -86,7 +89,8 @@ export const senderKeyOf = (record: Uint8Array): Buffer | null => {
   return states.length === 0 ? null : Buffer.from(JSON.stringify(states, BufferJSON.replacer));
 };
 
-// Signal sessions of whatsmeow as records of libsignal-node. The two count a chain from different ends and store different fields.
+// Converts Signal sessions of whatsmeow to records of libsignal-node. The two programs count a chain from different starts and store
+// different fields.
 
 interface Chain {
   readonly chainKey: { readonly counter: number; readonly key: string };
@@ -106,7 +110,7 @@ export interface SessionEntry {
   readonly indexInfo: {
     readonly baseKey: string;
     readonly baseKeyType: 1 | 2;
-    /** -1 for the one session that is written in. */
+    /** -1 for the current session, which is used for sending. */
     readonly closed: number;
     readonly used: number;
     readonly created: number;
@@ -130,9 +134,9 @@ const publicKey = (value: unknown): string => base64(bytesOf(value, publicLength
 
 const chainOf = (chain: GoObject, chainType: 1 | 2): readonly [string, Chain] => {
   const { Key, Index } = objectOf(chain['ChainKey']);
-  // Go counts the message that comes next, libsignal-node the last one that was written or read.
+  // Go counts the next message. libsignal-node counts the last message that was written or read.
   const chainKey = { counter: numberOf(Index) - 1, key: base64(bytesOf(Key, secretLength)) };
-  // Keys of skipped messages are kept derived there and as seeds here: they cannot be carried.
+  // whatsmeow stores derived keys of skipped messages, and the library stores their seeds. These keys cannot be converted.
   return [publicKey(chain['SenderRatchetKeyPublic']), { chainKey, chainType, messageKeys: {} }];
 };
 
