@@ -13,7 +13,9 @@ import { documentedSchema, type SharedSchemas } from './openapi.ts';
 const shortId = /^r[0-9a-f]{14}$/;
 const usualFields = ['number', 'chatid'] as const;
 
-/** The body as it was when it names no chat like this, or one that is not stored. `more`: further fields that name a chat. */
+/**
+ * Returns the body unchanged if it names no chat by such an id, or a chat that is not stored. `more` lists further fields that name a chat.
+ */
 const withChatIds = async <Body>(gateway: Gateway, id: InstanceId, body: Body, more: readonly string[] = []): Promise<Body> => {
   if (typeof body !== 'object' || body === null) return body;
   const given = body as Readonly<Record<string, unknown>>;
@@ -43,7 +45,7 @@ const faultOf = (spec: Route, url: string): string | null => {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
 
-/** Prepares the input before the check: drops fields that do not count, then reads the rest leniently. */
+/** Prepares the input before the validation: drops fields that are ignored, then reads the rest leniently. */
 const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   const hooks: Hook[] = [];
   if (relevantFields !== undefined) {
@@ -104,7 +106,7 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answ
       config: configOf(spec),
       preValidation,
       ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit.bytes }),
-      // A stream has no end that an answer to HEAD could tell of.
+      // A stream has no length, so a HEAD request cannot be answered.
       exposeHeadRoute: method === 'GET' && spec.produces !== 'text/event-stream',
       handler: async (request, reply) => {
         const { instanceId: id, params, query } = request;

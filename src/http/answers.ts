@@ -8,7 +8,7 @@ import type { ByteRange, KeptFile } from '#actors/gateway.ts';
 
 // Pages of stored rows, bounded by rows and by bytes. A row is serialised once, to be measured and sent.
 
-/** The limit is `usual` without a positive limit, and at most `most`. Answers name the used limit. */
+/** Returns the used limit: `usual` if the client gave no positive limit, and at most `most`. Answers contain the used limit. */
 export const pageSize = (limit: number, { usual, most }: { readonly usual: number; readonly most: number }): number =>
   limit > 0 ? Math.min(limit, most) : usual;
 
@@ -18,16 +18,16 @@ interface Serialised {
   readonly [text]?: string;
 }
 
-/** The JSON of an answer. */
+/** Returns the JSON of an answer. */
 export const serialise = (value: unknown): string =>
   (typeof value === 'object' && value !== null ? (value as Serialised)[text] : undefined) ?? JSON.stringify(value);
 
-/** Bytes for all other parts of an answer. */
+/** Bytes that are reserved for all other parts of an answer. */
 const rest = 1024;
 
 export interface Page<View> {
   readonly views: readonly View[];
-  /** There were more items than fit. */
+  /** True if there were more items than fit. */
   readonly cut: boolean;
   /** The list as JSON. */
   readonly json: string;
@@ -85,10 +85,12 @@ const shown: ReadonlySet<string> = new Set([
   'audio/wav',
 ]);
 
-/** The characters that a header may hold. Other characters would end the answer. */
+/** The characters that a header may contain. Any other character would make Node fail the answer. */
 const headerText = /^[\x20-\x7e]{1,200}$/;
 
-/** The bytes under a name never change, and belong to one reader. A name is a secret: no page tells another where it came from. */
+/**
+ * Headers of a kept file. The bytes under a name never change and belong to one reader. The name is a secret, so pages send no referrer.
+ */
 const always = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "sandbox; default-src 'none'",
@@ -121,7 +123,7 @@ export const rangeHeader = (headers: IncomingHttpHeaders, file: KeptFile): strin
   return condition === undefined || condition === tagOf(file) ? headers.range : undefined;
 };
 
-/** Takes the reply over, because the client has the bytes already. */
+/** Answers that the client already has the bytes. Takes the reply over. */
 export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
   reply.hijack();
   reply.raw.writeHead(304, headersOf(file)).end();
@@ -130,7 +132,7 @@ export const sendUnchanged = (reply: FastifyReply, file: KeptFile): void => {
 interface FileAnswer {
   readonly file: KeptFile;
   readonly range: ByteRange | null;
-  /** null: the headers alone. */
+  /** The bytes; null for the headers alone. */
   readonly bytes: AsyncIterable<Uint8Array> | null;
 }
 
@@ -149,13 +151,13 @@ export const sendFile = async (reply: FastifyReply, { file, range, bytes }: File
 
 // Reads the header `Range` (RFC 9110) with one range of bytes. For several ranges the whole file is sent, as the standard allows.
 
-/** Null for the whole file. `unsatisfiable`: no byte of the range exists. */
+/** Returns the range; null for the whole file. `unsatisfiable`: no byte of the range exists. */
 export const rangeOf = (header: string | undefined, size: number): ByteRange | null | 'unsatisfiable' => {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  // The last byte before the first one is no range at all.
+  // A last byte before the first byte is not a valid range.
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
   return start < size && start <= end ? { start, end } : 'unsatisfiable';
 };

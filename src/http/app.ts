@@ -25,14 +25,14 @@ import { Hub } from './stream/hub.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route is run also while the server stops. */
+    /** True if the route also runs while the server stops. */
     whileStopping?: boolean;
   }
 }
 
 export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
 
-/** The client's own id of a request, where it is harmless, so that a line of this log is found from the client's. */
+/** Returns the client's own request id if it is harmless. A line of this log can then be found from the client's log. */
 const requestIdOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
@@ -45,7 +45,7 @@ const answerWithId = (app: FastifyInstance): void => {
   });
 };
 
-/** Answers hold tokens and messages, so that caches may not store them unless a row gives a lifetime. */
+/** Forbids caching, because answers hold tokens and messages. Only a row may give a lifetime. */
 const forbidCaching = (app: FastifyInstance): void => {
   app.addHook('onSend', (_request, reply, payload, next) => {
     const isJson = String(reply.getHeader('content-type') ?? '').startsWith('application/json');
@@ -54,7 +54,7 @@ const forbidCaching = (app: FastifyInstance): void => {
   });
 };
 
-/** Routes by their pattern: addresses may carry tokens. */
+/** The route's pattern for the log. Addresses may contain tokens, so they are not logged. */
 const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
   const ends = new WeakMap<FastifyRequest, (status: number) => void>();
   app.addHook('onRequest', (request, _reply, next) => {
@@ -68,7 +68,7 @@ const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
   });
 };
 
-/** One line a request, by the route's pattern: addresses may carry tokens. */
+/** Writes one log line for each request, with the route's pattern in place of the address. */
 const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void => {
   app.addHook('onResponse', (request, reply, next) => {
     const level = reply.statusCode >= 500 ? 'warn' : reply.statusCode >= 400 ? 'info' : 'debug';
@@ -91,8 +91,8 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
 };
 
 /**
- * Closes the connections that have sent nothing, as browsers and clients open them in advance. Node takes them for busy until its limit for the head of a
- * request, which is a minute.
+ * Closes connections that have sent nothing. Browsers and clients open such connections in advance. Node counts them as busy until its time-out for
+ * request headers, which is a minute.
  */
 const closeUnused = (server: Server): (() => void) => {
   const open = new Set<Socket>();
@@ -105,7 +105,7 @@ const closeUnused = (server: Server): (() => void) => {
   };
 };
 
-/** While the server stops, new requests are refused, running ones end, and idle connections close at once. */
+/** Stops the server: new requests are refused, running requests end, and idle connections close at once. */
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;
   const endUnused = closeUnused(app.server);
@@ -117,7 +117,7 @@ const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () 
   app.addHook('preClose', (next) => {
     closing = true;
     endStreams();
-    // A connection that was busy when closing began is idle afterwards, and Node would keep it for its keep-alive time.
+    // A connection that was busy when closing began may be idle now. Node would keep it until its keep-alive time-out.
     const sweep = setInterval(() => {
       app.server.closeIdleConnections();
       endUnused();
@@ -128,7 +128,7 @@ const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () 
   });
 };
 
-/** An operationId names one operation: clients are generated from it. */
+/** Checks that each operationId names one operation, because clients are generated from it. */
 const assertUnique = (rows: readonly Route[]): void => {
   const seen = new Set<string>();
   for (const { operationId } of rows) {
@@ -137,7 +137,7 @@ const assertUnique = (rows: readonly Route[]): void => {
   }
 };
 
-/** In the words of the library that reads `X-Forwarded-For`. */
+/** Converts the setting to the names of the library that reads `X-Forwarded-For`. */
 const proxiesOf = ({ trustedProxies }: HttpOptions): string[] | false =>
   trustedProxies.length === 0 ? false : trustedProxies.flatMap((name) => (name === 'private' ? ['uniquelocal', 'linklocal'] : [name]));
 

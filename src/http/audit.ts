@@ -1,4 +1,4 @@
-/** Notes every request that changes settings of the operators. The note is taken when the answer has left, or when the client has disconnected. */
+/** Records every request that changes settings in the audit log. The entry is made when the answer was sent, or when the client disconnected. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditNote, Gateway } from '#actors/gateway.ts';
 import type { Route } from './route.ts';
@@ -37,7 +37,7 @@ export const auditedTags: Readonly<Record<string, boolean>> = {
   call: false,
 };
 
-/** Routes that differ from their tag. */
+/** Routes that are treated differently from other routes of their tag. */
 const exceptions: Readonly<Record<string, boolean>> = {
   // These routes only read.
   'POST /business/get/profile': false,
@@ -60,7 +60,7 @@ const exceptions: Readonly<Record<string, boolean>> = {
 export const isAudited = ({ on, tag }: Pick<Route, 'on' | 'tag'>): boolean =>
   exceptions[on[0]] ?? (!on[0].startsWith('GET ') && (auditedTags[tag] ?? true));
 
-/** Instances, nodes and users have shorter names. Longer ones come from strangers. */
+/** Longest name in an entry. Names of instances, nodes and users are shorter; longer names come from strangers. */
 const longest = 100;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '');

@@ -1,4 +1,4 @@
-/** The hook that looks at the credential of every request. */
+/** The hook that checks the credential of every request. */
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type AuditActor, type Gateway, mayAct, type PasskeyLink, type Role, type SessionUser } from '#actors/gateway.ts';
@@ -12,33 +12,33 @@ import type { HttpOptions } from './options.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     credential?: CredentialName;
-    /** The answer shows a token to a session of the dashboard too. */
+    /** True if the answer shows tokens also to a session of the dashboard. */
     givesToken?: boolean;
     /** The least role of a user who calls the route by a session. */
     role?: Role;
   }
   interface FastifyRequest {
-    /** The instance whose token came with the request; '' where none is asked for. */
+    /** The instance whose token the request has; '' if the route needs no token. */
     instanceId: string;
-    /** The token of the instance that came with the request; '' where none is asked for, and for the dashboard. */
+    /** The token of the instance in the request; '' if the route needs none, and for the dashboard. */
     instanceToken: string;
-    /** The dashboard's session that the request was admitted with; '' when a token was. */
+    /** The session of the dashboard that was used; '' if a token was used. */
     adminSession: string;
-    /** The caller that was admitted; null where no credential is asked for, or none was right. */
+    /** The admitted caller; null if the route needs no credential, or if the credential was wrong. */
     caller: Caller | null;
-    /** The code, or the ticket, of a link with a passkey; null for every other credential. */
+    /** The code or ticket of a passkey link; null for every other credential. */
     passkeyLink: { readonly code: string; readonly used: boolean } | null;
   }
 }
 
 export type Caller = { readonly actor: 'user'; readonly user: SessionUser } | { readonly actor: Exclude<AuditActor, 'user'> };
 
-/** Letters of a code or of a ticket. */
+/** Characters of a code or ticket. */
 const longestCode = 64;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A header that says something wins over the query. */
+/** Returns the credential of a request. A header that is not empty takes precedence over the query. */
 const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, queryAllowed: boolean): string => {
   const given = where === 'header' ? textOf(request.headers[name]) : '';
   const header = given === '' && bearer ? (/^Bearer (\S+)$/i.exec(textOf(request.headers.authorization))?.[1] ?? '') : given;
@@ -46,7 +46,7 @@ const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, q
   return textOf((request.query as Readonly<Record<string, unknown>>)[name]);
 };
 
-/** `wait`: seconds until the network of the request has a try again. */
+/** Refuses because of too many wrong credentials. `wait`: seconds until the network of the request may try again. */
 type Denied = Denial | { readonly wait: number };
 
 const deny = (reply: FastifyReply, denied: Denied): FastifyReply =>
@@ -76,7 +76,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
 
   return {
     admit,
-    /** The instance that the dashboard names is called as with its token, which no page has to know. */
+    /** Calls the instance that the dashboard names as with its token. The page therefore needs no token. */
     async admitAsInstance(request: FastifyRequest, reply: FastifyReply): Promise<Denied | boolean> {
       const named = textOf(request.headers['x-instance']);
       const session = named !== '' && (await admit(request, reply));
@@ -92,7 +92,7 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions, limit: Authenti
 const secretFields: readonly string[] = ['token'];
 const secretFieldsOfViewers: readonly string[] = [...secretFields, 'qrcode', 'paircode'];
 
-/** Returns an answer without the secrets at the places where answers have them. `payload` is the body that was posted to a receiver. */
+/** Returns an answer without the secrets in its known fields. `payload` is the body that was posted to a receiver. */
 const without = (secrets: readonly string[], answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map((one) => without(secrets, one));
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -107,7 +107,10 @@ const without = (secrets: readonly string[], answer: unknown): unknown => {
 
 const isViewer = ({ caller }: FastifyRequest): boolean => caller?.actor === 'user' && !mayAct(caller.user.role, 'operator');
 
-/** A token that is known here costs no try, and neither does a missing one. In a cluster any other one costs a query, and a right one is known here within a second. */
+/**
+ * Looks up a token. A token in the cache costs no try, and neither does a missing token. In a cluster any other token costs a query; a valid one is
+ * in the cache within a second.
+ */
 const instanceGuess =
   (gateway: Gateway, { instance }: AuthenticationLimit) =>
   (request: FastifyRequest, token: string): ReturnType<typeof guessed<string>> => {
@@ -116,7 +119,7 @@ const instanceGuess =
     return guessed(instance, request, () => gateway.lookUp(token));
   };
 
-/** Wrong link codes of one network within a minute. A code is short enough to be guessed with unlimited tries. */
+/** Wrong link codes of one network within a minute. Codes are short, so without this limit they could be guessed. */
 const wrongCodes = 20;
 
 /** Makes the check of requests that carry a one-time code of an account's owner. */
@@ -141,8 +144,8 @@ const linkGuard = (gateway: Gateway, note: NoteGuess) => {
 };
 
 /**
- * Returns the check whether the credential of an admitted request still counts. A client may send its body as slowly as it likes, and the credential
- * may end meanwhile. A credential that has not ended is found in memory.
+ * Returns the check that the credential of an admitted request is still valid. A client may send its body slowly, and the credential may end
+ * meanwhile. A valid credential is found in memory.
  */
 const recheckOf =
   (gateway: Gateway, sessions: AdminSessions, allowQueryTokens: boolean) =>
@@ -197,7 +200,7 @@ const decorateRequests = (app: FastifyInstance): void => {
   app.decorateRequest('caller', null);
 };
 
-/** A route without a credential would be open to all callers. The start ends with its name. */
+/** Refuses to start if a route has no credential, because such a route would be open to all callers. */
 const refuseOpenRoutes = (app: FastifyInstance): void => {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (options) => void routes.push(options));
@@ -207,7 +210,7 @@ const refuseOpenRoutes = (app: FastifyInstance): void => {
   });
 };
 
-/** Installs the check before anything of the body is read. */
+/** Installs the check. It runs before any byte of the body is read. */
 export const guardRoutes = (
   app: FastifyInstance,
   gateway: Gateway,

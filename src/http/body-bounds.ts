@@ -1,9 +1,9 @@
-/** Bounds of what bodies cost: the bytes of all that are held at once, and the depth and number of values in each. */
+/** Limits the cost of bodies: the bytes of all bodies in memory, and the depth and number of values in each. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads the stream of the body by itself. */
+    /** True if the route reads the body as a stream. */
     readsBytes?: boolean;
   }
 }
@@ -21,16 +21,19 @@ export class BodyError extends Error {
   }
 }
 
-/** Levels. Bodies of the interface have fewer than ten. */
+/** The deepest nesting of a body. Bodies of the interface have fewer than ten levels. */
 export const deepest = 100;
 
-/** Values of one body. A campaign of 100,000 messages has ten for each. A million empty lists take 45 MB; distinct names cost 4 s of processor time at worst. */
+/**
+ * Values of one body. A campaign of 100,000 messages has ten values for each message. A million empty lists take 45 MB; distinct names cost 4 s of
+ * processor time at worst.
+ */
 export const mostValues = 1_000_000;
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Returns the place of the quotation mark that ends a string. `at`: the place after the mark that begins it. */
+/** Returns the position of the quotation mark that ends a string. `at` is the position after the first quotation mark. */
 const endOfString = (bytes: Buffer, at: number): number => {
   const first = bytes.indexOf(quote, at);
   if (first === -1) return bytes.length;
@@ -41,7 +44,10 @@ const endOfString = (bytes: Buffer, at: number): number => {
   return place;
 };
 
-/** Throws for a body that would take the parser seconds or gigabytes: 50 MB of opening brackets took 27 s and 3 GB. The bytes need not be JSON. */
+/**
+ * Throws for a body that would take the parser seconds or gigabytes. For example, 50 MB of opening brackets took 27 s and 3 GB. The bytes need not
+ * be JSON.
+ */
 export const checkShape = (bytes: Buffer): void => {
   let depth = 0;
   let values = 0;
@@ -59,7 +65,7 @@ export const checkShape = (bytes: Buffer): void => {
   }
 };
 
-/** The bytes of bodies that are held, of all callers and of each. */
+/** Counts the bytes of bodies in memory, for all callers together and for each caller. */
 export class BodyBudget {
   readonly #ofCaller: number;
   readonly #ofAll: number;
@@ -93,10 +99,10 @@ export class BodyBudget {
   }
 }
 
-/** Bytes. Bodies that say that they are no larger are not counted. */
+/** Bytes. Smaller bodies are not counted if they declare their length. */
 const small = 65_536;
 
-/** The largest bodies that one caller, and all callers, may have under way at once. */
+/** The largest number of body bytes in memory, for one caller and for all callers. */
 const [largestOfCaller, largestOfAll] = [2, 6];
 
 const isSmall = ({ headers }: FastifyRequest): boolean =>
@@ -112,7 +118,7 @@ const retryAfter = 2;
 export const boundBodies = (app: FastifyInstance, largest: number): void => {
   const budget = new BodyBudget(largestOfCaller * largest, largestOfAll * largest);
   app.addHook('preParsing', (request, reply, payload, next) => {
-    // A route that reads the bytes by itself holds none of them.
+    // A route that reads the stream holds no body in memory.
     if (isSmall(request) || request.routeOptions.config.readsBytes === true) return next(null, payload);
     const caller = request.instanceId || request.ip;
     let taken = 0;

@@ -1,6 +1,6 @@
 /**
- * Reads bodies and parameters: lenient with the numbers and booleans of dynamic languages, strict where storage needs it, with one sentence
- * for the first fault.
+ * Reads bodies and parameters. Numbers and booleans of dynamic languages are read leniently; texts that storage cannot keep are refused.
+ * The first fault becomes one sentence.
  */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
@@ -8,7 +8,7 @@ import type { TSchema } from 'typebox';
 import { lazyValidators } from '../base/lazy-validators.ts';
 import { BodyError, checkShape } from './body-bounds.ts';
 
-// Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope.
+// Bodies are JSON objects only. Input of sloppy old clients is read leniently, and texts that storage cannot keep are refused.
 
 /** Content types that are read as JSON. curl and old clients omit the header or send `text/plain`. */
 const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
@@ -17,7 +17,9 @@ const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|
 const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 const utf8Names: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** Returns the text of a body. A decoder would replace bytes that are not UTF-8, and a damaged text would be sent. */
+/**
+ * Returns the text of a body. Bytes that are not UTF-8 are refused, because a decoder would replace them and a damaged text would be sent.
+ */
 const textOf = (bytes: Buffer, type: string): string => {
   const name = charset.exec(type)?.[1]?.toLowerCase() ?? '';
   if (!utf8Names.has(name)) throw new BodyError(415, `the body must be in UTF-8, and its Content-Type names the charset ${name}`);
@@ -39,10 +41,10 @@ const storable = (body: object): boolean => {
   return true;
 };
 
-/** Such characters can only come as escapes, so bodies without them need no second look. */
+/** The escapes of characters that PostgreSQL cannot store. A body without such escapes needs no further check. */
 const suspicious = /\\u(?:0000|d[89a-f])/i;
 
-/** A field that is null counts as absent, as clients with optional fields expect. */
+/** Removes fields that are null. Clients with optional fields send null for an absent field. */
 const withoutNulls = (body: Record<string, unknown>): Record<string, unknown> => {
   for (const key in body) if (body[key] === null) delete body[key];
   return body;
@@ -54,13 +56,13 @@ const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
   return withoutNulls(parsed as Record<string, unknown>);
 };
 
-/** Gives bodies of any type to the route as bytes. Use it for an app with such routes only. */
+/** Passes bodies of any type to the route as bytes. Use it only for an app whose routes all need bytes. */
 export const takeBytes = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 };
 
-/** Installs the one parser. An absent or empty body is `{}`. */
+/** Installs the only parser. An absent or empty body becomes `{}`. */
 export const readBodies = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -92,14 +94,14 @@ export const readBodies = (app: FastifyInstance): void => {
   });
 };
 
-// The rules of input checks. Values are taken as they are, so that a number never silently becomes a text.
+// The rules of input validation. Values are not coerced, so that a number never silently becomes a text.
 
 /** The options of `ajv` in Fastify. */
 export const inputRules = {
   customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true },
 } as const;
 
-/** One library for all, made with the first check. */
+/** The only instance of the library, made with the first check. */
 const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRules);
 
 /** Returns the errors of a value; an empty list if the value fits. */
@@ -113,9 +115,7 @@ export const inputCheck = (schema: TSchema): InputCheck => {
 
 // Describes the first fault of a validation in one sentence.
 
-/**
- * Fixed texts of a route, most exact first: `<field>:<keyword>`, `<field>`, `*`. The field of a missing one is its own name.
- */
+/** Fixed texts of a route, the most specific first: `<field>:<keyword>`, `<field>`, `*`. For a missing field, `<field>` is its own name. */
 export type InvalidTexts = Readonly<Record<string, string>>;
 
 const typeWords: Readonly<Record<string, string>> = {
@@ -133,7 +133,7 @@ const namedTypes = (type: unknown): string =>
     .map((word) => typeWords[word] ?? word)
     .join(' or ');
 
-/** The demand of each keyword, in words. */
+/** The requirement of each keyword, in words. */
 const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${namedTypes(type)}`,
@@ -149,14 +149,14 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   maximum: ({ limit }) => `must be at most ${String(limit)}`,
 };
 
-/** Turns `/events/0` into `events.0`. A missing field is named by itself. */
+/** Turns `/events/0` into `events.0`. For a missing field, returns its own name. */
 const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError): string => {
   const path = instancePath.slice(1).replaceAll('/', '.');
   if (keyword !== 'required') return path;
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-/** Answers invalid input. `hint`: the field and its error, if the text of the route does not name them. */
+/** Answers invalid input. `hint` has the field and its error, if the fixed text of the route does not name them. */
 interface InvalidInput {
   readonly error: string;
   readonly hint?: string;
@@ -261,7 +261,7 @@ const alternativesReader = (shape: Shape): Reader | null => {
   );
 };
 
-/** Compiled once for a schema. Null if the schema has no number and no boolean. */
+/** Returns the compiled reader of a schema, which is cached. Null if the schema has no number and no boolean. */
 const readerFor = (shape: Shape): Reader | null =>
   chained([
     scalarReader(shape),
@@ -273,7 +273,7 @@ const readerFor = (shape: Shape): Reader | null =>
 
 export const lenientReader = (schema: TSchema | undefined): Reader | null => (schema === undefined ? null : readerFor(schema as Shape));
 
-/** A list that clients write as one text: its entries without spaces around them, without empty ones. */
+/** Splits a list that clients write as one text. Spaces around entries and empty entries are removed. */
 export const commaList = (text: string): readonly string[] =>
   text
     .split(',')

@@ -1,7 +1,7 @@
-/** Names for components of the OpenAPI document: a table of names, and rules for all other components. */
+/** Names for components of the OpenAPI document: a table of names, and rules for the other components. */
 import { errorStatuses } from './error-docs.ts';
 
-/** Names by the place where a shape stands first. */
+/** Names by the first place at which a shape stands. */
 export const namesByPlace: Readonly<Record<string, string>> = {
   'Channel thread_metadata name': 'ChannelText',
   'Channel thread_metadata picture': 'ChannelPicture',
@@ -118,7 +118,7 @@ export const namesByPlace: Readonly<Record<string, string>> = {
   'PostSearch id': 'ChannelRefOlder',
 };
 
-/** Field names that tell nothing without the shape around them. */
+/** Field names that say nothing without the name of their object. */
 const vague: ReadonlySet<string> = new Set(
   'id name type status state number jid response item value error code url at from to force limit offset action part1 part2 data info reason kind count version'.split(
     ' ',
@@ -143,7 +143,7 @@ export const placeNames = (place: string): readonly string[] => {
   return [...plain, pascal(words.filter((word) => word !== 'item' || word === last).join(' '))];
 };
 
-/** Names of the default answers by words of their descriptions. */
+/** Names of the default answers, by words in their descriptions. */
 const usualErrors = [
   ['the platform:', 'PlatformErrors'],
   ['of sends:', 'SendErrors'],
@@ -169,7 +169,7 @@ export const errorNames = (place: string, answer: Readonly<Record<string, unknow
   return isPlatform ? [`Platform${name}`, own] : [name, own];
 };
 
-/** Returns the first name that is free, else the first one with a number. */
+/** Returns the first free name. If all are taken, adds a number to the first name. */
 export const freeName = (names: readonly string[], isTaken: (name: string) => boolean): string => {
   const free = names.find((name) => !isTaken(name));
   if (free !== undefined) return free;

@@ -46,7 +46,7 @@ const insideMedia = ({ schema, example, examples, ...rest }: Json, place: string
   ...(examples === undefined ? {} : { examples }),
 });
 
-/** Replaces the parts that stand directly in a part. */
+/** Replaces the direct children of a part. */
 const inside = ({ section, value, place }: Part, replace: Replace): Json => {
   if (section === 'examples' || section === 'headers') return value;
   if (section === 'schemas') return insideSchema(value, place, replace);
@@ -78,7 +78,7 @@ const insideOperation = (operation: Json, replace: Replace): Json => {
 
 const keyOf = ({ section, value }: Part): string => `${section} ${JSON.stringify(value)}`;
 
-/** In characters: a reference with its name is about as long. A shorter schema stays where it is. */
+/** Characters. A reference is about as long, so a shorter schema stays in place. */
 const referenceLength = 50;
 
 const isError = ({ section, place }: Part): boolean => section === 'responses' && /(?:\d|default)$/.test(place);
@@ -139,7 +139,7 @@ export const withComponents = (document: Json): Json => {
     }
     const name = names.get(key) ?? '';
     const section = made[part.section];
-    // Taken before the parts inside are replaced, so that components stand in the order of their first place.
+    // The position is taken before the inner parts are replaced, so that components are in the order of their first place.
     if (!(name in section)) {
       section[name] = {};
       section[name] = inside({ ...part, place: part.section === 'schemas' ? name : part.place }, replace);

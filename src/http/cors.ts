@@ -1,9 +1,9 @@
-/** Lets browsers call the interface from the pages of other origins, where a setting names them. */
+/** Lets browsers call the interface from pages of other origins, if a setting names the origins. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
-/** Credentials are headers, not cookies: without cookies no page can act for its reader. */
+/** The options of all answers. Credentials are sent in headers. Cookies are not allowed, so no page can act for its visitor. */
 const allowedHeaders = [
   'content-type',
   'token',
@@ -17,7 +17,7 @@ const allowedHeaders = [
   'mcp-protocol-version',
 ];
 
-/** Headers of answers that a page may read beside the usual ones. */
+/** Headers of answers that a page may read, in addition to those that browsers always allow. */
 const exposedHeaders = [
   'x-error-hint',
   'retry-after',
@@ -49,7 +49,7 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
     maxAge,
     strictPreflight: false,
   });
-  // Files write their own head, beside which only headers of the connection's own answer count.
+  // Answers with files write their headers themselves. Only headers of the raw response are added to them.
   app.addHook('onRequest', (request, reply, next) => {
     if (request.headers.origin !== undefined)
       for (const name of headNames) {
@@ -60,15 +60,15 @@ export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOp
   });
 };
 
-// Lets browser extensions call the routes of a passkey code, and no page. An extension that had to ask for the right to call any gateway
-// would need a permission for every site. Here it needs none, because the gateway answers to origins of extensions. Without a code there is
-// nothing to read.
+// Lets browser extensions, but no pages, call the routes of a passkey code. An extension that needs permission for any gateway would have
+// to request it for every site. The gateway answers to origins of extensions, so no permission is needed. Without a code these routes
+// reveal nothing.
 
 const addresses: readonly string[] = ['/passkey', '/passkey/confirm'];
 
 const isExtension = (origin: string | undefined): origin is string => /^chrome-extension:\/\/[\w-]+$/.test(origin ?? '');
 
-/** Call this before all hooks that refuse requests, and after `allowOrigins`, whose answer counts for pages. */
+/** Call this before all hooks that refuse requests, and after `allowOrigins`, whose headers apply to pages. */
 export const allowExtensions = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, next) => {
     const { origin } = request.headers;

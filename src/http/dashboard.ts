@@ -1,4 +1,4 @@
-/** Serves the dashboard at `/admin`: one document for all views, and its files. They hold no secret, so that all callers may load them. */
+/** Serves the dashboard at `/admin`: one document for all views, and its files. They contain no secrets, so all callers may load them. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,7 +8,7 @@ import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route is for unknown addresses, so that it says nothing about their methods. */
+    /** True if the route is for unknown addresses. Such a route does not list allowed methods. */
     isFallback?: boolean;
   }
 }
@@ -33,7 +33,7 @@ const views = [
   '/admin/sessions/*',
 ];
 
-/** An unknown address. A browser gets the page, and other clients get the error of the API. */
+/** Answers an unknown address. A browser gets the page, and other clients get an error of the API. */
 const unknown = '/admin/*';
 
 interface Head {
@@ -57,7 +57,10 @@ const send = (request: FastifyRequest, reply: FastifyReply, { policy, caching }:
   return reply.header('content-encoding', 'gzip').send(file.gzipped);
 };
 
-/** The address of a file contains its version, so that another version has another address. A file that is opened alone may run no code. */
+/**
+ * Headers of a file. Its address contains the version, so another version has another address. A file that is opened as a page may run no
+ * code.
+ */
 const fileHead: Head = { policy: "default-src 'none'", caching: 'public, max-age=31536000, immutable' };
 
 /** Installs the routes of the dashboard's files. */
@@ -65,14 +68,14 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const files = openPageFiles();
   const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
-  // Relative, so that it also works where a proxy puts a path in front.
+  // The redirect is relative, so that it also works behind a proxy that adds a path prefix.
   app.get('/', { schema, config }, (_request, reply) => reply.redirect('admin'));
   app.get('/admin/', { schema, config }, (_request, reply) => reply.redirect('../admin'));
   for (const url of [...views, unknown]) {
     app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
       if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();
       const document = await files.document();
-      // Browsers ask for the page each time, so that an upgrade is visible at once.
+      // Browsers revalidate the page each time, so that an upgrade is visible at once.
       return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);
     });
   }
@@ -91,12 +94,12 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
 // Sessions of the dashboard. A random name in a cookie stands for the admin token or a user, so that no page has a secret. Sessions are in
 // memory and in the database, so that they survive a restart and are valid on every node.
 
-/** The largest number of sessions, more than people open. A further session ends the oldest one. */
+/** The largest number of sessions. More people do not sign in at once, so a further session ends the oldest one. */
 const most = 1_000;
 const cookieName = 'dormouse_session';
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The owner of a session. `user`: null for the administrator of the token. */
+/** The owner of a session. `user` is null for an administrator with the admin token. */
 export interface SessionOwner {
   readonly user: SessionUser | null;
 }
@@ -107,7 +110,7 @@ interface Session extends SessionOwner {
   readonly since: number;
   readonly until: number;
   readonly timer: NodeJS.Timeout;
-  /** Answers under way, which a stream keeps for as long as it lives. */
+  /** Answers under way. A stream stays among them until it ends. */
   readonly open: Set<ServerResponse>;
 }
 
@@ -118,22 +121,22 @@ export interface AdminSessions {
   known(name: string): SessionOwner | null;
   /** Returns the owner of a session; null for a name that is no session. Makes a query for a session that this process does not know. */
   find(name: string): Promise<SessionOwner | null>;
-  /** Returns the id of the session with this name, as `list` shows it; null for ''. */
+  /** Returns the id under which `list` shows this session; null for ''. */
   idOf(name: string): string | null;
   /** Ends one session, and the streams that were opened with it. */
   end(name: string): Promise<void>;
   /** Ends the session with this id, as `list` names it. Returns false if there is none. */
   endById(id: string): Promise<boolean>;
-  /** Ends the sessions of the admin token in this process, because the token was replaced. */
+  /** Ends all sessions of the admin token in this process. It is called when the token was replaced. */
   endOfToken(): void;
-  /** Ends the sessions of a user in this process, because the user changed. Other nodes end theirs within a second. */
+  /** Ends all sessions of a user in this process. It is called when the user changed. Other nodes end theirs within a second. */
   endOfUser(id: string): void;
   list(): Promise<readonly OpenSession[]>;
-  /** The answer ends with the session at the latest. */
+  /** Adds an answer, which ends with the session at the latest. */
   tie(name: string, response: ServerResponse): void;
 }
 
-/** Only hashes are stored, so that a reader of the memory or the database can use no session. */
+/** Hashes a name. Only hashes are stored, so a copy of the memory or the database contains no usable session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
 /** The sessions in memory. */
@@ -167,7 +170,7 @@ const openSessions = () => {
 
 /** Looks sessions up in the database, and remembers those that it knows. */
 const findingIn = (memory: ReturnType<typeof openSessions>, shared: SignIns | null) => {
-  /** Counts ends. A session that the database knew before an end may be one of those that ended. */
+  /** Counts the ends of sessions. If the count changed during a query, its result may be a session that has ended, and is not used. */
   let ends = 0;
   return {
     ended: () => void (ends += 1),
@@ -217,7 +220,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
       // Without a database users have no sessions, because no change could end them.
       const isKept = shared === null ? user === null : await shared.add(key, lifeMs, { user, address });
       if (!isKept) return null;
-      // After such an end, the next request queries the database for the session.
+      // After such an end, the next request looks the session up in the database.
       if (isCurrent()) memory.open(key, lifeMs, { user, address });
       return name;
     },
@@ -234,7 +237,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
     },
     tie(name, response) {
       const answers = memory.all.get(keyOf(name))?.open;
-      // Either may have ended while the other was looked for.
+      // The session or its user may have ended during the query.
       if (answers === undefined) return void response.destroy();
       if (response.closed) return;
       answers.add(response);
@@ -243,10 +246,10 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
   };
 };
 
-/** The alphabet of both is ours, so that reading and writing them needs no general parser on every request. */
+/** The cookie. Its name and value use a fixed alphabet, so no general parser is needed on every request. */
 const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
 
-/** The name of the session in the request's cookie; '' without one. */
+/** Returns the name of the session from the request's cookie; '' if there is none. */
 export const sessionNameOf = ({ headers }: FastifyRequest): string =>
   headers.cookie === undefined ? '' : (cookiePattern.exec(headers.cookie)?.[1] ?? '');
 
@@ -264,13 +267,16 @@ export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean
   return safe || (origin !== '' && origin === host);
 };
 
-/** Returns false for a page of another site, which could sign its visitor in as another user. Clients that are no browsers send neither header. */
+/**
+ * Returns false for a request from a page of another site. Such a page could sign its visitor in as another user. Clients other than browsers send
+ * neither header.
+ */
 export const isOwnOrNoPage = (request: FastifyRequest): boolean =>
   (request.headers['sec-fetch-site'] === undefined && request.headers.origin === undefined) || isOwnRequest(request);
 
-/** `Secure` as soon as the page was loaded over HTTPS, also behind a proxy that does not say so. */
+/** Returns `Secure` if the page was loaded over HTTPS. This also works behind a proxy that does not announce HTTPS. */
 const isSecure = ({ protocol, headers }: FastifyRequest): boolean => protocol === 'https' || (headers.origin ?? '').startsWith('https://');
 
-/** The header that gives the browser its session. `lifeMs` 0 takes it away. */
+/** Returns the header that sets the session cookie. `lifeMs` 0 deletes the cookie. */
 export const sessionCookie = (request: FastifyRequest, name: string, lifeMs: number): string =>
   `${cookieName}=${name}; Max-Age=${Math.floor(lifeMs / 1000)}; Path=/; HttpOnly; SameSite=Strict${isSecure(request) ? '; Secure' : ''}`;

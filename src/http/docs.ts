@@ -12,7 +12,7 @@ import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
 import { webhooksSection } from './webhooks.ts';
 
-// Answers with the OpenAPI document, which is made once. Callers need no credential, and making it again would delay all other requests.
+// Answers with the OpenAPI document. It is made once, because callers need no credential, and making it delays all other requests.
 
 interface Made {
   readonly bytes: Buffer;
@@ -24,12 +24,12 @@ const compress = promisify(gzip);
 
 const made = async (document: object): Promise<Made> => {
   const bytes = Buffer.from(JSON.stringify(document));
-  // Weak, since it names both forms.
+  // A weak tag, because it names the plain and the compressed form.
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   return { bytes, gzipped: await compress(bytes), etag };
 };
 
-/** `make` is called with the first request. */
+/** Returns the answer. `make` is called with the first request. */
 const documentAnswer = (make: () => object) => {
   let kept: Promise<Made> | undefined;
   return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -106,7 +106,7 @@ const corrected = (document: Readonly<Record<string, unknown>>): Readonly<Record
   return document;
 };
 
-/** Must be called before the routes are registered. Answers with the shapes that the documents name once. */
+/** Installs the documents, in which shared shapes have names. Call this before the routes are registered. */
 export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<SharedSchemas> => {
   for (const schema of sharedSchemas) app.addSchema(schema);
   await app.register(swagger, {

@@ -1,4 +1,4 @@
-/** Errors in the OpenAPI document: each status with its texts. The document says usual errors once for all operations of a kind. */
+/** Errors in the OpenAPI document: each status with its texts. Errors that all operations of a kind share are described once. */
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
 import { type BodyLimit, type Credential, credentials, type Method, type RefusalAnswer, type Refusals, type Route } from './route.ts';
@@ -7,7 +7,7 @@ import { numberExample, ref } from './schemas/common.ts';
 import { ErrorBody, PlatformErrorBody, platformErrorFields } from './schemas/errors.ts';
 import { uncertainFields } from './schemas/send.ts';
 
-/** One way in which an error comes about. */
+/** One cause of an error. */
 interface ErrorCase {
   readonly status: number;
   readonly text: string;
@@ -15,7 +15,7 @@ interface ErrorCase {
   readonly fields?: RefusalAnswer['fields'];
 }
 
-/** In the examples: the default of the setting. */
+/** The value in examples, which is the default of the setting. */
 const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
 
 const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
@@ -55,7 +55,7 @@ const refusalErrors = (refusals: Refusals): readonly ErrorCase[] =>
 
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** Additional fields exist only for some causes of a status, so that they are optional. */
+/** Makes the shape of an error. Additional fields are optional, because only some causes of a status have them. */
 const withFields = (body: TSchema, fields: Fields): TSchema =>
   Object.keys(fields).length === 0 ? body : Type.Intersect([body, Type.Partial(Type.Object({ ...fields }))]);
 
@@ -64,13 +64,13 @@ const errorSchema = (cases: readonly ErrorCase[]): TSchema => {
   return withFields(body, Object.assign({}, ...cases.map((one) => one.fields ?? {})) as Fields);
 };
 
-/** Returns the names of the fields that the body may have because of an error. */
+/** Returns the names of the additional fields that an error may have. */
 const fieldsOf = ({ reason, fields = {} }: ErrorCase): readonly string[] => [
   ...Object.keys(fields),
   ...(reason === 'refused' ? Object.keys(platformErrorFields) : []),
 ];
 
-/** The name of each status in the names of components, and the sentence on it. */
+/** The name of each status in names of components, and its sentence. */
 export const errorStatuses: Readonly<Record<number, readonly [name: string, sentence: string]>> = {
   400: ['BadRequest', 'The request is not valid'],
   401: ['Unauthorized', 'The credential is missing or wrong'],
@@ -146,7 +146,7 @@ const defaultAnswer = (title: string, cases: readonly ErrorCase[], body: typeof 
 const ofPlatform = (title: string, further: readonly ErrorCase[], fields = {}) =>
   defaultAnswer(title, [...platformErrors, ...further], PlatformErrorBody, fields);
 
-/** The answers that the document has once and names as the default answer of operations. */
+/** The answers that the document contains once as the default answers of operations. */
 const defaults = {
   instance: defaultAnswer('The usual errors', ofInstance, ErrorBody),
   open: defaultAnswer('The usual errors of requests without a token', commonErrors(null), ErrorBody),
@@ -159,7 +159,10 @@ const defaults = {
 
 const isFamily = (tag: string): tag is keyof typeof familyErrors => Object.hasOwn(familyErrors, tag);
 
-/** Operations that lack an error of the family have the usual errors of requests to the platform, so that no operation names an error that it cannot have. */
+/**
+ * Selects the default answer. An operation that lacks an error of its family gets the usual errors of platform requests, so the document lists no
+ * impossible errors.
+ */
 const defaultOf = ({ credential, refusals, tag }: Route, cases: readonly ErrorCase[]): keyof typeof defaults => {
   const lines = new Set(cases.map(lineOf));
   if (refusals?.refused !== undefined) return isFamily(tag) && familyErrors[tag].every((one) => lines.has(lineOf(one))) ? tag : 'platform';

@@ -24,17 +24,17 @@ declare module 'fastify' {
     invalidTexts?: InvalidTexts;
     /** The text of a 500 for an unexpected failure. */
     failure?: FailureAnswer;
-    /** Words before the sentence on a body that is too large. */
+    /** Words before the sentence about a body that is too large. */
     tooLarge?: string;
-    /** In place of the setting BODY_LIMIT. */
+    /** The limit of the body, in place of the setting BODY_LIMIT. */
     ownBodyLimit?: BodyLimit;
   }
 }
 
-/** Seconds after which a client may try again when nothing better is known. */
+/** Seconds after which a client may retry if no better value is known. */
 const retryAfter = 5;
 
-/** The HTTP status of each reason. The texts are those of the documents. An answer has the sentence of its refusal. */
+/** The HTTP status of each reason, with the text in the documents. An answer has the sentence of its refusal instead. */
 export const refusalTable: Readonly<Record<Reason, { readonly status: number; readonly text: string }>> = {
   invalid: { status: 400, text: 'number is required' },
   tooLarge: { status: 413, text: 'File size exceeds limit' },
@@ -53,7 +53,7 @@ export const refusalTable: Readonly<Record<Reason, { readonly status: number; re
 
 export const unexpectedText = 'Internal server error';
 
-/** Codes of the platform that clients know by a name. */
+/** Codes of the platform for which clients have a name. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
 
 const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
@@ -64,7 +64,7 @@ const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
   },
 });
 
-/** The name of the code. An account whose time-lock is known to be inactive was refused for another reason. */
+/** Returns the name of a code. If the time-lock of the account is known to be inactive, the refusal has another reason. */
 const errorKeyOf = ({ code = 0, limits }: Refusal): string | undefined =>
   code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active ? undefined : errorKeys[code];
 
@@ -83,10 +83,10 @@ export const platformFields = (refusal: Refusal) => {
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
 
-/** Sets the header that names the faulty field where the interface fixes the text of the body. */
+/** Sets the header that names the faulty field, if the interface fixes the text of the body. */
 const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
 
-/** `special`: the row's own text for this reason. */
+/** Answers with a refusal. `special` is the row's own text for this reason. */
 export const sendRefusal = (
   reply: FastifyReply,
   refusal: Refusal,
@@ -106,7 +106,7 @@ export const sendRefusal = (
 export const tooLargeText = ({ bytes, setting }: BodyLimit): string =>
   `the body is too large: at most ${bytes} bytes${setting === undefined ? '' : ` (see ${setting})`}`;
 
-/** Texts for the failures of the framework whose own ones speak of its insides. */
+/** Texts for framework errors whose own texts describe internals. */
 const frameworkTexts: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the header Content-Type is not valid; it should be application/json',
@@ -116,7 +116,9 @@ const frameworkTexts: Readonly<Record<string, string>> = {
   ECONNRESET: 'the body was not sent to its end',
 };
 
-/** Errors of the language describe code. Messages of other errors may quote a query with its values, so that they are not logged. */
+/**
+ * Errors of the language, whose messages describe code. Messages of other errors may quote a query with its values, so they are not logged.
+ */
 const messageIsSafe = (error: Error): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 
@@ -168,9 +170,9 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
     const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
     return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
   }
-  // The same: the rest of a body that is refused while it arrives.
+  // The same applies to the rest of a body that is refused while it arrives.
   if (status === 429) void reply.removeHeader('connection');
-  // A body that cannot be read is as invalid as one that makes no sense.
+  // A body that cannot be read is invalid, like a body with wrong values.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
   const text = frameworkTexts[error.code] ?? error.message;
   if (fixed !== undefined) hintAt(reply, text);
@@ -190,7 +192,7 @@ const patternOf = (url: string): RegExp =>
       .replaceAll('*', '.*')}$`,
   );
 
-/** Installs the handlers. Must be called before the routes are registered. */
+/** Installs the handlers. Call this before the routes are registered. */
 export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void => {
   const known: Known[] = [];
   app.addHook('onRoute', ({ url, method, config }: RouteOptions) => {
@@ -201,24 +203,24 @@ export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void =
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
-    // An unknown file of the documentation, with a known method.
+    // An unknown file of the documentation, requested with a known method.
     if (methods.length === 0 || methods.includes(request.method))
       return reply.code(404).send({ error: `nothing is at ${path.slice(0, 200)}` });
     void reply.code(405).header('allow', [...new Set(methods)].sort().join(', '));
     return reply.send({ error: `${path} does not know the method ${request.method}` });
   };
-  // Answers before the body is read, because the faults of the body do not matter at an unknown address.
+  // The answer is sent before the body is read, because at an unknown address the body does not matter.
   app.addHook('onRequest', (request, reply, next) => (request.is404 ? void sendNotFound(request, reply) : next()));
   app.setNotFoundHandler(sendNotFound);
 };
 
-/** Answers failures before the routing, such as an address that is not a URL. */
+/** Answers failures that occur before routing, such as an address that is not a URL. */
 export const frameworkErrors =
   (log: HttpLog) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void =>
     void sendError(log, error, request, reply);
 
-/** Errors of Node's HTTP parser. Such input never becomes a request. */
+/** Answers errors of Node's HTTP parser. Such input never becomes a request. */
 const parserErrors: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
@@ -238,7 +240,7 @@ export const answerParserError = (error: Error & { readonly code?: string }, soc
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 };
 
-/** `Expect` with anything but `100-continue`; Node would answer without a body. */
+/** Answers `Expect` with any value but `100-continue`. Node would answer without a body. */
 export const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
   const body = JSON.stringify({ error: 'the expectation cannot be met' });
   response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length, connection: 'close' });

@@ -9,9 +9,9 @@ interface GroupRow {
    * schema, whose fields are the group.
    */
   readonly places: readonly [one: string, other?: string];
-  /** Common fields that each object keeps as its own, with spaces between them. */
+  /** Common fields that each object keeps itself, separated by spaces. */
   readonly kept?: string;
-  /** True if the bounds of the fields hold for the other object too, which does not name them. */
+  /** True if the bounds of the fields also apply to the other object, whose schema lacks them. */
   readonly bounds?: true;
 }
 
@@ -94,7 +94,7 @@ const isShared = (name: string, one: Json, other: Json, bounds = false): boolean
   return written[0] === written[1];
 };
 
-/** Returns the object with the fields that the condition holds for. */
+/** Returns the object with only the fields that meet the condition. */
 const withFields = (schema: Json, holds: (name: string) => boolean): Json => {
   const required = requiredOf(schema).filter(holds);
   const properties = Object.fromEntries(Object.entries(fieldsOf(schema)).filter(([name]) => holds(name)));
@@ -104,14 +104,14 @@ const withFields = (schema: Json, holds: (name: string) => boolean): Json => {
 interface Group {
   readonly name: string;
   readonly schema: Json;
-  /** Objects whose fields need not name the bounds of the fields of the group. */
+  /** Objects whose fields may lack the bounds that the group has. */
   readonly loose: ReadonlySet<unknown>;
 }
 
 const hasAll = (schema: Json, { schema: group, loose }: Group): boolean =>
   Object.keys(fieldsOf(group)).every((name) => isShared(name, group, schema, loose.has(schema)));
 
-/** Keywords of an object that mean the same in a composition. */
+/** Keywords of an object that keep their meaning in a composition. */
 const besides = new Set(['type', 'properties', 'required', 'description', 'examples']);
 
 /** Returns the groups whose fields an object has, and no field twice. */
@@ -133,7 +133,7 @@ const replaced = (value: unknown, groups: readonly Group[]): unknown => {
   const changed: Json = Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, ['example', 'examples'].includes(key) ? one : replaced(one, groups)]),
   );
-  // The fields are compared as they were given, before their own objects are replaced.
+  // Fields are compared in their original form, before their own objects are replaced.
   const order = Object.keys(fieldsOf(value));
   const placeOf = ({ schema }: Group): number => order.findIndex((field) => Object.hasOwn(fieldsOf(schema), field));
   const found = groupsOf(value, groups).toSorted((a, b) => placeOf(a) - placeOf(b));

@@ -4,9 +4,9 @@ import type { TSchema } from 'typebox';
 import { credentials, type Route } from './route.ts';
 import { errorsOf } from './error-docs.ts';
 
-// Examples for the documents, made from the schemas: the example of the schema, or else the simplest value that fits.
+// Examples for the documents, made from schemas. The example of a schema takes precedence; otherwise the simplest valid value is used.
 
-/** The shapes that documents name once, by their `$id`. */
+/** The shapes to which documents refer by their `$id`. */
 export type SharedSchemas = ReadonlyMap<string, TSchema>;
 
 interface Shape {
@@ -26,7 +26,7 @@ interface Shape {
   readonly format?: string;
 }
 
-/** Optional fields show only when they have something to show. */
+/** Returns true if an optional field is shown in examples. A field with an empty value is left out. */
 const objectExample = ({ properties = {}, required = [] }: Shape, shared: SharedSchemas): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -74,7 +74,7 @@ const successResponses = (spec: Route): Readonly<Record<number, object>> => {
   );
 };
 
-/** The credential of an operation that names none in the document. */
+/** The credential for an operation whose documentation names none. */
 export const usualSecurity = [{ token: [] }];
 
 const securityOf = ({ credential }: Route) => {
@@ -101,7 +101,9 @@ const bodyOf = ({ body, examples, takesBytes }: Route, shared: SharedSchemas) =>
   return { body: { ...withoutExamples(body as Shape), examples: [examples?.body ?? exampleOf(body, shared)] } };
 };
 
-/** The schema of a route for the server, which checks input by it, and for the documents. Further names of a row are marked as deprecated. */
+/**
+ * Makes the schema of a route, by which the server validates input, and which the documents show. Aliases of a row are marked as deprecated.
+ */
 export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => {
   const errors = errorsOf(spec);
   const description = [spec.answerText, errors.text].filter((text) => text).join('. ');

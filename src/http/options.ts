@@ -1,10 +1,10 @@
 /** The dependencies of the HTTP layer. Values come from the configuration, functions from the composition root. */
 
-// Facts about the server that its own pages show: settings in force, versions, and the use of storage. The composition root provides them.
+// Facts about the server for its pages: settings in force, versions, and the use of storage. The composition root provides them.
 
 /** One setting as the administrator sees it. A secret has no value, only `isSet`. */
 interface SettingFact {
-  /** Name in the environment. */
+  /** Name of the environment variable. */
   readonly name: string;
   readonly group: string;
   readonly about: string;
@@ -54,9 +54,9 @@ export interface ServerFacts {
   readonly node: string;
   /** Start of the service in Unix milliseconds. */
   readonly startedAt: number;
-  /** Asks the address of the setting at most once in some hours. Never rejects. */
+  /** Looks up the newest release. Requests the address of the setting at most once in some hours. Never rejects. */
   update(): Promise<UpdateNotice>;
-  /** Called for every view, because the answer of the database is cached. */
+  /** Returns the use of the database. It may be called for every view, because the answer is cached. */
   databaseUse(): Promise<DatabaseUse>;
   /** Bytes of all kept files in the store of this process; null until they were counted. */
   fileBytes(): number | null;
@@ -64,7 +64,7 @@ export interface ServerFacts {
   disk(): { readonly free: number; readonly size: number };
 }
 
-/** Fits pino. Fields first, then a constant event name. */
+/** The interface of the log, which pino fits. Fields come first, then a constant event name. */
 export interface HttpLog {
   debug(fields: object, event: string): void;
   info(fields: object, event: string): void;
@@ -74,15 +74,15 @@ export interface HttpLog {
 
 /** Bounds of the event stream. */
 export interface StreamLimits {
-  /** Streams of one instance that may be open at once. */
+  /** The largest number of open streams of one instance. */
   readonly perToken: number;
-  /** Streams of the inspector of one caller: a user, or the network of an admin token. */
+  /** The largest number of inspector streams of one caller. A caller is a user, or the network of an admin token. */
   readonly inspectorPerCaller: number;
-  /** Streams of the inspector of all callers. */
+  /** The largest number of inspector streams of all callers. */
   readonly inspectorInAll: number;
   /** Milliseconds between two comments that keep an idle connection open. */
   readonly heartbeatMs: number;
-  /** A subscriber that is further behind than either of these, and still is `graceMs` later, is cut. */
+  /** Bounds for a slow subscriber. If it exceeds one of them, and still does `graceMs` later, its stream is ended. */
   readonly backlogBytes: number;
   readonly backlogEvents: number;
   readonly graceMs: number;
@@ -95,7 +95,7 @@ export interface StreamLimits {
   readonly endMs: number;
 }
 
-/** Spans around requests. */
+/** Traces requests. */
 export interface RequestTracing {
   /** Runs `next` within the span of a request; `traceparent`: the client's header. The answer ends the span with the status of the response. */
   begin(
@@ -108,19 +108,19 @@ export interface RequestTracing {
 export interface SimulatedPhone {
   /** The address of the page with all simulated phones, for a browser on the same machine. */
   readonly page: string;
-  /** Scans the picture of a QR code, and links a new number of this name. Answers with why it could not, or null. */
+  /** Scans the picture of a QR code, and links a new number with this name. Resolves with the reason of a failure, or null. */
   scan(picture: string, name: string): Promise<string | null>;
 }
 
 /** The answer to a restart request. `underWay`: an earlier request has begun one. */
 export type RestartAnswer = 'begins' | 'underWay' | 'stopping';
 
-/** Stops the service and starts it again, once `answered` is settled: the answer to the request leaves first. */
+/** Stops the service and starts it again when `answered` has settled, so that the answer to the request leaves first. */
 export type RequestRestart = (answered: Promise<void>) => RestartAnswer;
 
 /** Counters of the streams. */
 export interface StreamMeter {
-  /** A reader came, went, or was cut because it did not keep up. */
+  /** Counts a reader that connected, disconnected, or was cut because it was too slow. */
   stream(what: 'opened' | 'closed' | 'cut'): void;
 }
 
@@ -135,21 +135,21 @@ interface HttpMetrics {
 export type McpGroup = 'reading' | 'sending' | 'changing';
 
 export interface HttpOptions {
-  /** If absent, nothing is counted, and `/metrics` does not exist. */
+  /** The metrics. If absent, nothing is counted, and `/metrics` does not exist. */
   readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
   /** The server address in the OpenAPI document. `/` stands for the address from which the document was fetched. */
   readonly serverUrl: string;
-  /** Administrative endpoints answer 403. */
+  /** True if administrative endpoints answer 403. */
   readonly demoServer: boolean;
-  /** Bytes. */
+  /** Largest body in bytes. */
   readonly bodyLimit: number;
   /** Bytes of the largest file in a body. Bodies with files may be larger than others. */
   readonly mediaBytes: number;
   /** Bytes of one page of `/message/find` and `/chat/find`. */
   readonly answerBytes: number;
-  /** Largest file that is given as base64 inside an answer. */
+  /** Largest file in bytes that an answer may contain as base64. */
   readonly base64Bytes: number;
   /** Requests per second of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
@@ -157,22 +157,22 @@ export interface HttpOptions {
   readonly authFailuresPerMinute: number;
   /** Milliseconds that a session of the dashboard lasts. */
   readonly adminSessionMs: number;
-  /** null beside the real platform. */
+  /** The phone of the simulated platform; null beside the real platform. */
   readonly simulatedPhone: SimulatedPhone | null;
-  /** Proxies whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
+  /** Proxies whose `X-Forwarded-For` is trusted: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
-  /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */
+  /** Origins whose pages may call the interface. `*` stands for every origin; an empty list allows none. */
   readonly corsOrigins: readonly string[];
-  /** Accept `?token=` and `?admintoken=` on every endpoint. Addresses appear in the logs of proxies. */
+  /** True if every endpoint accepts `?token=` and `?admintoken=`. The logs of proxies show addresses with their tokens. */
   readonly allowQueryTokens: boolean;
-  /** Tools that `/mcp` offers. Without any there is no `/mcp`. */
+  /** Tools that `/mcp` offers. If there are none, `/mcp` does not exist. */
   readonly mcpTools: readonly McpGroup[];
   readonly log: HttpLog;
   readonly version: string;
   readonly facts: ServerFacts;
-  /** The callers that get reasons and counts from `/health/ready`, beside yes or no. */
+  /** The callers that get reasons and counts from `/health/ready`. Other callers only get yes or no. */
   readonly healthDetails: 'all' | 'admin';
-  /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
+  /** Average delay of the event loop in milliseconds above which requests are refused; 0: requests are never refused. */
   readonly overloadLagMs: number;
   /** Time over which this delay is averaged; three seconds if absent. In milliseconds. */
   readonly overloadSampleMs?: number;
@@ -182,7 +182,7 @@ export interface HttpOptions {
   /** The clock, in Unix milliseconds; the system clock if absent. */
   readonly now?: () => number;
   readonly stream?: Partial<StreamLimits>;
-  /** Absent: requests have no spans. */
+  /** Tracing. If absent, requests have no spans. */
   readonly tracing?: RequestTracing;
 }
 

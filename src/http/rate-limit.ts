@@ -9,18 +9,18 @@ import { type AdminSessions, sessionNameOf, type SessionOwner } from './dashboar
 import { sendRefusal } from './errors.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 
-// The address of a client, as rate limits count it.
+// The address of a client as the rate limits see it.
 
-/** Groups of an IPv6 address that name a network of one customer (/64). */
+/** The number of groups of an IPv6 address that form the network of one customer (/64). */
 const networkGroups = 4;
 
 const groupsOf = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
 
-/** The network of an address. For IPv6 its /64, because a customer there has 2^64 addresses. */
+/** Returns the network of an address. For IPv6 it is the /64, because one customer has 2^64 addresses in it. */
 export const networkOf = (ip: string): string => {
   const address = ip.split('%')[0] ?? '';
   if (!isIPv6(address)) return ip;
-  // The parser writes the shortest form, and mapped addresses as hexadecimal groups.
+  // The parser writes the shortest form. Mapped addresses become hexadecimal groups.
   const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
   if (short.startsWith('::ffff:')) return short;
   const [head = '', tail] = short.split('::');
@@ -29,11 +29,14 @@ export const networkOf = (ip: string): string => {
   return `${[...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, networkGroups).join(':')}::/64`;
 };
 
-/** True if the request names a client that no trusted proxy vouches for. */
+/** True if the request has a forwarded address from a proxy that is not trusted. */
 const isFromUnknownProxy = ({ headers, ips }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined && (ips === undefined || ips.length < 2);
 
-/** Warns once. Behind an untrusted proxy all clients have one address, so that any client can lock the administrator out with wrong tokens. */
+/**
+ * Warns once about an untrusted proxy. Behind it all clients share one address, so any client can lock out the administrator with wrong
+ * tokens.
+ */
 export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => {
   let isTold = false;
   app.addHook('onRequest', (request, _reply, next) => {
@@ -55,7 +58,7 @@ export const warnOfUnknownProxy = (app: FastifyInstance, log: HttpLog): void => 
 // concurrent requests would all find the limit free.
 
 const windowMs = 60_000;
-/** Networks that are remembered, the latest ones: some 100 bytes each. */
+/** Largest number of remembered networks, the latest ones. Each takes some 100 bytes. */
 const remembered = 20_000;
 
 interface Guesses {
@@ -68,12 +71,12 @@ export class GuessLimit {
   readonly #most: number;
   readonly #networks = new Map<string, Guesses>();
 
-  /** `most`: wrong guesses of one network within a minute, together with those that are being looked up. */
+  /** `most`: wrong guesses of one network within a minute. Guesses that are still being looked up count too. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Takes a try. Returns null, or the seconds until there is another one. */
+  /** Takes a try. Returns null, or the seconds until the next try is free. */
   take(network: string, now: number): number | null {
     const known = this.#networks.get(network);
     const tries = known !== undefined && known.until > now ? known : this.#begin(network, now);
@@ -104,21 +107,24 @@ declare module 'fastify' {
   }
 }
 
-/** Seconds until the next request is taken; null when this one is. */
+/** Returns the seconds until a request is allowed; null if this request is allowed. */
 type Wait = number | null;
 
 /** Tries of one kind of token, by the network of the request. */
 export interface Tries {
-  /** Must be called before a token is looked at. */
+  /** Takes a try. Call this before a token is looked up. */
   take(request: FastifyRequest): Wait;
-  /** The token was right, or could not be looked up. */
+  /** Refunds the try. Call this if the token was right, or could not be looked up. */
   giveBack(request: FastifyRequest): void;
 }
 
 export interface AuthenticationLimit {
   readonly admin: Tries;
   readonly instance: Tries;
-  /** Cookies that are no session of this process. A browser with a session that has ended must not use up the tries of the admin token. */
+  /**
+   * Tries for cookies that are no session of this process. They are counted apart, so that a browser with an ended session does not use up
+   * the tries of the admin token.
+   */
   readonly session: Tries;
 }
 
@@ -178,9 +184,9 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
 };
 
 /**
- * Must be called before `guardRoutes`, which takes tries. Over the limit no admin token is looked at: one that a person chose could be guessed.
- * Tokens of instances are 40 random characters, so a right token is always accepted. A forgotten client then locks out no other client behind the
- * same proxy.
+ * Limits guesses. Call this before `guardRoutes`, which takes tries. Above the limit no admin token is checked, because a token that a person
+ * chose could be guessed. A token of an instance has 40 random characters, so a right one is always accepted. A misconfigured client therefore
+ * locks out no other client behind the same proxy.
  */
 export const limitAuthentication = async (
   app: FastifyInstance,
@@ -192,7 +198,7 @@ export const limitAuthentication = async (
   return limit;
 };
 
-/** Call this after `guardRoutes`, because it counts by the instance of the request. */
+/** Limits requests. Call this after `guardRoutes`, because requests are counted by instance. */
 export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: HttpOptions): void => {
   if (max === 0) return;
   const check = checkOf(app, { max, timeWindow: 1_000, keyGenerator: ({ instanceId }) => instanceId });
@@ -202,13 +208,16 @@ export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: 
   });
 };
 
-// Logs where wrong credentials come from, so that an operator sees a guesser. The log never has what was guessed.
+// Logs the origin of wrong credentials, so that the operator sees an attacker. The guessed values are never logged.
 
 type GuessedKind = 'admin' | 'instance' | 'passkeyCode' | 'session' | 'signIn';
 
 /** Milliseconds for which the guesses of an address are one line. */
 const period = 60_000;
-/** Addresses with a line of their own in a period. The guesses of all further ones are one line, which bounds memory and log in an attack by many. */
+/**
+ * Addresses with a separate line in a period. The guesses of all further addresses share one line. This bounds memory and log in a distributed
+ * attack.
+ */
 const mostAddresses = 100;
 const others = 'others';
 

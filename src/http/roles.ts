@@ -1,14 +1,14 @@
 /**
- * The least role for each route that a session of the dashboard may call. A route without a row needs an administrator. The table counts for sessions of
- * users alone: the admin token may call everything, and the token of an instance everything of its instance.
+ * The least role for each route that a session of the dashboard may call. A route without a row needs an administrator. The table applies only to
+ * sessions of users. The admin token may call every route, and the token of an instance may call every route of its instance.
  */
 import type { Role } from '#actors/gateway.ts';
 import type { Address } from './route.ts';
 
-/** The first address of a route stands for its aliases too. */
+/** The roles by the first address of a route, which also stands for its aliases. */
 export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
-  // The state of sessions and of the server. No text of a message and no code for linking is in these answers, and of a receiver only
-  // its host.
+  // The state of sessions and of the server. These answers contain no message text and no code for linking. They show only the host of a
+  // receiver.
   'GET /instance/all': 'viewer',
   'GET /instance/status': 'viewer',
   'GET /admin/actors': 'viewer',
@@ -74,7 +74,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /message/react': 'operator',
   'POST /message/star': 'operator',
   'POST /chat/read': 'operator',
-  // Campaigns: an operator may write to many as well as to one.
+  // Campaigns. An operator, who may write to one person, may also write to many.
   'POST /sender/simple': 'operator',
   'POST /sender/advanced': 'operator',
   'POST /sender/edit': 'operator',
@@ -82,7 +82,7 @@ export const leastRoles: Readonly<Partial<Record<Address, Role>>> = {
   'POST /sender/listmessages': 'operator',
   'GET /sender/stats': 'operator',
 
-  // Settings, secrets, deletion and people. These rows record a decision, although the default is the same.
+  // Settings, secrets, deletion and people. The default would be the same; these rows show that it was chosen.
   'POST /instance/create': 'administrator',
   'POST /instance/updateAdminFields': 'administrator',
   'DELETE /admin/refused/:instance/:id': 'administrator',

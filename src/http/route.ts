@@ -25,23 +25,23 @@ export interface Denial {
 }
 
 export interface Credential {
-  /** Header that carries it, and query parameter where that is allowed. */
+  /** The header of the credential, and the query parameter if one is allowed. */
   readonly name: 'token' | 'admintoken' | 'passkey-code';
   readonly where: 'header' | 'query';
-  /** Also accepted as `Authorization: Bearer`. */
+  /** True if `Authorization: Bearer` is accepted too. */
   readonly bearer?: true;
   readonly missing: Denial;
   readonly wrong: Denial;
 }
 
-/** A page of another site made the browser send the dashboard's cookie. */
+/** The refusal for a cookie that a page of another site made the browser send. */
 export const forged: Denial = { status: 403, text: 'the session counts for requests of the dashboard only' };
-/** A user called a route that needs a higher role. */
+/** The refusal for a user whose role is too low. */
 export const roleText = (role: string, least: string): string => `the role ${role} does not allow this: it needs the role ${least}`;
-/** Named by a page that does not know yet that it is gone. */
+/** The refusal for an instance that the page still shows, but that is deleted. */
 export const noSuchInstance: Denial = { status: 404, text: 'instance not found' };
 
-/** One sentence for every code that does not count, so that it tells a guesser nothing. */
+/** The refusal for every invalid code. It is one sentence, so that it reveals nothing to an attacker. */
 export const wrongCodeText = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
 
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
@@ -91,17 +91,17 @@ export const credentials = {
 
 export type CredentialName = keyof typeof credentials;
 
-// Results on their way out: how routes make and turn them.
+// Results of routes, and their conversion.
 
 export { done, refuse, unknownInstance } from '#actors/gateway.ts';
 
-/** Turns the value of a result and leaves a refusal as it is. */
+/** Converts the value of a result. A refusal stays unchanged. */
 export const mapResult = <Value, Answer>(result: Result<Value>, view: (value: Value) => Answer): Result<Answer> =>
   result.ok ? { ok: true, value: view(result.value) } : result;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Such as `POST /send/text` or `PATCH /business/catalog/collection/:id`. */
+/** A method and a path, such as `POST /send/text` or `PATCH /business/catalog/collection/:id`. */
 export type Address = `${Method} /${string}`;
 
 type SuccessStatus = 200 | 201 | 202 | 207;
@@ -112,7 +112,7 @@ export interface Call<Params, Body, Query> {
   readonly gateway: Gateway;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Bytes of one page. */
+  /** Largest size of one page, in bytes. */
   readonly answerBytes: number;
   /** The instance of the token; '' on routes of the administrator. */
   readonly id: InstanceId;
@@ -125,7 +125,7 @@ export interface Call<Params, Body, Query> {
 
 export type Refused = { readonly ok: false; readonly refusal: Refusal };
 
-/** Successes beside the usual one, by status. */
+/** Further success answers, by status. */
 type FurtherAnswers = Readonly<Partial<Record<SuccessStatus, TSchema>>>;
 
 type FurtherSuccess<Also extends FurtherAnswers> = {
@@ -136,33 +136,33 @@ type FurtherSuccess<Also extends FurtherAnswers> = {
   };
 }[keyof Also];
 
-/** Null if `run` has taken the reply over, and answers by itself (a stream). */
+/** The answer of a route; null if `run` took the reply over and answers itself, as streams do. */
 export type Outcome<Answer extends TSchema, Also extends FurtherAnswers> =
   | { readonly ok: true; readonly status?: undefined; readonly value: AnswerOf<Answer> }
   | FurtherSuccess<Also>
   | Refused
   | null;
 
-/** The answer to a refusal where the table in `errors.ts` does not fit. */
+/** The answer to a refusal, if the table in `errors.ts` does not fit. */
 export interface RefusalAnswer {
   readonly status?: number;
-  /** Instead of the refusal's own sentence. */
+  /** A text in place of the refusal's own sentence. */
   readonly text?: string;
   /** Words before the refusal's own sentence. */
   readonly lead?: string;
-  /** A usual sentence of this refusal, for the documents. */
+  /** A typical sentence of this refusal, for the documents. */
   readonly example?: string;
-  /** Fields beside `error`: their shapes, and where they come from. */
+  /** Fields beside `error`: their shapes, and the function that fills them. */
   readonly fields?: Readonly<Record<string, TSchema>>;
   readonly details?: (refusal: Refusal, call: { readonly id: InstanceId; readonly now: number }) => Readonly<Record<string, unknown>>;
 }
 
-/** The answer to an unexpected failure. `details` gets no refusal. */
+/** The answer to an unexpected failure. `details` gets no refusal in this case. */
 export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
   readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
 }
 
-/** The largest body of a request. `setting`: the setting behind it; absent for a fixed size. */
+/** The largest body of a request. `setting` is the setting of this bound; absent for a fixed size. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly setting?: string;
@@ -171,7 +171,7 @@ export interface BodyLimit {
 /** The reasons for which a route can refuse, with the row's texts. `invalid` and `unavailable` need no entry. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 
-/** The refusals of routes that can miss only the instance itself. */
+/** The refusals of routes whose only missing object can be the instance. */
 export const instanceRefusals = { notFound: { example: unknownInstance.refusal.message } } as const satisfies Refusals;
 
 /** The refusals of every route that sends a request to the platform. */
@@ -179,7 +179,7 @@ export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupp
 
 /** A row without its call: its shapes and its texts. */
 interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TSchema, Answer extends TSchema> {
-  /** The first is the name of the route. The others are aliases. */
+  /** The addresses. The first one is the name of the route; the others are aliases. */
   readonly on: readonly [Address, ...Address[]];
   readonly operationId: string;
   readonly tag: string;
@@ -192,34 +192,34 @@ interface RowSpec<Params extends TSchema, Body extends TSchema, Query extends TS
   readonly answer: Answer;
   /** A sentence on the answer, for the documents. */
   readonly answerText?: string;
-  /** Status of `answer`; 200 when left out. */
+  /** Status of `answer`; 200 if absent. */
   readonly status?: SuccessStatus;
   /** Headers that the request may have, by their name in lower case. */
   readonly requestHeaders?: TObject;
   /** Headers of the answer by name, with their descriptions for the documents. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the examples that are made of the schemas. */
+  /** Examples in place of those that are made from the schemas. */
   readonly examples?: { readonly body?: Frozen<Static<Body>>; readonly answer?: AnswerOf<Answer> };
-  /** The setting BODY_LIMIT when left out. */
+  /** The largest body; the setting BODY_LIMIT if absent. */
   readonly bodyLimit?: BodyLimit;
-  /** Picks what counts of a body before it is checked, where the rest is to be ignored even when it makes no sense. */
+  /** Selects the relevant fields of a body before validation. All other fields are ignored, even if they are invalid. */
   readonly relevantFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** The dashboard needs the token in this answer. Tokens are removed from all other answers to it. */
+  /** True if the answer shows tokens to the dashboard. Tokens are removed from all other answers to it. */
   readonly givesToken?: true;
   /** The text of a 500 for an unexpected failure; `Internal server error` if absent. */
   readonly failure?: FailureAnswer;
   /** Fields of the body that name a chat, in addition to `number` and `chatid`. They accept the `id` of `/chat/find` too. */
   readonly chatIdFields?: readonly string[];
-  /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */
+  /** True if the row also answers while the server is overloaded, because it reduces the load or shows its cause. */
   readonly relieves?: true;
   /** True if the row also answers while the server stops. All other rows with a credential are then refused. */
   readonly whileStopping?: true;
   /** The media type of a body of bytes, which `run` reads from `body` within a bound of its own. */
   readonly takesBytes?: string;
-  /** Media type of a success; JSON when left out. */
+  /** Media type of a success; JSON if absent. */
   readonly produces?: string;
 }
 
@@ -231,12 +231,12 @@ export interface RouteSpec<
   Also extends FurtherAnswers,
 > extends RowSpec<Params, Body, Query, Answer> {
   readonly credential: CredentialName;
-  /** Other successes, by status; `run` gives one by `answered`. */
+  /** Further successes, by status. `run` returns them by `answered`. */
   readonly also?: Also;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;
 }
 
-/** Any row, once the compiler has compared its parts. */
+/** A row whose parts the compiler has compared. */
 export interface Route extends Omit<RouteSpec<TSchema, TSchema, TSchema, TSchema, FurtherAnswers>, 'run' | 'examples'> {
   readonly examples?: { readonly body?: unknown; readonly answer?: unknown };
   run(call: Call<unknown, unknown, unknown>): AnyOutcome | Promise<AnyOutcome>;
@@ -297,5 +297,5 @@ export const performs = <
     },
   });
 
-/** A success with a status of its own: `answered(207, value)`. */
+/** Makes a success with its own status: `answered(207, value)`. */
 export const answered = <const Status extends SuccessStatus, Value>(status: Status, value: Value) => ({ ok: true, status, value }) as const;

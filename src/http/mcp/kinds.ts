@@ -1,4 +1,6 @@
-/** The table of tools: the operations of an instance that a model may be offered, in groups that the setting MCP_TOOLS switches on. */
+/**
+ * The table of tools: operations of an instance that may be offered to a model. They are in groups, which the setting MCP_TOOLS enables.
+ */
 import type { McpGroup } from '../options.ts';
 
 export interface ToolKind {
@@ -19,7 +21,7 @@ const kind = (group: McpGroup, hints: readonly ('reads' | 'destroys' | 'repeats'
   },
 });
 
-/** Pairs of a kind and its operationIds. */
+/** Operations with their kind, by operationId. */
 const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
   [
     kind('reading', ['reads', 'repeats']),
@@ -34,9 +36,9 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     `sendText sendMedia sendContact sendLocation sendGroupInvite sendEvent sendMenu sendCarousel sendLocationButton sendRequestPayment sendPixButton
     sendStatus showTyping inviteChannelAdmin`,
   ],
-  // Replaces messages that people have read.
+  // These operations replace messages that people have read.
   [kind('sending', ['destroys', 'repeats']), 'editMessage editPost reactToMessage reactToPost'],
-  // Writes to many people at once.
+  // These operations write to many people at once.
   [kind('sending', ['asks']), 'sendSimpleCampaign sendAdvancedCampaign'],
   [
     kind('changing', []),
@@ -54,7 +56,7 @@ const table: readonly (readonly [kind: ToolKind, operations: string])[] = [
     setGroupTimer setGroupPicture editCommunityGroups changeBusinessProfile saveProduct hideProduct changeCollection muteChannel renameChannel
     describeChannel setChannelReactions setChannelPicture editLead nameLeadFields labelChat updateChatbotSettings rejectCall`,
   ],
-  // Deletes, leaves, logs out, blocks, takes rights away, or sends events and messages to another service.
+  // These operations delete, leave, log out, block, withdraw rights, or send events and messages to another service.
   [
     kind('changing', ['destroys', 'repeats', 'asks']),
     `connectInstance disconnectInstance deleteInstance setInstanceProxy removeInstanceProxy editCampaign clearDoneCampaigns clearAllCampaigns clearQueue
@@ -72,7 +74,7 @@ export const toolKinds: ReadonlyMap<string, ToolKind> = new Map(
   table.flatMap(([toolKind, operations]) => namesIn(operations).map((name) => [name, toolKind] as const)),
 );
 
-/** Operations of an instance that are not tools, because they give secrets, need the owner's browser or phone, or are not supported. */
+/** Operations of an instance that are not tools: they return secrets, need the owner's browser or phone, or are not supported. */
 export const noTools: ReadonlySet<string> = new Set(
   namesIn(`getInstanceToken rotateInstanceToken linkPasskey getPasskey answerPasskey cancelPasskey confirmPasskey scanWithSimulatedPhone makeCall
     setPaymentStatus`),

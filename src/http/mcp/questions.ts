@@ -16,18 +16,20 @@ interface Shape {
   readonly items?: object;
 }
 
-/** Characters of one value. A longer value is cut by itself, so that it hides no other value. */
+/** Characters of one value. A longer value is shortened, so that it cannot hide other values. */
 const shownOfValue = 300;
 /** Characters of a whole question. A person does not read more. */
 const room = 8_000;
-/** Levels of objects and lists. No operation has more. */
+/** The deepest nesting of objects and lists. Real operations have less. */
 const deepest = 6;
 
-/** Control characters and marks of direction, which could draw a value as something else. */
+/** Control characters and marks of text direction, which could make a value look like another one. */
 const hidden = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
 
-/** Such as `https://` and `socks5://`. The end of an address decides where it leads, so an address is not cut. */
+/**
+ * The scheme of an address, such as `https://` or `socks5://`. The end of an address decides its target, so addresses are not shortened.
+ */
 const address = /^\s*[a-z][a-z\d+.-]*:\/\//i;
 
 const cut = (text: string): string => `${text.slice(0, shownOfValue)}… (${text.length - shownOfValue} more characters)`;
@@ -86,7 +88,7 @@ const longestMessage = 65_536;
 /** Milliseconds that a person has to confirm a call. */
 const confirmMs = 300_000;
 
-/** One object for all questions, so that the library compiles it once. */
+/** The schema of the answer. All questions share one object, so that the library compiles it once. */
 const form = {
   type: 'object' as const,
   properties: { confirm: { type: 'boolean' as const, title: 'Do this', description: 'Without the confirmation nothing is done' } },
@@ -123,7 +125,7 @@ export const createQuestions = (): Questions => {
   };
 };
 
-/** The tool call for which the user is asked. */
+/** The tool call that the user is asked to confirm. */
 interface AskingCall {
   readonly tool: Tool;
   readonly input: Readonly<Record<string, unknown>>;

@@ -25,7 +25,7 @@ const common = {
   refusals: { forbidden: { example: 'MCP takes the token of the instance' }, notFound: { example: unknownSession } },
 } as const;
 
-/** A session of the dashboard has no instance token, so the request of a tool could not be made. */
+/** Refuses a session of the dashboard. It has no instance token, so the request of a tool cannot be made. */
 const noToken = refuse('forbidden', 'MCP takes the token of the instance');
 
 /** Executes the request of a tool like a request of the client: with its token, and through every check, limit and log of the route. */
@@ -38,11 +38,11 @@ const runFor =
       remoteAddress: ip,
       headers: { ...request.headers, token, host, 'x-request-id': id, ...(traceparent === undefined ? {} : { traceparent }) },
     });
-    // An attacker could persuade a model that knows the token to send it.
+    // An attacker could persuade a model that knows the token to send the token to others.
     return { status: statusCode, text: payload.replaceAll(token, ''), hint: String(headers['x-error-hint'] ?? '') };
   };
 
-/** Aborts when the connection of the request closes, also after its answer. */
+/** Returns a signal that aborts when the connection of the request closes, also after its answer. */
 const leftOf = ({ raw }: FastifyReply): AbortSignal => {
   const left = new AbortController();
   if (raw.destroyed) left.abort();
@@ -62,7 +62,7 @@ const callerOf = (request: FastifyRequest, reply: FastifyReply, transport: WebSt
   },
 });
 
-/** The request as the library reads it. Its body is parsed already. */
+/** Makes the request for the library. Its body is parsed already. */
 const webRequestOf = ({ method, url, headers }: FastifyRequest): Request => {
   const named = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []));
   return new Request(new URL(url, 'http://localhost'), { method, headers: named });

@@ -17,9 +17,9 @@ import type { Tool, ToolRequest } from './tools.ts';
 /** The answer of the interface to a request. */
 interface ToolAnswer {
   readonly status: number;
-  /** JSON. */
+  /** The body of the answer, as JSON. */
   readonly text: string;
-  /** The wrong field, if the answer does not name it; '' for none. */
+  /** The name of the wrong field, if the text of the answer does not contain it; '' for none. */
   readonly hint: string;
 }
 
@@ -34,7 +34,7 @@ export interface Caller {
   readonly left: AbortSignal;
   /** Returns the length of the message as JSON, in characters. */
   readonly length: () => number;
-  /** Ends the answer to a request that the client cancelled. The library leaves it open. */
+  /** Ends the answer to a request that the client cancelled. The library would leave the answer open. */
   readonly drop: (request: RequestId) => void;
 }
 

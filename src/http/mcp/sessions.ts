@@ -8,7 +8,7 @@ import type { InstanceId } from '#actors/gateway.ts';
 const perInstance = 20;
 /** Sessions of all instances. Each holds some 6 KB. */
 const inAll = 1_000;
-/** Milliseconds after which a session that nobody uses ends. The client then begins a new session. */
+/** Milliseconds after which an unused session ends. The client then begins a new session. */
 const idleMs = 30 * 60_000;
 
 interface Session {

@@ -1,4 +1,4 @@
-/** Makes tools of the rows of the interface: one input schema of all parts of a request, and the request of a call. */
+/** Makes tools from the rows of the interface. A tool has one input schema for all parts of a request, and makes the request of a call. */
 import type { TSchema } from 'typebox';
 import type { SharedSchemas } from '../openapi.ts';
 import type { McpGroup } from '../options.ts';
@@ -20,7 +20,7 @@ interface ToolListing {
   readonly annotations: ToolKind['annotations'];
 }
 
-/** A request of the interface. */
+/** A request to the interface. */
 export interface ToolRequest {
   readonly method: string;
   readonly url: string;
@@ -66,10 +66,10 @@ const textsOf = (input: Json, { properties }: Part): Readonly<Record<string, str
     Object.keys(properties).flatMap((name) => (input[name] === undefined || input[name] === null ? [] : [[name, textOf(input[name])]])),
   );
 
-/** The words of an error of the interface. */
+/** Reads the text of an error answer. */
 const errorText = (error: string): string => JSON.stringify({ error });
 
-/** Segments of an address that a client of HTTP removes. The request would reach another operation. */
+/** Path segments that HTTP clients remove. With them the request would reach another operation. */
 const isNoSegment = (text: string | undefined): boolean => text === undefined || text === '' || text === '.' || text === '..';
 
 const toolOf = (row: Route, { asks, annotations }: ToolKind, shared: SharedSchemas): Tool => {
