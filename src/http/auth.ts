@@ -279,8 +279,8 @@ declare module 'fastify' {
 }
 
 /**
- * The time over which delays are averaged, and after which a client may retry. One long pause, such as the start, is then no overload. In
- * milliseconds.
+ * The period in milliseconds over which delays are averaged, and after which a client may retry. It is long enough that one long pause, such as
+ * the start, is not an overload.
  */
 const sampleInterval = 3_000;
 

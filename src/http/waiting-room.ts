@@ -11,7 +11,7 @@ export interface Migrating {
   readonly percent: number | null;
 }
 
-/** The step that a start waits for. `recovering`: the embedded server reads its log. */
+/** The step that delays a start. `recovering`: the embedded server reads its log. */
 type Waited = Migrating | 'recovering';
 
 interface WaitingRoom {
@@ -31,7 +31,7 @@ export const sentenceOf = (waited: Waited): string => {
 };
 
 const alive = /^\/health(\/live)?(\?|$)/;
-/** Seconds. */
+/** Seconds after which a client may retry. */
 const retryAfter = 5;
 
 /** `closers`: closes the room if the start fails. */
@@ -59,7 +59,7 @@ export const createWaitingRoom = (
   const room: WaitingRoom = {
     tell(waited) {
       now = waited;
-      // Port 0 is another one each time.
+      // With port 0, every bind would give another port.
       if (address.port !== 0) server ??= open();
     },
     told: { onMigrating: (progress) => room.tell(progress), onRecovering: () => room.tell('recovering') },

@@ -1,4 +1,4 @@
-/** The `webhooks` section of the OpenAPI document: each event with its shape and a complete example, as a receiver gets it. */
+/** The `webhooks` section of the OpenAPI document. Each event has its shape and a complete example in the form that receivers get. */
 import type { TSchema } from 'typebox';
 import { Chat } from './schemas/chat.ts';
 import { eventShapes } from './schemas/events.ts';
@@ -68,7 +68,7 @@ const presence = { State: 'composing', Media: '', IsFromMe: false, IsGroup: fals
 const call = { chatid: contact, id: 'A1B2C3D4E5F60718293A', from: lid, ...person, status: 'offer', isVideo: false, isGroup: false };
 const campaign = { messageCount: 120, sentCount: 118, failedCount: 2, skippedCount: 1, unknownCount: 0, scheduled_for: at };
 
-/** Events by type, each with a sentence, and with the example's fields in addition to those of every event. */
+/** Events by type. Each has a sentence, and the fields of its example in addition to those of every event. */
 const eventDocs: Readonly<Record<Name, readonly [summary: string, example: Fields]>> = {
   messages: ['A message arrives in a chat, or the account sends one', { chatSource: 'updated', chat, message: received }],
   messages_update: [
@@ -146,7 +146,7 @@ const operationId = (type: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')}`;
 
-/** Returns the events as OpenAPI writes requests to a receiver. Their shapes are among the shared ones. */
+/** Returns the events as OpenAPI describes requests to a receiver. Their shapes are among the shared shapes. */
 export const webhooksSection = (): Readonly<Record<string, object>> =>
   Object.fromEntries(
     (Object.keys(eventDocs) as Name[]).map((type) => {

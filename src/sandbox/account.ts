@@ -5,7 +5,7 @@ import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device, Person, Picture } from './people.ts';
 
-/** The address books, as the records of contacts tell them. */
+/** The address books, read from the records of contacts. */
 export const addressBookHas = ({ appState, people }: Pick<Parts, 'appState' | 'people'>, owner: Digits, other: Digits): boolean =>
   appState.entries(owner).some(({ collection, action: { index } }) => {
     const contact = collection === 'critical_unblock_low' && index[0] === 'contact';

@@ -1,4 +1,4 @@
-/** Jids: how people, their devices and groups are named on the wire. */
+/** Jids: the names of people, their devices and groups in the protocol. */
 import { createHash } from 'node:crypto';
 import { jidDecode } from '@whiskeysockets/baileys';
 import type { Digits } from './face.ts';
@@ -15,12 +15,12 @@ interface UserAddress {
 const number = /^[1-9]\d{6,14}$/;
 const digits = /^\d{5,20}$/;
 
-/** True for numbers of people without an account. They use country code 999, which is not assigned to anybody. */
+/** True for numbers of people without an account. They have country code 999, which is not assigned. */
 export const isMissingNumber = (user: string): boolean => user.startsWith('999');
 
 export const isNumber = (user: string): boolean => number.test(user);
 
-/** The other form in which a Brazilian mobile number is written: with the ninth digit, or without it. */
+/** Returns the other form of a Brazilian mobile number: with or without the ninth digit. */
 export const otherForm = (user: Digits): Digits | undefined => {
   const [, area, ninth, rest] = /^55([1-9]\d)(9?)([6-9]\d{7})$/.exec(user) ?? [];
   return area === undefined ? undefined : `55${area}${ninth === '' ? '9' : ''}${rest}`;
@@ -36,7 +36,7 @@ export const statusJid = 'status@broadcast';
 /** True for chats of more than two people, in which a message names its author in the attribute `participant`. */
 export const isRoomJid = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
 
-/** Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
+/** Parses a jid. Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
 export function parseUser(jid: string | undefined): UserAddress | undefined {
   const decoded = jid === undefined ? undefined : jidDecode(jid);
   if (!decoded || !digits.test(decoded.user)) return undefined;
@@ -56,7 +56,7 @@ export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(devic
 export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
   addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
 
-/** The number of a person as it stands beside the LID; undefined for a person whose number the platform does not tell. */
+/** Returns the phone number that accompanies a LID; undefined for a person whose number the platform hides. */
 export const toldPn = (person: { readonly number: Digits; readonly withoutNumber?: boolean }): string | undefined =>
   person.withoutNumber ? undefined : pnJid(person.number);
 

@@ -9,7 +9,7 @@ import type { Connection } from './wire/connection.ts';
 
 const { CallOutcome } = proto.Message.CallLogMessage;
 
-/** The outcome that the phone which was called writes into its call log after each step. */
+/** The outcome that the called phone writes into its call log after each step. */
 const outcomes: Partial<Record<CallStep['step'], proto.Message.CallLogMessage.CallOutcome>> = {
   accept: CallOutcome.CONNECTED,
   reject: CallOutcome.REJECTED,
@@ -58,7 +58,7 @@ export function acceptCall(parts: Parts, connection: Connection, device: Device,
   }
 }
 
-/** Returns an error code when the client was not called. */
+/** Handles a step. Returns an error code if the client was not called. */
 function reject(parts: Parts, device: Device, id: string): string | undefined {
   const call = parts.calls.find(id);
   if (!call || call.to !== device.number) return '404';

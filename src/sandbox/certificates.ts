@@ -3,7 +3,10 @@ import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import { sign } from './signal/identity.ts';
 import type { Records } from './store/database.ts';
 
-/** The ways in which a chain can be wrong, one for each check of a client (tulir/whatsmeow 75186f80). All signatures of the forgery are right, except where the name says otherwise. */
+/**
+ * The faults of a forged chain, one for each check of a client (tulir/whatsmeow 75186f80). All signatures are valid, unless the name of the fault
+ * says otherwise.
+ */
 export const forgeries = [
   'issuer', // the intermediate certificate names an issuer that clients do not accept
   'root', // the intermediate certificate is signed by another root
@@ -47,7 +50,7 @@ export function openIdentity(records: Records): ServerIdentity {
   return { root: keys.root.public, staticKey: keys.leaf, chain: makeChain(keys), forge: (how) => makeChain(keys, how) };
 }
 
-/** Clients accept issuer serial 0 only. */
+/** The issuer serial. Clients accept only 0. */
 function makeChain({ root, intermediate, leaf }: Keys, how?: Forgery): Uint8Array {
   const stranger = Curve.generateKeyPair();
   const begins = Math.floor(Date.now() / 1000) - 60;

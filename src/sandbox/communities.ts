@@ -14,9 +14,9 @@ const maxSubgroups = 100;
 interface First {
   readonly subject: string;
   readonly addressing: Addressing;
-  /** The community has a group in which all members talk. */
+  /** True if the community has a group in which all members may write. */
   readonly general: boolean;
-  /** Admins confirm who joins. */
+  /** True if admins must approve new members. */
   readonly approval: boolean;
 }
 
@@ -63,7 +63,7 @@ function tell({ groups }: Parts, community: Group, group: Group, by: Person, lin
   groups.announceChange(community, by, news('sub_group', group));
 }
 
-/** Members of a group are members of its community, and read its announcements. */
+/** Adds members of a group to its community and to its group of announcements. */
 function welcome(parts: Parts, community: Group, group: Group, by: Person): void {
   const { groups, people } = parts;
   const members = group.members.map(({ number }) => people.ensure(number));
@@ -82,7 +82,7 @@ export const linkGroups = (parts: Parts, community: Group, by: Person, jids: rea
     return { jid };
   });
 
-/** `orphans`: members who are in no other group of the community leave it. */
+/** Removes groups. With `orphans`, members who are in no other group of the community leave the community. */
 export const unlinkGroups = (parts: Parts, community: Group, by: Person, jids: readonly string[], orphans: boolean): LinkResult[] =>
   jids.map((jid) => {
     const group = parts.groups.find(jid);
@@ -102,11 +102,11 @@ function dismiss(parts: Parts, community: Group, group: Group, by: Person): void
   for (const one of [community, ...others]) parts.groups.remove(one, by, leaving);
 }
 
-// The rules for joining a group, and the ways in: added by a member, by a link, by an invitation, or after an admin's approval.
+// The rules for joining a group: a person is added by a member, uses a link or an invitation, or is approved by an admin.
 
-/** Time after which a person who left may be added again. In milliseconds. */
+/** Milliseconds after which a person who left may be added again. */
 const leftLately = 24 * 3600_000;
-/** Milliseconds for which an invitation holds. */
+/** Milliseconds for which an invitation is valid. */
 const invitationMs = 3 * 24 * 3600_000;
 
 /** Reasons why a person cannot be added: 401 blocked, 403 privacy, 404 no account, 408 left lately, 409 member already, 419 group full. */
@@ -136,7 +136,7 @@ function invite(parts: Parts, group: Group, by: Person, other: Person): BinaryNo
   return node('add_request', { code, expiration: String(expiration) });
 }
 
-/** The answer for a participant who was not added. */
+/** Makes the answer for a participant who was not added. */
 export function refused(parts: Parts, group: Group, by: Person, jid: string, other: Person | undefined, error: Refusal): BinaryNode {
   const instead = other && (error === '403' || error === '408') ? [invite(parts, group, by, other)] : undefined;
   const phone = other && jid.endsWith('@lid') ? { phone_number: toldPn(other) } : {};
@@ -166,7 +166,7 @@ export function acceptInvitation({ groups }: Parts, group: Group, me: Person, co
   groups.add(group, me, [me]);
 }
 
-/** Asks the admins for the membership of `person`. */
+/** Requests membership for `person` from the admins. */
 export function request({ groups }: Parts, group: Group, person: Person, method: 'invite_link' | 'non_admin_add'): void {
   if (group.requests?.some(({ number }) => number === person.number)) return;
   group.requests = [...(group.requests ?? []), { number: person.number, at: Date.now(), method }];
@@ -184,7 +184,7 @@ export const requestNodes = ({ people }: Parts, group: Group): BinaryNode[] =>
     return node('membership_approval_request', { ...attrs, request_time: unixSeconds(at), request_method: method });
   });
 
-/** Approves or rejects requests. Returns those whom it applied to. */
+/** Approves or rejects requests. Returns the people to whom this applied. */
 export function decide({ groups }: Parts, group: Group, by: Person, people: readonly Person[], approve: boolean): Person[] {
   const asked = people.filter(({ number }) => group.requests?.some((one) => one.number === number));
   group.requests = (group.requests ?? []).filter(({ number }) => !asked.some((one) => one.number === number));

@@ -2,9 +2,9 @@
 import { node, type BinaryNode } from './nodes.ts';
 
 export interface CommunityFields {
-  /** The group is a community. */
+  /** True if the group is a community. */
   readonly isParent?: boolean;
-  /** The community that it belongs to. */
+  /** The community to which the group belongs. */
   parent?: string | undefined;
   /** The role of a group that the platform made for the community: the group for announcements, or the general one. */
   readonly role?: 'announcement' | 'general';

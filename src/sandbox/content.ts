@@ -10,7 +10,7 @@ export interface StanzaKind {
 
 type MediaKind = 'image' | 'video' | 'audio' | 'document' | 'sticker';
 
-/** The fields of a media message that point at its encrypted file. */
+/** The fields of a media message that refer to its encrypted file. */
 export interface MediaPart {
   readonly kind: MediaKind;
   readonly directPath?: string | null;
@@ -33,7 +33,7 @@ export interface MediaFacts {
   readonly fileName: string;
   /** The marks of the file: view once, round video, plays like a GIF, voice message, animated. */
   readonly marks: readonly ('viewOnce' | 'ptv' | 'gif' | 'ptt' | 'animated')[];
-  /** Id of the album that it belongs to, '' for none. */
+  /** Id of the album that contains the file; '' for none. */
   readonly album: string;
 }
 
@@ -95,7 +95,7 @@ export function mediaFacts(message: proto.IMessage): MediaFacts {
 /** The name of the message's first content field. */
 export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
 
-/** The text or caption of a message, of an edit the new text, '' when there is none. */
+/** Returns the text or caption of a message, and of an edit the new text; '' if there is none. */
 export function textOf(message: proto.IMessage): string {
   const content = normalizeMessageContent(message) ?? {};
   const edited = content.protocolMessage?.editedMessage;
@@ -135,10 +135,10 @@ const answerTextOf = (content: proto.IMessage): string | null | undefined =>
 export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPollCreationMessage | undefined =>
   message?.pollCreationMessage ?? message?.pollCreationMessageV2 ?? message?.pollCreationMessageV3 ?? undefined;
 
-/** The message as JSON: bytes in base64, enumerations by name. */
+/** Returns the message as JSON: bytes in base64, enumerations by name. */
 export const toJson = (message: proto.IMessage): unknown => JSON.parse(JSON.stringify(proto.Message.fromObject(message)));
 
-/** Seconds after which phones take the message away; 0 for never. */
+/** Returns the seconds after which phones remove the message; 0 for never. */
 export const expirationOf = (message: proto.IMessage): number => {
   const content = normalizeMessageContent(message);
   const kind = getContentType(content);

@@ -47,7 +47,7 @@ export function rawIdOf({ people, random }: Pick<ListParts, 'people' | 'random'>
   return rawId ?? random.bytes(4).readUInt32BE(0);
 }
 
-/** The last list of each person with its input. The phone signs a list once, and not for each look-up. */
+/** The last list of each person with its input. It is cached, so that the phone does not sign a list for each look-up. */
 const signedLists = new WeakMap<Person, { readonly devices: readonly Device[]; readonly identity: object; readonly list: BinaryNode }>();
 
 /** Returns `<key-index-list>`: the indexes of the devices that are linked, signed by the phone. */
@@ -78,8 +78,8 @@ function signList(parts: ListParts, person: Person, identity: KeyPair): BinaryNo
 }
 
 /**
- * Notifies the clients that have looked the person's devices up. The form is the one that tulir/whatsmeow reads (`notification.go:116`): one device
- * with both addresses, and both hashes of the list after the change.
+ * Notifies the clients that have looked up the devices of the person. The notification has the form that tulir/whatsmeow reads
+ * (`notification.go:116`): one device with both addresses, and both hashes of the list after the change.
  */
 export function announceDevice(parts: ListParts, device: Device, change: 'add' | 'remove'): void {
   const { people, links, random } = parts;
@@ -106,9 +106,8 @@ export function announceDevice(parts: ListParts, device: Device, change: 'add' |
 const keyOf = ({ person, device }: OneDevice): string => `${person.number}:${device}`;
 
 /**
- * Returns the hash that an ack carries when the sender has other devices in mind than there are; `undefined` when the lists agree (tulir/whatsmeow
- * `send.go:454`). `listed`: the devices that the stanza names. `people`: whoever the message is for, with the sender, whose own device is in the hash
- * and in no stanza.
+ * Returns the hash for an ack if the sender's list of devices is outdated; `undefined` if the lists agree (tulir/whatsmeow `send.go:454`). `listed`:
+ * the devices that the stanza names. `people`: the recipients and the sender. The sender's own device is in the hash, but in no stanza.
  */
 export function staleHash(
   parts: Pick<ListParts, 'people'>,

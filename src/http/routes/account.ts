@@ -5,7 +5,7 @@ import { CallAnswer, CallBody, RejectBody } from '../schemas/account.ts';
 
 // Shared parts of rows that take a picture of a person or group.
 
-/** Holds a photograph of a phone as base64. */
+/** Largest body in bytes. It has room for a phone's photograph as base64. */
 export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
 
 /** The refusals of a picture itself. */
@@ -16,7 +16,7 @@ export const pictureRefusals = {
   invalid: { example: 'the file begins like image/jpeg, but it is damaged' },
 } as const satisfies Refusals;
 
-/** The picture as it was given; '' to take the present one away. */
+/** The picture from the client; '' to remove the current one. */
 export const pictureSource = (image: string): string => (/^(?:remove|delete)?$/i.test(image.trim()) ? '' : image);
 
 const tag = 'instance';
@@ -89,7 +89,7 @@ export const accountRoutes: readonly Route[] = [
   }),
 ];
 
-// Calls can be rejected. They cannot be placed.
+// Calls can only be rejected; the gateway cannot place calls.
 
 export const callRoutes: readonly Route[] = [
   performs({

@@ -1,4 +1,4 @@
-/** Channels: made, listed, looked at, followed, changed and searched. Rows on admins stand beside this file. */
+/** Channels: create, list, follow, change and search them. Rows about admins are at the end of this file. */
 import type { Static, TSchema, TUnknown } from 'typebox';
 import { channelViews, type InputOf, type OperationName, reactionCodes, type Result } from '#actors/gateway.ts';
 import { channelCodeOf, channelIdOf, channelView } from '#src/contract/views.ts';
@@ -79,7 +79,7 @@ export const channelRow = <Name extends OperationName, Body extends TSchema, Ans
     },
   });
 
-/** The answer of a row that only says that it is done. */
+/** The answer of a row that reports only success. */
 export const done = { answer: shape.DoneAnswer, shown: () => ({ response: true }) } as const;
 
 const followRow = (on: Address, operationId: string, summary: string, follow: boolean): Route =>

@@ -24,7 +24,7 @@ import { Flag } from '../schemas/common.ts';
 const tag = 'chat';
 const hour = 3_600_000;
 
-/** Shared state cannot be changed before the phone has handed over its keys. */
+/** The refusal before the phone has sent its keys. Shared state cannot be changed without them. */
 const tooEarly = { example: 'history sync still in progress, try again in a moment' } as const;
 const chatRefusals = { ...platformRefusals, notSent: tooEarly, notFound: { example: 'chat not found' } } as const;
 const numberRefusals = {
@@ -45,7 +45,7 @@ interface Change<Body extends typeof number> {
   readonly change: (body: Static<TObject<Body>>, now: number) => ChatChange;
 }
 
-/** A row whose call changes one property of a chat, and answers only that. */
+/** Makes a row that changes one property of a chat, and answers with this property. */
 const changeRow = <Body extends typeof number>({ on, says, change, ...row }: Change<Body>): Route =>
   route({
     on: [on],

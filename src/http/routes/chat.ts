@@ -38,7 +38,7 @@ type Operator = ChatFilter['operator'];
 /** Operators of two characters come first, because `>=` begins with `>`. */
 const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
-/** Two fields are derived from others in the answer. Storage derives them for filters. */
+/** The two fields that the view derives from others. Storage derives them for filters too. */
 const filterable: Readonly<Record<string, ChatField>> = {
   ...chatFields,
   wa_fastid: { type: 'text', key: null },
@@ -57,7 +57,7 @@ const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {
 
 const flags: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
-/** The value in the field's own type; null when it is none. */
+/** Returns the value in the type of the field; null if it does not fit. */
 const valueOf = (type: FieldType, text: string): string | number | boolean | null => {
   if (type === 'boolean') return flags[text.trim().toLowerCase()] ?? null;
   if (type !== 'number') return text;
@@ -74,7 +74,7 @@ const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatF
   return done({ field, operator, value });
 };
 
-/** Most filters of a search, as documented. Each filter is compared with every chat of the instance. */
+/** Largest number of filters in a search, as documented. Each filter is compared with every chat of the instance. */
 const mostFilters = 18;
 
 /** Unknown fields are ignored. An empty text does not filter. */

@@ -15,7 +15,7 @@ const common = { credential: 'instance', tag: 'chatbot' } as const;
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Fields of which something was given. */
+/** Returns the fields that have a value. */
 const given = <T extends object>(all: T): Given<T> =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Given<T>;
 

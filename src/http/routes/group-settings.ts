@@ -1,4 +1,4 @@
-/** Settings of groups: one row each, all of them the same request with another field. */
+/** Settings of groups, with one row for each setting. All rows make the same request with another field. */
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
 import { addModes, chatView, timerOf } from '#src/contract/views.ts';
@@ -185,7 +185,7 @@ export const groupSettingRoutes: readonly Route[] = [
   }),
 ];
 
-// Communities: made, and which groups belong to them.
+// Communities: create them, and link groups to them.
 
 const communityTag = 'community';
 

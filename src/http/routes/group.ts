@@ -1,4 +1,4 @@
-/** Groups: made, listed, joined, left, and their members. Their settings have rows of their own. */
+/** Groups: create, list, join and leave them, and change their members. Group settings are in `group-settings.ts`. */
 import type { Group as Stored, GroupQuery } from '#actors/gateway.ts';
 import { failedView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
 import { type Call, done, instanceRefusals, performs, platformRefusals, type Refusals, refuse, type Route, route } from '../route.ts';
@@ -35,7 +35,7 @@ const accountOf = ({ gateway, id }: Asking) => {
   return { id: '', pn: bare(record.jid), lid: bare(record.lid) };
 };
 
-/** A group as the account of the call sees it. */
+/** Makes the view of a group for the account of the call. */
 export const ownView = (group: Stored, call: Asking) => groupView(group, { me: accountOf(call) });
 
 /** `group` and `needs_refresh` of an answer. */
@@ -49,14 +49,14 @@ const linkView = ({ code, group }: { readonly code: string; readonly group: Stor
   ...changedView(group, call),
 });
 
-/** Groups that are read at once while an answer is filled. */
+/** Groups that are read concurrently for one answer. */
 const piece = 100;
 
 interface Listing extends GroupQuery {
   readonly force: boolean;
 }
 
-/** Reads pieces of a page until it is full, or the answer is. */
+/** Reads pieces of a page until the page or the answer is full. */
 const listed = async ({ gateway, id, answerBytes }: Call<unknown, unknown, unknown>, query: Listing) => {
   const me = accountOf({ gateway, id });
   const view = (group: Stored) => groupView(group, { me, members: query.members });

@@ -20,7 +20,7 @@ const folder = new URL('../../web/charts/', import.meta.url);
 /** Layouts by the name of the shape (`wide`, `tall`); empty if none was made for the machine. */
 type Layouts = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Files are named `<machine>.<shape>.json`. */
+/** Reads the layouts. Their files are named `<machine>.<shape>.json`. */
 const layoutsOf = (machine: string): Layouts => {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return Object.fromEntries(
@@ -66,7 +66,7 @@ const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof s
   return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
 };
 
-/** Seconds after which a broken connection is known to be gone. */
+/** Seconds after which a broken connection is detected. */
 const retryAfterSeconds = 15;
 
 /** Names the caller whose streams are counted together: all sessions of a user, or the network of an admin token. */

@@ -38,7 +38,7 @@ const loggedOut = 'The session was logged out. Connect again to get a new QR cod
 const notUnlinked = (reason: string): string => `The platform was not told (${reason}): unlink the device on the phone.`;
 const deleted = 'The session was closed and its data was deleted.';
 
-/** Digits of a number however it is punctuated; null when they cannot be an international number. */
+/** Returns the digits of a phone number in any punctuation; null if they are not an international number. */
 const phoneOf = (phone: string | number): string | null => {
   const digits = String(phone).replaceAll(/\D/g, '');
   return /^\d{10,15}$/.test(digits) ? digits : null;

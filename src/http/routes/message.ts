@@ -1,4 +1,4 @@
-/** Messages that are stored, and those that wait. */
+/** Stored messages, and messages in the queue. */
 import { type Static, Type } from 'typebox';
 import type { Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { isoTime, messageView, receiptsView } from '#src/contract/views.ts';
@@ -27,7 +27,7 @@ import {
 
 const tag = 'message';
 
-/** An empty text filters as little as none. */
+/** Returns the filter. An empty text filters nothing, like an absent one. */
 const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   ...(body.id ? { id: String(body.id) } : {}),
   ...(body.chatid ? { chatId: String(body.chatid) } : {}),
@@ -42,7 +42,7 @@ const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
 const shown = (message: Stored, { gateway, id }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id'>) =>
   messageView(message, gateway.view(id)?.record.owner ?? '');
 
-/** The queue is one list here, so the counters of other kinds of storage stay 0. */
+/** Counts of the queue. The queue is one list, so counters of other kinds of storage stay 0. */
 const clearedStats = (cleared: number) => ({
   trackedJobsCleared: cleared,
   bufferedJobsMarkedCanceled: 0,

@@ -1,4 +1,4 @@
-/** Posts of channels: listed, changed, seen, reacted to. Posting itself is a send like any other. */
+/** Posts of channels: list and change them, mark them as seen, react to them. A post is sent like any other message. */
 import type { ChangedPost, ListedPost, PostName } from '#actors/gateway.ts';
 import { changedPostView, durationText, postView } from '#src/contract/views.ts';
 import { type Call, type Refusals, refuse, type Refused, type Route } from '../route.ts';

@@ -1,4 +1,4 @@
-/** People and groups: existence of numbers, and known facts. */
+/** Checks numbers, and shows known facts of people and groups. */
 import type { PictureKind } from '#actors/gateway.ts';
 import { avatarView, bookView, chatDetailsView, checkedNumberView, removedContactView, savedContactView } from '#src/contract/views.ts';
 import { pageSize, pageWithin, withPage } from '../answers.ts';
@@ -88,7 +88,7 @@ export const peopleRoutes: readonly Route[] = [
 
 const tag = 'contact';
 
-/** The words of the interface. */
+/** The names that the interface uses. */
 const texts = {
   saved: 'Contact added successfully',
   removed: 'Contact removed successfully',
@@ -96,7 +96,7 @@ const texts = {
   notRemoved: 'Erro ao remover contato',
 } as const;
 
-/** `phone` is the name of the number in what `/chat/find` and contacts of other services answer. */
+/** The fields of a number. `phone` is its name in answers of `/chat/find` and in contacts of other services. */
 const withNumber = ({ phone, ...body }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   phone === undefined ? body : { number: phone, ...body };
 

@@ -95,7 +95,7 @@ const fits = ({ id, name, reason, proxy }: ReturnType<typeof rowOf>, text: strin
     field.toLowerCase().includes(text),
   );
 
-/** Proxies in trouble first, then by name. */
+/** Sorts proxies: those with problems first, then by name. */
 const ordered = (all: readonly ProxyOf[]): readonly ProxyOf[] => {
   const keyOf = (one: ProxyOf): string => `${isInTrouble(one) ? 0 : 1} ${naturalKey(one.view.record.name)}`;
   const keyed = all.map((one) => ({ one, key: keyOf(one) }));
@@ -135,7 +135,7 @@ export const factRoutes = ({ facts, version }: { readonly facts: ServerFacts; re
   proxiesRow,
 ];
 
-// Alerts: their settings, what they told, and a test.
+// Alerts: their settings, the sent alerts, and a test.
 
 export const alertRoutes: readonly Route[] = [
   route({
@@ -192,7 +192,7 @@ export const alertRoutes: readonly Route[] = [
   }),
 ];
 
-// The figures of the last day, for charts.
+// The figures of the last day, for graphs.
 
 const usualHours = 24;
 

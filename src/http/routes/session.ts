@@ -1,4 +1,4 @@
-/** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
+/** Routes of the dashboard's session. The page sends the admin token once, and a cookie replaces it afterwards. */
 import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/gateway.ts';
 import { type AdminSessions, isOwnOrNoPage, sessionCookie, sessionNameOf, type SessionOwner } from '../dashboard.ts';
 import { demoText, forged } from '../route.ts';
@@ -10,7 +10,7 @@ import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/server.ts';
 
 const tag = 'admin';
 
-/** Offered beside a simulated platform only. */
+/** True for rows that exist only beside a simulated platform. */
 const scanRow = (phone: SimulatedPhone): Route =>
   route({
     on: ['POST /admin/sandbox/scan'],
@@ -133,7 +133,7 @@ export const sessionRoutes = (
       answer: SessionAnswer,
       headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
       run: async ({ gateway, request, reply }) => {
-        // A session that could make another one would never end.
+        // If a session could begin another one, its access would never expire.
         if (request.adminSession !== '') return refuse('invalid', 'the admin token is required to begin a session');
         const name = await sessions.begin(null, request.ip);
         if (name === null) return refuse('forbidden', 'the admin token was replaced meanwhile');

@@ -34,8 +34,8 @@ const userOf = ({ caller }: FastifyRequest): SessionUser | null => (caller?.acto
 const noUser = refuse('invalid', 'the admin token has no password of its own: sign in by a name');
 
 /**
- * Changes a user, and ends the user's sessions in this process. They end after a failure too, because the database may have changed the user before
- * its answer was lost. The database knows which sessions are still valid.
+ * Changes a user, and ends the user's sessions in this process. The sessions also end after a failure, because the database may have changed the
+ * user before its answer was lost. The database knows which sessions are still valid.
  */
 const ending = async (
   sessions: AdminSessions,
@@ -214,7 +214,7 @@ export const userRoutes = (sessions: AdminSessions): readonly Route[] => [
 // The audit log: pages, and exports as lines of JSON or as CSV.
 
 const usual = 100;
-/** Entries that an export reads at once. */
+/** Entries that an export reads in one query. */
 const exportPage = 1_000;
 
 const columns = ['id', 'at', 'actor', 'who', 'address', 'method', 'route', 'instance', 'subject', 'status'] as const;
@@ -225,7 +225,7 @@ const cell = (value: string | number): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-/** Times are written in a form that people and spreadsheets read. */
+/** Formats a time so that people and spreadsheets can read it. */
 const csvLine = (entry: AuditEntry): string =>
   `${columns.map((name) => cell(name === 'at' ? isoTime(entry.at) : entry[name])).join(',')}\r\n`;
 

@@ -27,7 +27,7 @@ import * as shape from '../schemas/webhook.ts';
 
 const tag = 'webhook';
 
-/** Absent texts become ''. The gateway has the rules. */
+/** Replaces absent texts by ''. The gateway validates them. */
 const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shape.WebhookBody>): WebhookInput => ({
   action,
   id,
@@ -35,7 +35,7 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
   ...pick(rest),
 });
 
-/** A delete takes the id, or the address as some clients send it. All other fields of a delete are ignored. */
+/** Reads a delete. It has the id, or the address, which some clients send. All other fields are ignored. */
 const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { action, id, url } = body;
   if (action !== 'delete') return body;
@@ -151,14 +151,14 @@ export const webhookRoutes: readonly Route[] = [...localRoutes, ...globalRoutes]
 
 const [usualPage, largestPage, usualReplay] = [100, 500, 1000];
 
-/** Names of an enumeration, one or several; null when one is no member. */
+/** Returns one or several members of an enumeration; null if a name is no member. */
 const known = <T extends string>(names: string | readonly string[] | undefined, all: readonly T[]): readonly T[] | undefined | null => {
   if (names === undefined) return undefined;
   const list = [names].flat() as T[];
   return list.every((name) => all.includes(name)) ? list : null;
 };
 
-/** null when it is no time. */
+/** Returns the Unix milliseconds of a time; null if the text is not a time. */
 const momentOf = (value: string | number | undefined): number | undefined | null => {
   if (value === undefined || typeof value === 'number') return value;
   const at = /^\d+$/.test(value) ? Number(value) : Date.parse(value);
@@ -210,7 +210,7 @@ interface Side {
   readonly path: '/webhook' | '/globalwebhook';
   readonly credential: CredentialName;
   readonly of: string;
-  /** In the names of operations. */
+  /** The part of the operationId. */
   readonly name: string;
   owner(id: InstanceId): InstanceId | null;
 }

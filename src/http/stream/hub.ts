@@ -64,7 +64,7 @@ export class InspectorHub {
     }, parts.limits.heartbeatMs).unref();
   }
 
-  /** Returns why the caller may open no further stream; null if it may. */
+  /** Returns the reason why the caller may not open a further stream; null if it may. */
   objection(caller: string): string | null {
     const { inspectorPerCaller: own, inspectorInAll: all } = this.#parts.limits;
     const isFull = this.#sinks.size >= all;
@@ -72,7 +72,10 @@ export class InspectorHub {
     return `Maximum number of open streams of the inspector reached (${isFull ? all : own})`;
   }
 
-  /** Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps that are held come first. Null sends none of them. */
+  /**
+   * Streams the steps of an instance. `after` is the number of the last step that the reader has; later steps in memory are sent first. With null,
+   * none of them is sent.
+   */
   openSteps(caller: string, id: InstanceId, after: number | null, response: () => ServerResponse): Result<null> {
     let sink: Sink | null = null;
     const steps = inOrder((step) => sink?.push(frameOf(step)));
@@ -125,7 +128,7 @@ export class InspectorHub {
   }
 }
 
-// Streams of all instances: one stream per instance that someone listens to, or did a moment ago.
+// Streams of all instances. An instance has one stream while a client listens to it, and for a short time afterwards.
 
 export class Hub {
   /** Streams of the administrator. */
@@ -143,7 +146,7 @@ export class Hub {
     }, parts.limits.heartbeatMs).unref();
   }
 
-  /** Returns why no further stream of the instance may be opened; null if one may. */
+  /** Returns the reason why no further stream of the instance may be opened; null if it may. */
   objection(id: InstanceId): string | null {
     const { perToken } = this.#parts.limits;
     const isFull = (this.#streams.get(id)?.size ?? 0) >= perToken;

@@ -1,18 +1,18 @@
-/** The events of one instance, serialised once and given to everyone who listens. */
+/** The events of one instance. Each event is serialised once for all subscribers. */
 import { type Gateway, type GatewayEvent, type InstanceId, streamTypes } from '#actors/gateway.ts';
 import type { StreamLimits } from '../options.ts';
 import { comment, frameOf, type Subscriber, wants } from './subscriber.ts';
 
-// The newest events of an instance, bounded by number and bytes, for clients that come back.
+// The newest events of an instance, bounded by number and bytes, for clients that resume.
 
 interface Framed {
   readonly event: GatewayEvent;
   readonly frame: Buffer;
 }
 
-/** Events without a gap between them. */
+/** Consecutive events without a gap. */
 interface FramedPast {
-  /** Id of the event before the first one; null when it is not known. */
+  /** Id of the event before the first one; null if unknown. */
   readonly anchor: string | null;
   readonly framed: readonly Framed[];
 }
@@ -22,7 +22,7 @@ class Ring {
   #held: Framed[] = [];
   #bytes = 0;
   #pushed = 0;
-  /** Id of the event before the first one here. */
+  /** Id of the event before the first one in the ring. */
   #before: string | null = null;
 
   constructor(most: { readonly ringEvents: number; readonly ringBytes: number }) {
@@ -40,10 +40,10 @@ class Ring {
     this.#trim();
   }
 
-  /** Puts earlier events in front, and drops those that are here already. There must be no gap between the two. */
+  /** Puts earlier events in front, and drops those that the ring already has. There must be no gap between the two. */
   precede({ anchor, framed }: FramedPast): void {
     const first = this.#held[0]?.event.id;
-    // The ring reaches further back.
+    // The ring already has older events.
     if (this.#isHere(anchor) || this.#isHere(framed[0]?.event.id)) {
       if (framed[0]?.event.id === first) this.#before = anchor;
       return;
@@ -102,13 +102,13 @@ export class InstanceStream {
   /** Subscribers whose past events are being read. */
   readonly #joining = new Set<Subscriber>();
   #reading: Promise<void> | null = null;
-  /** The ring reaches back as far as the past does. */
+  /** True if the ring goes back as far as the stored past. */
   #isRead = false;
   #linger: NodeJS.Timeout | undefined;
   #ended = false;
   #unsubscribe: (() => void) | null = null;
 
-  /** `onEnd` is called once, when the instance, its token or the last listener's interest is gone. */
+  /** `onEnd` is called once: when the instance is deleted, its token changes, or no subscriber is left for a while. */
   constructor(gateway: Gateway, id: InstanceId, limits: StreamLimits, onEnd: () => void) {
     this.#gateway = gateway;
     this.#id = id;
@@ -121,7 +121,7 @@ export class InstanceStream {
       () => this.end(),
       () => this.#miss(),
     );
-    // An instance that went away in this moment ends the feed before `subscribe` returns.
+    // If the instance is deleted at this moment, the feed ends before `subscribe` returns.
     if (this.#ended) stop();
     else this.#unsubscribe = stop;
   }
@@ -134,7 +134,7 @@ export class InstanceStream {
     return this.#subscribers.size + this.#joining.size;
   }
 
-  /** Sends the events after the given one ('' for none), and all later events. */
+  /** Sends the events after the given id ('' for none), and all later events. */
   join(subscriber: Subscriber, lastEventId: string): void {
     clearTimeout(this.#linger);
     const missed = lastEventId === '' ? [] : this.#ring.after(lastEventId);
@@ -158,7 +158,7 @@ export class InstanceStream {
     for (const subscriber of this.#subscribers) subscriber.ping(frame);
   }
 
-  /** Idempotent. Ends all streams. */
+  /** Ends all streams. Idempotent. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -175,7 +175,7 @@ export class InstanceStream {
     for (const subscriber of this.#subscribers) if (wants(subscriber.subscription, event)) subscriber.push(framed.frame);
   }
 
-  /** Marks a gap. No subscriber resumes over it. */
+  /** Marks a gap. No subscriber can resume across it. */
   #miss(): void {
     this.#ring.clear();
     this.#isRead = false;
@@ -191,7 +191,7 @@ export class InstanceStream {
 
   async #joinAfterPast(subscriber: Subscriber, lastEventId: string): Promise<void> {
     const { pushed } = this.#ring;
-    // One question for all who come back meanwhile.
+    // Subscribers that resume at the same time share one query.
     this.#reading ??= this.#readPast()
       .catch(() => undefined)
       .finally(() => (this.#reading = null));
@@ -202,7 +202,7 @@ export class InstanceStream {
     this.#admit(subscriber, missed ?? this.#ring.since(pushed));
   }
 
-  /** Reads the kept events that were sent before this node listened. */
+  /** Reads the stored events that were sent before this node listened. */
   async #readPast(): Promise<void> {
     const past = await this.#gateway.past(this.#id);
     if (past === null) return;

@@ -1,11 +1,11 @@
-/** One open stream. It writes frames, and cuts a reader that does not keep up. */
+/** One open stream. It writes frames, and disconnects a reader that is too slow. */
 import type { ServerResponse } from 'node:http';
 import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
 import { commaList } from '../body.ts';
 import type { StreamLimits, StreamMeter } from '../options.ts';
 import { done, refuse } from '../route.ts';
 
-// Reads the query of one subscriber of the stream and makes a filter of it.
+// Reads the query of a subscriber, and makes a filter from it.
 
 const known: ReadonlySet<string> = new Set(streamTypes);
 
@@ -18,7 +18,7 @@ export interface Subscription {
 
 type Names = string | readonly string[] | undefined;
 
-/** Comma-separated and repeated parameters mean the same. */
+/** Reads a list. Comma-separated and repeated parameters mean the same. */
 const namesOf = (value: Names = []): readonly string[] => [value].flat().flatMap(commaList);
 
 const isFilter = (name: string): name is MessageFilter => (messageFilters as readonly string[]).includes(name);
@@ -33,7 +33,7 @@ export const subscriptionOf = (events: Names, excludeMessages: Names): Result<Su
   return done({ types: new Set(types), filters: excluded.filter(isFilter), kinds: new Set(kinds) });
 };
 
-/** A message goes by three names: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
+/** Returns the three names of a message type: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
 const kindNames = ['type', 'mediaType', 'messageType'] as const;
 
 const isExcludedKind = (kinds: Subscription['kinds'], { messageType, payload }: GatewayEvent): boolean => {
@@ -51,11 +51,11 @@ export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEve
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
-  // Proxies that buffer answers would hold events back.
+  // Proxies that buffer answers would delay events.
   'x-accel-buffering': 'no',
 };
 
-/** The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen. */
+/** Headers for other origins. The token is in the address and cookies are ignored, so any page that knows the token may listen. */
 const forAnyPage = { 'access-control-allow-origin': '*' };
 
 export class Sink {
@@ -71,11 +71,11 @@ export class Sink {
     this.#meter = meter;
     meter?.stream('opened');
     response.once('close', () => meter?.stream('closed'));
-    // Consumers wait for the headers before they do anything that makes events.
+    // Clients wait for the headers before they do anything that causes events.
     response.writeHead(200, { ...headers, ...more }).flushHeaders();
   }
 
-  /** Writes a frame. A reader that is too far behind loses its connection instead. */
+  /** Writes a frame. A reader that is too far behind is disconnected instead. */
   push(frame: Buffer): void {
     if (this.#isGone) return;
     this.#behind += 1;
@@ -86,12 +86,12 @@ export class Sink {
     setTimeout(() => this.#judge(), this.#limits.graceMs).unref();
   }
 
-  /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
+  /** Writes a comment, unless other bytes already keep the connection alive. */
   ping(frame: Buffer): void {
     if (this.#behind === 0 && !this.#isGone) this.#response.write(frame);
   }
 
-  /** Ends the stream, by force if the reader does not take the rest in time. */
+  /** Ends the stream. Cuts the connection if the reader does not take the rest in time. */
   end(): void {
     this.#response.end();
     const force = setTimeout(() => this.#response.destroy(), this.#limits.endMs).unref();
@@ -125,7 +125,7 @@ export class Subscriber extends Sink {
   }
 }
 
-// One event as it goes over the wire, made once and shared by all subscribers.
+// One event in the form in which it is sent. It is made once and shared by all subscribers.
 
 /** A new message is sent with its own fields, and its chat as a further field. The other types keep their keys. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {
@@ -137,7 +137,7 @@ const dataOf = ({ type, payload }: GatewayEvent): unknown => {
 export const frameOf = (event: GatewayEvent): Buffer =>
   Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ type: event.type, data: dataOf(event) })}\nid: ${event.id}\n\n`);
 
-/** Any event; `id` is left out when it is ''. */
+/** Makes an event; `id` is left out if it is ''. */
 export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
   Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
 

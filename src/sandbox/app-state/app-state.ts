@@ -1,6 +1,6 @@
 /**
- * Settings that the devices of one account share: chats (archive, mute, pin, …), labels, address book, quick replies. A device changes them by
- * encrypted patches in order. The phone made the key, so that it reads them all; a patch that is not authentic is refused.
+ * Settings that the devices of one account share: chats (archive, mute, pin, …), labels, address book, quick replies. Devices change them by
+ * encrypted patches in order. The phone made the key, so it can read all patches. A patch that is not authentic is refused.
  */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
@@ -30,7 +30,7 @@ export interface Mutation extends Action {
   readonly operation: Operation;
 }
 
-/** Patches in one answer at most. The client asks again for the rest. */
+/** Largest number of patches in one answer. The client requests the rest. */
 const page = 100;
 
 export class AppState {
@@ -56,8 +56,8 @@ export class AppState {
   }
 
   /**
-   * The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked`: the ids that the device
-   * asked for; of those that the phone does not have it gets nothing.
+   * The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked` lists the requested ids.
+   * Ids that the phone does not have are left out.
    */
   keyShare(person: Person, asked?: readonly proto.Message.IAppStateSyncKeyId[]): proto.IMessage {
     const key = this.#sharedKey(person.number);
@@ -67,7 +67,7 @@ export class AppState {
     return { protocolMessage: { type, appStateSyncKeyShare: { keys: isWanted ? [{ keyId: { keyId: key.id }, keyData }] : [] } } };
   }
 
-  /** The phone changes settings: one more patch for each collection, and all devices get the new versions. */
+  /** Changes settings on the phone. Each collection gets one more patch, and all devices get the new versions. */
   change(person: Person, mutations: readonly Mutation[]): void {
     this.#stored(person.number, () => {
       const changed = collectionNames.flatMap((name) => {
@@ -79,7 +79,7 @@ export class AppState {
     });
   }
 
-  /** The current records of an account. */
+  /** Returns the current records of an account. */
   entries(owner: Digits): readonly (Entry & { readonly collection: CollectionName })[] {
     return collectionNames.flatMap((collection) =>
       [...this.#collection(owner, collection).entries.values()].map((entry) => ({ ...entry, collection })),
@@ -190,7 +190,7 @@ export class AppState {
     return node('collection', { name, version: String(version) });
   }
 
-  /** Does what the phone itself does after a change: it shows the new name to others. */
+  /** Applies the effects that a change has on the phone itself, such as showing the new name to others. */
   #follow(person: Person): void {
     const { entries } = this.#collection(person.number, 'critical_block');
     const named = [...entries.values()].find(({ action }) => action.index[0] === 'setting_pushName');

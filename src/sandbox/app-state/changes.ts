@@ -15,7 +15,7 @@ type Of<K extends Kind> = Extract<Setting, { readonly kind: K }>;
 type Known = Pick<Parts, 'people' | 'messages'>;
 type Writer<K extends Kind> = (setting: Of<K>, known: Known, owner: Person) => readonly Mutation[];
 
-/** A record of an action: `about` is the index without the action's name. */
+/** Makes a record of an action. `about` is the index without the action's name. */
 function set(name: string, about: readonly string[], value: proto.ISyncActionValue): Mutation {
   const { collection, version } = placeOfAction(name);
   return { collection, version, operation: SET, index: [name, ...about], value: { ...value, timestamp: Date.now() } };
@@ -27,7 +27,7 @@ const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ?
 /** Returns the jid under which the messages of a chat are stored. */
 const storedJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
 
-/** The range that a phone gives with actions about a chat: up to its last message. */
+/** Returns the range of messages in an action about a chat: up to its last message. */
 function rangeOf({ messages }: Known, owner: Person, chat: string): { messageRange: proto.SyncActionValue.ISyncActionMessageRange } {
   const last = messages.everything(owner.number, storedJid(chat)).at(-1);
   if (!last) return { messageRange: {} };
@@ -42,7 +42,7 @@ function messageOf({ messages }: Known, owner: Person, id: string): Stored {
   return found;
 }
 
-/** The index of an action about a message: chat, id, whether it is the owner's, and in groups who wrote it. */
+/** Returns the index of an action about a message: chat, id, a mark for own messages, and in groups the author. */
 function aboutMessage(known: Known, owner: Person, chat: string, id: string): string[] {
   const { author } = messageOf(known, owner, id);
   const participant = isGroupJid(chat) && author !== '' ? jidOf(known.people.ensure(author), 'pn') : '0';
@@ -62,7 +62,7 @@ const writers: { readonly [K in Kind]: Writer<K> } = {
     }),
   ],
   labelOrder: ({ labelIds }) => [set('label_reordering', [], { labelReorderingAction: { sortedLabelIds: labelIds.map(Number) } })],
-  // A chat that is archived loses its pin.
+  // Archiving a chat removes its pin.
   archive: ({ chat, on }, known, owner) => [
     set('archive', [chatJid(known, chat)], { archiveChatAction: { archived: on, ...rangeOf(known, owner, chat) } }),
     ...(on ? [set('pin_v1', [chatJid(known, chat)], { pinAction: { pinned: false } })] : []),

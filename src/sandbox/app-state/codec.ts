@@ -1,6 +1,6 @@
 /**
- * The cryptography of shared settings: keys, records, authentication codes and the hash of a collection. Written from the protocol and not with
- * the library's helpers, so that a mistake of the library does not pass unseen.
+ * The cryptography of shared settings: keys, records, authentication codes and the hash of a collection. The code follows the protocol and uses
+ * no helpers of the library, so that tests find a mistake of the library.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';

@@ -1,4 +1,4 @@
-/** One collection of shared settings of one account: what all its patches together say. */
+/** One collection of shared settings of one account: the sum of all its patches. */
 import { createCipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
 import { proto } from '@whiskeysockets/baileys';
 import type { Digits } from '../face.ts';
@@ -30,7 +30,7 @@ export const isCollection = (name: string): name is CollectionName => (collectio
 export interface Entry {
   readonly record: proto.ISyncdRecord;
   readonly action: Action;
-  /** The version of the patch that wrote it. */
+  /** The version of the patch that wrote the record. */
   readonly since: number;
 }
 
@@ -46,10 +46,10 @@ interface Change {
   readonly action: Action;
 }
 
-/** Mutations of one patch at most. */
+/** Largest number of mutations in one patch. */
 const maxMutations = 1000;
 
-/** An account's collection. It is changed by `accept` alone. */
+/** The collection of an account. Only `accept` changes it. */
 export class Collection {
   version = 0;
   hash: Buffer = emptyHash;
@@ -118,12 +118,12 @@ function openChange({ operation, record }: proto.ISyncdMutation, { id, keys }: S
   return { operation, record, action: open(keys, id, operation, record) };
 }
 
-/** The patches of shared settings by account and collection, in SQLite, and the collections that they add up to, in memory. */
+/** Stores the patches of shared settings by account and collection in SQLite. Keeps the resulting collections in memory. */
 export class Patches {
   readonly #put;
   readonly #after;
   readonly #drop;
-  /** Built from the patches when first asked for. Empty collections are not kept. */
+  /** Collections, built from their patches on the first request. Empty collections are not kept. */
   readonly #collections = new Map<string, Collection>();
 
   constructor({ sql }: Database) {
@@ -148,7 +148,7 @@ export class Patches {
     return collection;
   }
 
-  /** Applies a patch and stores it. Returns why not when it is refused. */
+  /** Applies a patch and stores it. Returns the reason if the patch is refused. */
   add(owner: Digits, collection: Collection, patch: proto.ISyncdPatch, key: SharedKey): string | undefined {
     const refusal = collection.accept(patch, key);
     if (refusal !== undefined) return refusal;
@@ -177,7 +177,7 @@ interface Made {
 }
 
 export class Snapshots {
-  /** The last file of each collection, so that a collection which did not change is not stored again. */
+  /** The last file of each collection. A collection that did not change is not stored again. */
   readonly #made = new WeakMap<Collection, Made>();
   readonly #media: Media;
   readonly #random: Random;

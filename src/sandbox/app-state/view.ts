@@ -1,4 +1,4 @@
-/** The view of a phone on the records of shared settings. Each action belongs to one collection and has a version. Other records are ignored. */
+/** Reads the records of shared settings as a phone does. Each action belongs to one collection and has a version. Other records are ignored. */
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
 import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../face.ts';
@@ -27,7 +27,7 @@ interface Row {
   readonly read: Reader;
 }
 
-/** Messages of which the last ones about disappearing messages are looked for. */
+/** Number of the last messages in which the phone looks for the timer of disappearing messages. */
 const timersFrom = 2_000;
 
 const numberOf = (value: unknown): number => Number(value ?? 0);
@@ -45,13 +45,13 @@ class Phone {
     this.draft = { ...lists, chats: new Map(), messages: new Map(), versions };
   }
 
-  /** The number or the group's jid that a jid names. */
+  /** Returns the number, or the jid of a group. */
   chatOf(jid: string | undefined): string | undefined {
     if (jid !== undefined && isGroupJid(jid)) return jid;
     return this.#known.people.resolve(jid)?.person.number;
   }
 
-  /** Phones index people by LID: under a number they find no chat. */
+  /** Returns the chat. Phones index people by LID, and find no chat under a number. */
   inChat(jid: string | undefined, change: (chat: Writable<ChatSettings>) => void): string | undefined {
     const chat = this.chatOf(jid);
     if (chat === undefined) return 'no such chat';
@@ -67,7 +67,7 @@ class Phone {
     this.draft.chats.set(chat, settings);
   }
 
-  /** `about`: chat, id, whether it is the owner's (`1`, `0`), and in groups who wrote it, else `0`. */
+  /** `about`: chat, id, `1` for an own message and otherwise `0`, and in groups the author, otherwise `0`. */
   onMessage(
     [jid, id = '', fromMe, participant]: readonly string[],
     change: (message: Writable<MessageSettings>) => void,
@@ -98,8 +98,8 @@ class Phone {
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
 /**
- * Returns the time up to which messages are removed. A range has whole seconds, so that it names the last message, and later messages of
- * the same second stay. Without a range, returns the time of the action.
+ * Returns the time up to which messages are removed. A range has whole seconds. It therefore also names its last message, so that later
+ * messages of the same second stay. Without a range, returns the time of the action.
  */
 function rangeEnd(
   phone: Phone,

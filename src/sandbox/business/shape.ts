@@ -14,7 +14,7 @@ export interface ProductFile {
   readonly url: string;
 }
 
-/** The names in `compliance` are those of the elements, those of the address with `importer_address.` before them. */
+/** Compliance data. The keys in `compliance` are names of elements; elements of the address have the prefix `importer_address.`. */
 export type Product = Omit<ProductView, 'images' | 'videos'> & {
   readonly images: readonly ProductFile[];
   readonly videos: readonly ProductFile[];
@@ -28,7 +28,7 @@ export interface Order {
   /** The token that allows its holder to read the order. */
   readonly token: string;
   readonly lines: readonly { readonly product: Product; readonly quantity: number }[];
-  /** Thousandths; 0 where nothing has a price. */
+  /** Thousandths of the currency's unit; 0 if no product has a price. */
   readonly total: number;
   readonly currency: string;
 }
@@ -63,10 +63,10 @@ export const categories = [
 /** The category of an account that is not a business. */
 export const noBusiness = { id: '1223524174334504', name: 'Not a Business' } as const;
 
-// Products and collections as elements of the platform's language, out and in.
+// Products and collections as stanzas of the platform, in both directions.
 
 export const leaf = (tag: string, value: string): BinaryNode => node(tag, {}, Buffer.from(value));
-/** An element only where there is something to say. */
+/** Makes an element; none if its value is empty. */
 const said = (tag: string, value: string): BinaryNode[] => (value === '' ? [] : [leaf(tag, value)]);
 
 const statusInfo = (status: string): BinaryNode =>
@@ -150,7 +150,7 @@ const fields = {
   currency: 'currency',
 } as const;
 
-/** The fields of a product that a client sends. Files are named by their addresses alone. */
+/** Reads the fields of a product from a client. Files are given only by their addresses. */
 export interface GivenProduct extends Partial<Omit<Product, 'images' | 'videos'>> {
   readonly imageUrls?: readonly string[];
   readonly videoUrls?: readonly string[];

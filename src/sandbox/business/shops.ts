@@ -78,7 +78,7 @@ export class Shops {
     return product;
   }
 
-  /** Returns whether there was one. */
+  /** Returns true if there was one. */
   dropProduct(owner: Digits, id: string): boolean {
     const shop = this.#shop(owner);
     if (!shop.products.delete(id)) return false;
@@ -141,7 +141,7 @@ export class Shops {
     return order;
   }
 
-  /** Sixteen digits, as the platform's ids have. */
+  /** Makes an id of sixteen digits, as the platform's ids have. */
   #newId(): string {
     return `10${this.#random.bytes(6).readUIntBE(0, 6).toString().padStart(14, '0').slice(-14)}`;
   }

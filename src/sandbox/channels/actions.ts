@@ -25,7 +25,7 @@ const tellJoined = (parts: NewsParts, channel: Channel, number: Digits): void =>
 const tellLeft = (parts: NewsParts, channel: Channel, number: Digits): void =>
   tell(parts, number, 'NotificationNewsletterLeave', 'xwa2_notify_newsletter_on_leave', { id: channel.jid });
 
-/** The channel was deleted, suspended or freed. */
+/** Notifies followers that the channel was deleted, suspended or freed. */
 export function tellState(parts: NewsParts, channel: Channel, requester: Digits | undefined): void {
   for (const { number } of channel.followers) {
     const change = { ...stateShape(channel), is_requestor: number === requester };
@@ -33,7 +33,7 @@ export function tellState(parts: NewsParts, channel: Channel, requester: Digits 
   }
 }
 
-/** A follower's own devices learn that it muted the channel. */
+/** Notifies a follower's own devices that it muted the channel. */
 function tellMuted(parts: NewsParts, channel: Channel, number: Digits): void {
   for (const setting of viewerShape(channel, number)?.settings ?? []) {
     const change = { id: channel.jid, setting };
@@ -41,7 +41,7 @@ function tellMuted(parts: NewsParts, channel: Channel, number: Digits): void {
   }
 }
 
-/** Tells the changed metadata of a channel: the changed parts to every follower, and to admins also the author. */
+/** Sends the changed metadata of a channel. Each follower gets the changed parts, and admins also get the author. */
 export function tellChanged(parts: NewsParts, channel: Channel, by: Person | undefined, names: readonly Changeable[]): void {
   const change = { id: channel.jid, thread_metadata: partsOf(channel, names) };
   for (const { number } of channel.followers) {
@@ -58,7 +58,7 @@ export function tellChanged(parts: NewsParts, channel: Channel, by: Person | und
 const ownerUpdate = ['NotificationNewsletterOwnerUpdate', 'xwa2_notify_newsletter_owner_on_metadata_update'] as const;
 const adminUpdate = ['NotificationNewsletterAdminMetadataUpdate', 'xwa2_notify_newsletter_admin_metadata_update'] as const;
 
-/** Tells a changed role to the admins and to the person. */
+/** Notifies the admins and the person of a changed role. */
 function tellRole(parts: NewsParts, channel: Channel, who: Person, by: Person, promoted: boolean): void {
   const word = promoted ? 'Promote' : 'Demote';
   const change = {
@@ -83,7 +83,7 @@ type ActionParts = Pick<Parts, 'channels' | 'links' | 'people' | 'random'>;
 
 const forbidden = (): SandboxError => new SandboxError(403, 'forbidden');
 
-/** People without a role get 401. An admin who tries an action of the owner gets 403. */
+/** Checks the role. People without a role get 401. An admin who tries an action of the owner gets 403. */
 function asOwner(channel: Channel, { number }: Person): void {
   if (!isAdmin(channel, number)) throw new SandboxError(401, 'not-authorized');
   if (roleOf(channel, number) !== 'OWNER') throw forbidden();
@@ -105,7 +105,7 @@ export function createChannel(parts: ActionParts, me: Person, name: string, desc
   return channel;
 }
 
-/** Has no effect and sends no notification if the person follows already. */
+/** Follows a channel. Has no effect and sends no notification if the person already follows it. */
 export function follow(parts: ActionParts, channel: Channel, me: Person): void {
   if (channel.state !== 'ACTIVE') throw forbidden();
   if (roleOf(channel, me.number) !== undefined) return;
@@ -114,7 +114,7 @@ export function follow(parts: ActionParts, channel: Channel, me: Person): void {
   tellJoined(parts, channel, me.number);
 }
 
-/** The owner cannot leave. The owner has to delete the channel or to transfer it. */
+/** Leaves a channel. The owner cannot leave, but must delete or transfer the channel. */
 export function unfollow(parts: ActionParts, channel: Channel, me: Person): void {
   const role = roleOf(channel, me.number);
   if (role === undefined) return;
@@ -130,7 +130,7 @@ export function mute(parts: ActionParts, channel: Channel, me: Person, what: 'mu
   tellMuted(parts, channel, me.number);
 }
 
-/** The change by an owner or admin. Absent fields stay. */
+/** A change by an owner or admin. Absent fields stay unchanged. */
 export interface ChannelWish {
   readonly name?: string;
   readonly description?: string;
@@ -171,7 +171,7 @@ export function remove(parts: ActionParts, channel: Channel, me: Person): void {
   parts.channels.save(channel);
 }
 
-/** Returns until when the invitation can be accepted, in Unix milliseconds. */
+/** Invites an admin. Returns the end of the invitation in Unix milliseconds. */
 export function inviteAdmin(parts: ActionParts, channel: Channel, me: Person, who: Person): number {
   asOwner(channel, me);
   if (isAdmin(channel, who.number)) throw new SandboxError(409, 'conflict');
@@ -200,7 +200,7 @@ export function acceptAdmin(parts: ActionParts, channel: Channel, me: Person): v
   tellRole(parts, channel, me, me, true);
 }
 
-/** The owner takes the right from an admin, or an admin lays it down. */
+/** Removes an admin's rights. Either the owner removes them, or the admin gives them up. */
 export function removeAdmin(parts: ActionParts, channel: Channel, me: Person, who: Person): void {
   if (me === who) asFollower(channel, me);
   else asOwner(channel, me);
@@ -212,7 +212,7 @@ export function removeAdmin(parts: ActionParts, channel: Channel, me: Person, wh
   tellRole(parts, channel, who, me, false);
 }
 
-/** Only an admin can become the owner. The old owner stays as an admin. */
+/** Transfers the channel. Only an admin can become the owner. The old owner stays an admin. */
 export function transfer(parts: ActionParts, channel: Channel, me: Person, who: Person): void {
   asOwner(channel, me);
   const next = followerOf(channel, who.number);

@@ -1,10 +1,10 @@
-/** Channels: who follows them with which right, their facts and invitations, and where they are stored. Posts are in `posts.ts`. */
+/** Channels: their followers and roles, their facts and invitations, and their storage. Posts are in `posts.ts`. */
 import { type ChannelRole, type ChannelView, type Digits, type ReactionCodes, SandboxError } from '../face.ts';
 import type { Device, People, Person, Picture } from '../people.ts';
 import type { Random } from '../random.ts';
 import type { Records } from '../store/database.ts';
 
-/** A text with the id and the time of its last change, which the platform answers with. */
+/** A text with the id and the time of its last change, which answers of the platform contain. */
 export interface ChannelText {
   readonly text: string;
   readonly id: string;
@@ -39,7 +39,7 @@ export interface Channel {
 const maxChannels = 20_000;
 export const maxName = 100;
 export const maxDescription = 2048;
-/** Time in which an invitation can be accepted. In milliseconds. */
+/** Milliseconds for which an invitation is valid. */
 const invitationMs = 7 * 86_400_000;
 
 export class Channels {
@@ -60,12 +60,12 @@ export class Channels {
     return [...this.#channels.values()];
   }
 
-  /** Deleted channels too. */
+  /** Returns a channel, also a deleted one. */
   find(jid: string): Channel | undefined {
     return this.#channels.get(jid);
   }
 
-  /** A channel that is not deleted. */
+  /** Returns a channel that is not deleted. */
   get(jid: string): Channel {
     const channel = this.#channels.get(jid);
     if (!channel || channel.state === 'DELETED') throw new SandboxError(404, 'item-not-found');
@@ -103,12 +103,12 @@ export class Channels {
     return channel;
   }
 
-  /** A stored text with an id and a time of its own. */
+  /** Makes a stored text with its id and time. */
   text(text: string): ChannelText {
     return { text, id: String(Date.now() * 1000 + this.#random.bytes(1).readUInt8(0)), at: Date.now() };
   }
 
-  /** Adds a follower. A person who follows already gets the role if it is higher than the old one. */
+  /** Adds a follower. An existing follower gets the role only if it is higher than the old one. */
   follow(channel: Channel, { number }: Person, role: ChannelRole = 'SUBSCRIBER'): void {
     const known = followerOf(channel, number);
     if (!known) channel.followers.push({ number, role, muted: false, followersMuted: false, since: Date.now() });
@@ -161,7 +161,7 @@ export const viewChannel = (channel: Channel): ChannelView => {
 
 /** The devices that get live updates of channels, with the end of each subscription. A restart of the platform forgets them. */
 export class LiveUpdates {
-  /** Channel → device → when it ends, in Unix milliseconds. */
+  /** The end of the subscription in Unix milliseconds, by channel and device. */
   readonly #subscribed = new Map<string, Map<Device, number>>();
 
   subscribe(channel: string, device: Device, seconds: number): void {
@@ -192,7 +192,7 @@ const orders: Readonly<Record<string, typeof byAge>> = {
 
 export interface Page {
   readonly channels: readonly Channel[];
-  /** The position of the last one, for the next page; null on the last page. */
+  /** The position of the last channel, for the next page; null on the last page. */
   readonly endCursor: string | null;
 }
 

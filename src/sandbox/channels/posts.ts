@@ -29,7 +29,7 @@ const headOf = ({ id, at, author, content, editedAt }: Post, viewer: Digits) => 
   is_sender: author === viewer ? 'true' : undefined,
 });
 
-/** `whole`: with the content, `counts`: the number, views and reactions alone. */
+/** The form of a post. `whole` includes the content; `counts` has only the number, views and reactions. */
 export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digits, what: 'whole' | 'counts'): BinaryNode => {
   const { views, reactions } = posts.counts(post);
   const codes = Object.entries(reactions).map(([code, count]) => node('reaction', { code, count: String(count) }));
@@ -39,7 +39,7 @@ export const listed = ({ posts }: Pick<Parts, 'posts'>, post: Post, viewer: Digi
   return node('message', { server_id: serverId, ...headOf(post, viewer) }, [...contentNodes(post), ...counts]);
 };
 
-/** The account's device that does something, which knows it already. */
+/** The device that makes the change. It needs no notification. */
 export type By = Pick<Device, 'number'> & Partial<Pick<Device, 'device'>>;
 
 /** Seconds for which live updates come. */
@@ -58,7 +58,7 @@ function tellFollowers(parts: Parts, channel: Channel, by: By, stanza: (isSender
       if (number !== by.number || device.device !== by.device) parts.links.deliver(device, stanza(number === by.number));
 }
 
-/** The post as its followers get it. `edit`: `3` another content, `8` taken back. */
+/** Makes the post for followers. `edit`: `3` for another content, `8` for a deletion. */
 function postStanza(post: Post, edit?: '3' | '8') {
   const { type, mediatype } = stanzaKind(post.content ?? {});
   const plaintext = post.content ? proto.Message.encode(post.content).finish() : Buffer.alloc(0);
@@ -79,7 +79,7 @@ function postStanza(post: Post, edit?: '3' | '8') {
     );
 }
 
-/** Tells those who asked for live updates of this channel. */
+/** Sends updates to devices that subscribed to this channel. */
 function tellLive(parts: Parts, channel: Channel, post: Post): void {
   for (const device of parts.liveUpdates.of(channel.jid)) {
     const attrs = { from: channel.jid, type: 'newsletter', id: parts.random.id(), t: unixSeconds(Date.now()) };
@@ -88,7 +88,7 @@ function tellLive(parts: Parts, channel: Channel, post: Post): void {
   }
 }
 
-/** A repeated message id is the same post, sent once more. */
+/** A repeated message id is a repetition of the same post. */
 export function publish(
   parts: Parts,
   channel: Channel,
@@ -128,7 +128,7 @@ function change(parts: Parts, channel: Channel, by: By, post: Post, content: pro
   });
 }
 
-/** Only its author may edit a post. */
+/** Edits a post. Only its author may do so. */
 export function edit(parts: Parts, channel: Channel, by: By, id: string, content: proto.IMessage): Post {
   asAdmin(channel, personOf(parts, by));
   const post = existing(parts.posts.byId(channel.jid, id));
@@ -138,13 +138,13 @@ export function edit(parts: Parts, channel: Channel, by: By, id: string, content
   return change(parts, channel, by, post, content);
 }
 
-/** Any admin may take a post back. */
+/** Deletes a post. Any admin may do so. */
 export function revoke(parts: Parts, channel: Channel, by: By, id: string): Post {
   asAdmin(channel, personOf(parts, by));
   return change(parts, channel, by, existing(parts.posts.byId(channel.jid, id)), undefined);
 }
 
-/** `code`: an emoji; '' removes the reaction. */
+/** Adds a reaction. `code` is an emoji; '' removes the reaction. */
 export function react(parts: Parts, channel: Channel, number: Digits, serverId: number, code: string): Post {
   const post = existing(parts.posts.find(channel.jid, serverId));
   const isAllowed = channel.reactions === 'ALL' || (channel.reactions === 'BASIC' && basic.has(code));
@@ -155,7 +155,7 @@ export function react(parts: Parts, channel: Channel, number: Digits, serverId: 
   return post;
 }
 
-/** Numbers of posts that do not exist are ignored. */
+/** Counts views. Numbers of posts that do not exist are ignored. */
 export function view(parts: Parts, channel: Channel, number: Digits, serverIds: readonly number[]): void {
   for (const serverId of serverIds) {
     const post = parts.posts.find(channel.jid, serverId);

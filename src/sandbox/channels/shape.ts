@@ -15,7 +15,7 @@ const pictureShape = ({ picture }: Channel, type: 'IMAGE' | 'PREVIEW') => {
   return { id: picture?.id ?? '0', type, direct_path: picture ? previewOf(picture.path) : '' };
 };
 
-/** The parts of the metadata that can change, by name: notifications carry those that did. */
+/** The parts of the metadata that can change, by name. Notifications contain the changed parts. */
 export const changeable = {
   name: (channel: Channel) => textShape(channel.name),
   description: (channel: Channel) => textShape(channel.description),
@@ -58,14 +58,14 @@ export const threadShape = (channel: Channel, { fullImage = true, creationTime =
 
 export const stateShape = ({ jid, state }: Channel) => ({ id: jid, state: { type: state } });
 
-/** The whole channel as a person sees it. */
+/** Returns the whole channel as a person sees it. */
 export const channelShape = (channel: Channel, viewer: Digits, wanted: Wanted = {}) => ({
   ...stateShape(channel),
   thread_metadata: threadShape(channel, wanted),
   viewer_metadata: viewerShape(channel, viewer),
 });
 
-/** A channel in a list of the directory. */
+/** Returns a channel for a list of the directory. */
 export const listedShape = (channel: Channel) => {
   const { settings: _settings, preview, ...thread } = threadShape(channel, { fullImage: false }) as Record<string, unknown>;
   return { id: channel.jid, thread_metadata: { ...thread, picture: preview } };
@@ -73,7 +73,7 @@ export const listedShape = (channel: Channel) => {
 
 // Terms of channels: before the first action with channels, the app asks the account to accept a notice.
 
-/** The notice that has to be accepted before. */
+/** The notice that must be accepted first. */
 const notices = { create: ['20601217', '20601218'], follow: ['20601216'], admin: ['20610101', '20601218'] } as const;
 
 /** The stage of a notice that says "accepted". */

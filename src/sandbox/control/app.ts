@@ -57,16 +57,16 @@ const page: FastifyPluginAsync = async (app) => {
 export interface Control {
   /** Handles every request of a plain HTTP server, except upgrades. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Ends the live streams and the subscription to the world. Does not close the HTTP server, which belongs to the caller. */
+  /** Ends the live streams and the subscription to the events of the platform. The HTTP server belongs to the caller and stays open. */
   close(): Promise<void>;
 }
 
 interface ControlOptions {
   /** Called with every unexpected error. The client only sees a 500. */
   readonly onSurprise?: (error: unknown) => void;
-  /** Storage of what people sent. Without it a restart forgets that. */
+  /** Storage of sent messages. Without it, they are lost at a restart. */
   readonly memory?: SentStorage;
-  /** Answers requests to every name, not to loopback names alone. */
+  /** True if requests to any host name are answered, not only to loopback names. */
   readonly anyName?: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** The simulated phone's camera: reads the QR code in a picture. It works in a thread, so that a difficult picture does not block the process. */
+/**
+ * The camera of the simulated phone, which reads the QR code in a picture. It works in a thread, so that a difficult picture does not block the
+ * process.
+ */
 import { Piscina } from 'piscina';
 import { SandboxError } from '../face.ts';
 import { parseBase64 } from './contents.ts';
@@ -7,15 +10,15 @@ import type { CameraResult } from './camera-worker.ts';
 export interface Camera {
   /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that names the fault of the picture. */
   read(picture: string): Promise<string>;
-  /** Ends the thread. Pictures that are being read are given up. */
+  /** Ends the thread, and abandons pictures under way. */
   close(): Promise<void>;
 }
 
-/** Largest picture: a screenshot of a large screen fits. A picture takes 8 bytes a pixel while it is read. */
+/** Largest picture in pixels. A screenshot of a large screen fits. Reading a picture takes 8 bytes per pixel. */
 const maxPixels = 10_000_000;
 /**
- * Longest time for a picture, with the start of the thread and the pictures before it. Ordinary ones take milliseconds, pictures full of
- * noise take seconds; with eight phones at once on a busy machine the last one waited for more than 5 s.
+ * The time-out of a picture in milliseconds, including the start of the thread and the pictures before it. Ordinary pictures take
+ * milliseconds, and pictures full of noise take seconds. With eight phones on a busy machine the last one waited for more than 5 s.
  */
 const patienceMs = 20_000;
 const idleMs = 30_000;

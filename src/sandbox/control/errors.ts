@@ -41,7 +41,7 @@ const answerOf = (error: FastifyError | SandboxError): { readonly status: number
   return { status, text: frameworkTexts[error.code] ?? (status < 500 ? error.message : 'internal error') };
 };
 
-/** The methods of the routes with this path. The framework itself would answer 404 when only the method is wrong. */
+/** Returns the methods of the routes with this path. The framework would answer 404 even if only the method is wrong. */
 const methodsFor = (routes: readonly RouteOptions[], path: string): readonly string[] => [
   ...new Set(
     routes

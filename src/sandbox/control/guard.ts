@@ -1,11 +1,11 @@
-/** Access to the control interface: programs and pages of this machine may use it, web pages in a browser on it may not. */
+/** Access to the control interface. Programs and pages of this machine may use it; pages of other origins may not. */
 import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../../base/loopback.ts';
 import { SandboxError } from '../face.ts';
 
 /**
  * Makes a hook that throws a 403 for a foreign host or origin. Browsers send the origin of a page with every request that could change something.
- * `anyName`: the operator has opened the interface to a network, where it has names that it does not know.
+ * `anyName` is true if the operator opened the interface to a network, in which its host names are not known.
  */
 export const callerCheck =
   (anyName: boolean) =>

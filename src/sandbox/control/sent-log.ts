@@ -1,4 +1,4 @@
-/** The log of what people sent through this interface, with the receipts. The platform itself stores only what people received. */
+/** The log of messages that were sent through this interface, with their receipts. The platform itself stores only received messages. */
 import type { ServerResponse } from 'node:http';
 import type { Content, Digits, Sandbox, WorldEvent } from '../face.ts';
 
@@ -12,13 +12,13 @@ export interface SentMessage {
   readonly kind: Content['kind'];
   /** The text, the caption, or a summary of the content for lists. */
   readonly text: string;
-  /** The message that a reaction, an edit, a deletion, a vote or a reply is about. */
+  /** The message to which a reaction, an edit, a deletion, a vote or a reply refers. */
   readonly about?: string;
   readonly status: Status;
 }
 type Status = 'sent' | 'delivered' | 'read' | 'played';
 
-/** The events of the live stream: those of the world, and one for each sent message. */
+/** The events of the live stream: those of the platform, and one for each sent message. */
 type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
 
 export interface SentLog {

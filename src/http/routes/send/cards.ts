@@ -11,14 +11,14 @@ const badPlace = 'Invalid coordinates or missing number';
 /** Reads numbers as people write them. Other texts stay unchanged, and the rules of contents refuse them. */
 const phonesOf = (written: string): readonly string[] => commaList(written).map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
 
-/** The code alone, or the whole link that holds it. */
+/** Returns the code from an invitation link or from the code itself. */
 const inviteCode = (written: string): string =>
   /^https?:\/\/chat\.whatsapp\.com\/(?:invite\/)?([\w-]+)/i.exec(written.trim())?.[1] ?? written.trim();
 
-/** Beyond it a time in digits counts milliseconds: as seconds it would be after the year 5000. */
+/** Times above this value are milliseconds. As seconds they would be after the year 5000. */
 const mostSeconds = 1e11;
 
-/** Unix seconds of a time as clients write it: seconds, milliseconds, or RFC 3339; null when it is none. */
+/** Returns the Unix seconds of a time in seconds, milliseconds, or RFC 3339; null for other values. */
 const secondsOf = (written: number | string): number | null => {
   const digits = typeof written === 'number' || /^\d+$/.test(written.trim());
   const value = digits ? Number(written) : Date.parse(written) / 1000;

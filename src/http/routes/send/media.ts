@@ -7,7 +7,7 @@ import { sendRow } from './row.ts';
 
 const invalid = 'Invalid media type or file format';
 
-/** Kinds that the platform knows how to show once. */
+/** Kinds that the platform can show once. */
 const onceKinds: readonly MediaKind[] = ['image', 'video', 'videoplay', 'audio', 'myaudio', 'ptt'];
 
 export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
@@ -15,7 +15,9 @@ export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source
 /** A file in the body, which is not stored with the other fields. */
 export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
 
-/** Files in the body are base64, often with line breaks, beside a thumbnail of up to a megabyte and texts. */
+/**
+ * Largest body in bytes. A file in the body is base64, often with line breaks. A thumbnail of up to a megabyte and texts come in addition.
+ */
 export const bodyLimitOf = (fileBytes: number): BodyLimit => ({
   bytes: Math.ceil(fileBytes * 1.4) + 2_097_152,
   setting: 'MEDIA_MAX_BYTES',
@@ -27,7 +29,7 @@ export const fileRefusals = {
   notConvertible: { lead: 'Unsupported media format' },
 } as const;
 
-/** `fileBytes`: of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file. */
 export const mediaRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/media',

@@ -9,7 +9,7 @@ import { sendRow } from './row.ts';
 
 // Pictures, videos and documents above the text of a message or card, as clients write them.
 
-/** `source`: URL, data URL or base64; null for an empty one. */
+/** Reads a file. `source` is a URL, data URL or base64; null if it is empty. */
 export const headOf = (as: Head['as'], source = '', filename = ''): Head | null =>
   source.trim() === '' ? null : { as, file: { source, as, thumbnail: '', mimetype: '', filename: filename.trim() } };
 
@@ -55,7 +55,7 @@ const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<S
     })),
 };
 
-/** `fileBytes`: of the largest picture. */
+/** Makes the rows. `fileBytes` is the size of the largest picture. */
 export const menuRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/menu',
@@ -101,7 +101,7 @@ export const menuRows = (fileBytes: number) => [
   }),
 ];
 
-// A button by which the other side sends the place where it is.
+// A button by which the recipient sends a location.
 
 const noPlaceFields = 'Missing required fields or invalid coordinates';
 
@@ -162,7 +162,7 @@ const cardOf = (card: CardFields): Result<Card> => {
   return mapResult(made, (labelled) => ({ head: headIn(card), text, buttons: labelled }));
 };
 
-/** `fileBytes`: of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file. */
 export const carouselRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/carousel',

@@ -21,7 +21,7 @@ import {
 import { platformErrorFields } from '../../schemas/errors.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 
-// The stored form of each kind of message, for the documents: a test sends the example bodies and compares.
+// The stored form of each kind of message, for the documents. A test sends the example bodies and compares the results.
 
 /** The name of a kind, and an outline of its content: names of fields, and of a button also its name. */
 interface Stored {
@@ -78,7 +78,7 @@ interface SendSpec<Fields extends TProperties> {
   readonly unstored?: (body: Body<Fields>) => readonly (keyof Fields & string)[];
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** The setting BODY_LIMIT when left out. */
+  /** The largest body; the setting BODY_LIMIT if absent. */
   readonly bodyLimit?: BodyLimit;
   /** Returns true if `replyid` names a message to be quoted. Default: true. */
   readonly quotes?: (body: Body<Fields>) => boolean;
@@ -87,7 +87,7 @@ interface SendSpec<Fields extends TProperties> {
     readonly shape: Readonly<Record<string, TSchema>>;
     readonly of: (sent: Message) => Readonly<Record<string, unknown>>;
   };
-  /** Refused (`invalid`) when the fields fit their shapes and make no sense together. `now`: Unix milliseconds. */
+  /** Makes the content. Refuses (`invalid`) fields that are valid alone but not together. `now` is in Unix milliseconds. */
   content(body: Body<Fields>, now: number): Result<SendContent>;
 }
 
@@ -103,7 +103,7 @@ const sendOf = (body: Static<Common>, content: SendContent, quotes: boolean): Se
   forward: body.forward ?? false,
 });
 
-/** Returns the same JSON for the same values in any order. */
+/** Serialises a value so that equal values give the same JSON, whatever the order of their fields. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, one: unknown) =>
     one !== null && typeof one === 'object' && !Array.isArray(one)
@@ -129,14 +129,14 @@ const uncertain: RefusalAnswer = {
   details: ({ messageId }) => (messageId === undefined ? {} : { messageid: messageId }),
 };
 
-/** A bound of the gateway, or (with its code) of the platform. */
+/** Makes a refusal for a bound of the gateway, or with its code for a bound of the platform. */
 export const tooMany: RefusalAnswer = {
   example: 'the asynchronous queue is full (10000 messages)',
   fields: platformErrorFields,
   details: (refusal) => (refusal.code === undefined ? {} : platformFields(refusal)),
 };
 
-/** The key was used before, with something else. */
+/** The refusal for an idempotency key that was used before with another request. */
 export const otherRequest: RefusalAnswer = { example: 'the Idempotency-Key was used with another request' };
 
 /** The refusals of every send. */
@@ -150,23 +150,23 @@ export const sendRefusals: Refusals = {
 };
 
 export interface Sending {
-  /** Name of the operation, which comes back as `sendFunction`. */
+  /** Name of the operation, which answers contain as `sendFunction`. */
   readonly label: string;
   readonly body: Options;
-  /** Fields of the body that mean something. */
+  /** Fields of the body that the send reads. */
   readonly known: readonly string[];
   /** Fields that `sendPayload` leaves out. */
   readonly left: readonly string[];
   readonly send: Send;
 }
 
-/** The client's key with all of the request, of which `fields` are what means something. */
+/** Returns the idempotency key of the client with a digest of the request. `fields` are the fields that the send reads. */
 export const onceOf = (request: FastifyRequest, label: string, fields: Readonly<Record<string, unknown>>): Pick<SendOptions, 'once'> => {
   const key = request.headers['idempotency-key'];
   return typeof key === 'string' ? { once: { key, request: canonical([label, fields]) } } : {};
 };
 
-/** The call of every send. Answers with the message and its instance. */
+/** Sends the message. Every send uses this function. Answers with the message and its instance. */
 export const sendThrough = async (
   { gateway, id, request }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id' | 'request'>,
   { label, body, known, left, send }: Sending,
@@ -183,16 +183,16 @@ const warningOf = (content: SendContent): { readonly warning?: string } => {
 
 export const queued = 'Message queued successfully';
 
-/** A body as the message that it means. */
+/** Reads a body as the message that it describes. */
 interface PreparedSend {
   readonly send: Send;
   readonly options: SendOptions;
 }
 
-/** A row of the table of routes, whose body can be read for others too. */
+/** A send whose body other routes can read too. */
 export interface SendRoute extends Route {
   readonly body: TObject;
-  /** `body` fits the shape. Refused (`invalid`) when it makes no sense. */
+  /** Reads a body that fits the shape. Refuses (`invalid`) a body whose fields do not fit together. */
   prepare(body: unknown, now: number): Result<PreparedSend>;
 }
 

@@ -26,7 +26,7 @@ const colours = [
 
 const usualColour = 19;
 const fonts = [0, 1, 2, 6, 7, 8, 9, 10] as const;
-/** Longest video that phones show in a status post. Longer videos are cut. In seconds. */
+/** Longest video in seconds that phones show in a status post. Longer videos are cut. */
 const shownSeconds = 30;
 
 const media = ['image', 'video', 'audio', 'myaudio', 'ptt'] as const satisfies readonly MediaKind[];
@@ -127,7 +127,7 @@ const unstored = (body: Body): readonly string[] =>
 const label = '/send/status';
 const sent = 'Status sent successfully';
 
-/** `fileBytes`: of the largest file. */
+/** Makes the rows. `fileBytes` is the size of the largest file. */
 export const statusRows = (fileBytes: number): readonly Route[] => [
   route({
     on: ['POST /send/status'],

@@ -1,4 +1,4 @@
-/** Campaigns: steered, listed; `messages.ts` makes them. */
+/** Lists and controls campaigns; `messages.ts` creates them. */
 import { done, type RecipientState } from '#actors/gateway.ts';
 import { campaignRecipientView, folderView, optOutView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../../options.ts';

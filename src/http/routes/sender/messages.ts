@@ -1,4 +1,4 @@
-/** Campaigns are made here: one message for many recipients, or a message for each. Messages are checked as the bodies of sends. */
+/** Creates campaigns: one message for many recipients, or a message for each. Messages are validated like the bodies of sends. */
 import { type TSchema, Type } from 'typebox';
 import { type CampaignInput, type CampaignSend, type CreatedCampaign, done, refuse, type Result } from '#actors/gateway.ts';
 import { type InputCheck, inputCheck, invalidInput, lenientReader } from '../../body.ts';
@@ -8,11 +8,11 @@ import { campaignHeaders } from '../../schemas/send.ts';
 import { fileRefusals } from '../send/media.ts';
 import { onceOf, otherRequest, picked, type SendRoute } from '../send/row.ts';
 
-// Messages of campaigns, read and checked as the bodies of the sends: what a send refuses, a campaign refuses with the same text.
+// Reads messages of campaigns with the code of sends. A campaign therefore refuses the same bodies with the same texts.
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The body with `numbers` as a list, where they are one text with commas, semicolons or line breaks. */
+/** Returns the body with `numbers` as a list. Clients may write one text with commas, semicolons or line breaks. */
 export const listedNumbers = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const numbers = body?.['numbers'];
   if (typeof numbers !== 'string') return body;
@@ -104,7 +104,7 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
     read({ type, ...given }, now, { label, payload }) {
       const one = checked.get(type === 'carousel' && given['carousel'] !== undefined ? carousel : sends[type])!;
       const { buttonText, ...rest } = given;
-      // The number stands for the recipient's, which the payload gets with its turn.
+      // This number is a placeholder. The payload gets the number of a recipient when its turn comes.
       const whole = { listButton: buttonText, ...rest, type, number: '0', replyid: undefined, async: false };
       const body = fit(one, Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)));
       if (!body.ok) return body;
@@ -117,12 +117,15 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
   };
 };
 
-// Making campaigns: one message for many, or messages of their own.
+// Creates campaigns: one message for many recipients, or a message for each.
 
 const common = { credential: 'instance', tag: 'sender', requestHeaders: campaignHeaders } as const;
 
 const yearMs = 31_622_400_000;
-/** Beyond them a number is a moment and not a time from now: ten years in minutes; and beyond these it is in milliseconds, not in seconds. */
+/**
+ * Bounds for reading a time. Up to ten years a number is in minutes from now. Larger numbers are moments in seconds, and beyond the second
+ * bound in milliseconds.
+ */
 const mostMinutes = 5_256_000;
 const mostSeconds = 1e11;
 
@@ -134,17 +137,17 @@ const readTime = (written: unknown): unknown => {
   if (match === null) return written;
   const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
   const at = Date.parse(match[0].replace(' ', 'T') + zone);
-  // Smaller numbers would be minutes. Both readings are long past.
+  // A smaller number would be read as minutes. Either way, the time is long past.
   return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
 };
 
-/** Bodies with lists of numbers as one text, and with times as ISO writes them. */
+/** Converts a body: lists of numbers that are one text, and times in ISO form. */
 const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
   ...listedNumbers(body),
   ...(body?.['scheduled_for'] === undefined ? {} : { scheduled_for: readTime(body['scheduled_for']) }),
 });
 
-/** Unix milliseconds of a time as clients write it: minutes from now, or a moment in Unix milliseconds or seconds. */
+/** Returns the Unix milliseconds of a time from a client: minutes from now, or a moment in Unix milliseconds or seconds. */
 const scheduleOf = (written: number, now: number): Result<number> => {
   const at = written <= mostMinutes ? now + written * 60_000 : written < mostSeconds ? written * 1000 : written;
   return at > now + yearMs ? refuse('invalid', 'scheduled_for is more than a year away') : done(at);
