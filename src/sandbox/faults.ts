@@ -1,4 +1,6 @@
-/** Armed faults: they wait for the step that they break. Faults that are applied to an open connection at once are in `live-faults.ts`. */
+/**
+ * Armed faults, each of which waits for the step that it breaks. Faults that apply to an open connection at once are in `live-faults.ts`.
+ */
 import type { Digits, Fault } from './face.ts';
 
 interface Armed {

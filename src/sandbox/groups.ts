@@ -25,7 +25,7 @@ export interface Group extends CommunityFields {
   picture?: Picture | undefined;
   /** Seconds after which messages disappear; 0: never. */
   ephemeral: number;
-  /** True: only admins may add people. */
+  /** True if only admins may add people. */
   adminAdd: boolean;
   approval: boolean;
   invite: string;
@@ -38,13 +38,13 @@ export interface Group extends CommunityFields {
   invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
   /** Times at which people left. */
   left?: Record<Digits, number>;
-  /** Removed members, who may not come back by the link. */
+  /** Removed members. They may not return by the link. */
   removed?: readonly Digits[];
 }
 
 const maxGroups = 20_000;
 export const maxMembers = 1024;
-/** Former codes of links that are known as such. */
+/** Codes of former links that are known to be former. */
 const maxOldInvites = 50;
 const maxSubject = 100;
 
@@ -90,7 +90,7 @@ export class Groups {
     return this.all().filter((group) => rankOf(group, number) !== undefined);
   }
 
-  /** `more`: further fields of the new group. */
+  /** Makes a group. `more` has further fields of the new group. */
   create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing, more: Partial<Group> = {}): Group {
     if (this.#groups.size >= maxGroups) throw new SandboxError(507, 'too many groups');
     const members = [...new Set(others.filter((one) => one !== creator))];
@@ -120,7 +120,7 @@ export class Groups {
     return group;
   }
 
-  /** Adds people who are not members yet, and returns them. They get the whole group. Other members get only the added people. */
+  /** Adds people who are not members yet, and returns them. New members get the whole group. Other members get only the added people. */
   add(group: Group, by: Person, people: readonly Person[]): Person[] {
     const added = [...new Set(people)].filter((one) => rankOf(group, one.number) === undefined);
     if (group.members.length + added.length > maxMembers) throw new SandboxError(400, 'too many participants');
@@ -135,7 +135,7 @@ export class Groups {
     return added;
   }
 
-  /** The notification of the removal is the last thing of the group that the removed people's devices get. */
+  /** The notification of the removal is the last stanza of the group that the devices of removed people get. */
   remove(group: Group, by: Person, people: readonly Person[]): Person[] {
     const removed = people.filter((one) => rankOf(group, one.number) !== undefined);
     if (removed.length === 0) return removed;
@@ -174,7 +174,7 @@ export class Groups {
     this.announceChange(group, by, text === '' ? node('description', { delete: 'true' }) : this.#descriptionNode(group));
   }
 
-  /** Replaces the link. The old one is void. */
+  /** Replaces the link. The old link becomes invalid. */
   renewInvite(group: Group, by: Person): void {
     group.oldInvites = [group.invite, ...(group.oldInvites ?? [])].slice(0, maxOldInvites);
     group.invite = this.#random.bytes(12).toString('base64url');
@@ -198,7 +198,7 @@ export class Groups {
     this.#people.emit({ type: 'group', group: viewGroup(group) });
   }
 
-  /** The node `<group>` of metadata answers and of invitations. */
+  /** Makes the node `<group>` for metadata and invitations. */
   groupNode(group: Group): BinaryNode {
     const { addressing } = group;
     const creator = this.#people.ensure(group.creator);
@@ -266,7 +266,7 @@ export class Groups {
 /** Returns the rank of a member; `undefined` for other people. */
 export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
 
-/** New members leave the lists of people who asked to join, were invited, were removed or left. */
+/** Removes new members from the lists of requests, invitations, removed people and former members. */
 function forget(group: Group, members: readonly Person[]): void {
   const isNew = (number: Digits): boolean => members.some((one) => one.number === number);
   group.requests = (group.requests ?? []).filter(({ number }) => !isNew(number));

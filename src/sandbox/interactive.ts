@@ -13,7 +13,7 @@ interface RowView {
 interface ButtonView {
   readonly name: string;
   readonly text: string;
-  /** The answer of a tap; absent for buttons that open a page or an app on the phone. */
+  /** The answer to a tap; absent for buttons that open a page or an app on the phone. */
   readonly id?: string;
   /** Rows of a list. */
   readonly rows?: readonly RowView[];
@@ -42,7 +42,7 @@ const said = (value: unknown): value is string => typeof value === 'string' && v
 const textAt = (json: Json, name: string): string => (said(json[name]) ? json[name] : '');
 const listAt = (json: Json, name: string): readonly Json[] => (Array.isArray(json[name]) ? json[name].filter(isObject) : []);
 
-/** A button whose parameters lack something is not shown: null. */
+/** Reads a button. Returns null if a parameter is missing, because phones do not show such a button. */
 type Reader = (params: Json) => Omit<ButtonView, 'name'> | null;
 
 const labelled =
@@ -63,7 +63,7 @@ const list: Reader = (params) => {
   return whole ? { text: textAt(params, 'title'), rows } : null;
 };
 
-/** Fields that each way of paying needs. */
+/** Fields that each method of payment needs. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   pix_static_code: ['merchant_name', 'key', 'key_type'],
   pix_dynamic_code: ['code', 'merchant_name', 'key', 'key_type'],
@@ -80,7 +80,7 @@ const isWay = (setting: Json): boolean => {
   return isObject(details) && Object.hasOwn(ways, type) && (ways[type]?.every((field) => said(details[field])) ?? false);
 };
 
-/** `text` is the label that the phone's own language gives to such a button. */
+/** Reads a button. `text` is its label in the language of the phone. */
 const payment =
   (text: string): Reader =>
   (params) => {
@@ -98,7 +98,7 @@ const payment =
     return whole ? { text, opens: params } : null;
   };
 
-/** Readers by the name of the flow. */
+/** Functions that read a button, by the name of the flow. */
 const readers: Readonly<Record<string, Reader>> = {
   quick_reply: (params) => (said(params['display_text']) && said(params['id']) ? { text: params['display_text'], id: params['id'] } : null),
   cta_url: labelled('url'),
@@ -121,7 +121,7 @@ const parsed = (text: string | null | undefined): Json => {
 
 type Native = proto.Message.InteractiveMessage.INativeFlowMessage;
 
-/** Null when a button cannot be shown. */
+/** Reads a button. Returns null if phones cannot show it. */
 const nativeButtons = (flow: Native | null | undefined): readonly ButtonView[] | null => {
   const read = (flow?.buttons ?? []).map(({ name, buttonParamsJson }): ButtonView | null => {
     const shown = readers[name ?? '']?.(parsed(buttonParamsJson)) ?? null;
@@ -186,7 +186,10 @@ const listView = ({ title, description, footerText, buttonText, sections }: prot
   cards: [],
 });
 
-/** Undefined for other messages; null for one that a phone cannot show, because parameters of it make no sense. */
+/**
+ * Reads the tappable parts of a message. Returns undefined for other messages, and null for a message that phones cannot show because its
+ * parameters are invalid.
+ */
 export const interactiveOf = (message: proto.IMessage | undefined): InteractiveView | null | undefined => {
   const content = normalizeMessageContent(message) ?? {};
   if (content.interactiveMessage) return nativeView(content.interactiveMessage);

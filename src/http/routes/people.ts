@@ -96,7 +96,7 @@ const texts = {
   notRemoved: 'Erro ao remover contato',
 } as const;
 
-/** The fields of a number. `phone` is its name in answers of `/chat/find` and in contacts of other services. */
+/** Accepts `phone` for `number`. Answers of `/chat/find` and contacts of other services use the name `phone`. */
 const withNumber = ({ phone, ...body }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   phone === undefined ? body : { number: phone, ...body };
 

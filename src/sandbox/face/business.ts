@@ -1,4 +1,4 @@
-/** Businesses: their profiles and catalogs, as their owners keep them on their phones and as customers see them. */
+/** Businesses: their profiles and catalogs, from the view of owners and of customers. */
 import type { Digits } from './common.ts';
 
 export interface BusinessProfile {
@@ -18,7 +18,7 @@ export interface BusinessProfile {
 
 type ReviewStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
 
-/** Prices are thousandths of the currency's unit, '' for none. */
+/** A product. The price is in thousandths of the currency's unit; '' for none. */
 export interface ProductView {
   readonly id: string;
   readonly name: string;
@@ -53,20 +53,23 @@ export interface BusinessView {
   readonly collections: readonly CollectionView[];
 }
 
-/** A change of the profile. Absent fields stay. `cover`: a picture in base64; '' removes it. */
+/** A change of the profile. Absent fields stay unchanged. `cover` is a picture in base64; '' removes the cover. */
 export type ProfileChange = Partial<Omit<BusinessProfile, 'cover'>> & { readonly cover?: string };
 
-/** `picture`: in base64, one more of the product. */
+/** A change of a product. `picture` adds a picture in base64. */
 type ProductChange = Partial<Omit<ProductView, 'id' | 'images' | 'videos'>> & { readonly picture?: string };
 
 export interface BusinessFace {
-  /** The owner of the phone changes the profile of the business. Who had none has one then, and the phone the app for businesses. */
+  /**
+   * Changes the profile of the business for the owner of the phone. A person without a business gets one, and the phone gets the app for
+   * businesses.
+   */
   changeBusiness(number: Digits, change: ProfileChange): Promise<BusinessView>;
-  /** The whole business, as its owner sees it. */
+  /** Returns the whole business as its owner sees it. */
   business(number: Digits): BusinessView;
-  /** The view of a customer: products that are reviewed and not hidden, with their collections. */
+  /** Returns the view of a customer: products that are reviewed and not hidden, with their collections. */
   storefront(number: Digits): BusinessView;
-  /** Adds or changes a product for the owner. May set the result of the platform's review too. */
+  /** Adds or changes a product for the owner. Can also set the result of the platform's review. */
   putProduct(number: Digits, product: ProductChange & { readonly id?: string }): Promise<ProductView>;
   dropProduct(number: Digits, id: string): Promise<void>;
   putCollection(

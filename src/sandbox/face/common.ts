@@ -1,6 +1,6 @@
 /** Types that all parts of the face share. */
 
-/** International number, digits only. */
+/** A number in international form, digits only. */
 export type Digits = string;
 
 /** A bad request to the sandbox. `status` is the HTTP status of the control interface's answer. */

@@ -1,17 +1,20 @@
-/** Groups as their members use them, and channels with their posts as their owners, admins and followers use them. */
+/** Groups with the actions of their members, and channels with their posts and the actions of owners, admins and followers. */
 import type { Digits } from './common.ts';
 import type { Content } from './messages.ts';
 
-// Groups, as their members make and change them.
+// Groups and the changes that members make.
 
-/** A rule of a group. `approval`: admins confirm who joins. `adminAdd`: only admins add people. `ephemeral`: messages disappear after so many seconds (0: never). */
+/**
+ * A rule of a group. `approval`: admins approve new members. `adminAdd`: only admins add people. `ephemeral`: messages disappear after this number of
+ * seconds (0: never).
+ */
 export type GroupRule =
   | { readonly action: 'announce' | 'locked' | 'approval' | 'adminAdd'; readonly on: boolean }
   | { readonly action: 'ephemeral'; readonly seconds: number }
-  /** Replaces the link by which people join. */
+  /** Replaces the invitation link. */
   | { readonly action: 'invite' };
 
-/** Actions of members in a group. `approve`, `reject`: of people who asked to join. */
+/** Actions of members in a group. `approve` and `reject` apply to requests to join. */
 export type GroupChange =
   | { readonly action: 'add' | 'remove' | 'promote' | 'demote' | 'approve' | 'reject'; readonly participants: readonly Digits[] }
   | { readonly action: 'subject' | 'description'; readonly text: string }
@@ -25,25 +28,25 @@ export interface GroupView {
   readonly creator: Digits;
   readonly announce: boolean;
   readonly locked: boolean;
-  /** True: admins confirm who joins. */
+  /** True if admins must approve new members. */
   readonly approval: boolean;
-  /** True: only admins add people. */
+  /** True if only admins may add people. */
   readonly adminAdd: boolean;
   /** Seconds after which messages disappear; 0: never. */
   readonly ephemeral: number;
-  /** The code of the link. */
+  /** The code of the invitation link. */
   readonly invite: string;
   /** The id of the picture. */
   readonly picture?: string;
-  /** It is a community: a group of groups. */
+  /** True if the group is a community, which is a group of groups. */
   readonly isCommunity?: boolean;
-  /** The community that it belongs to. */
+  /** The community to which the group belongs. */
   readonly parent?: string;
   /** The role of a group that the platform made for the community: its announcements, or the general group. */
   readonly role?: 'announcement' | 'general';
   /** People who asked to join. `at`: Unix time in milliseconds. */
   readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
-  /** People who could not be added and may be sent an invitation. `expiration`: Unix seconds. */
+  /** People who could not be added and can get an invitation. `expiration` is in Unix seconds. */
   readonly invited: readonly { readonly number: Digits; readonly code: string; readonly expiration: number }[];
   readonly participants: readonly { readonly number: Digits; readonly admin: 'admin' | 'superadmin' | null }[];
 }
@@ -58,11 +61,11 @@ export interface GroupsFace {
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;
-  /** A person follows the link of a group. `joined` is false when an admin has to approve first. */
+  /** Joins a group by its link. `joined` is false if an admin has to approve first. */
   joinGroup(number: Digits, code: string): Promise<{ readonly jid: string; readonly joined: boolean }>;
   /** Makes a community with its announcement group. Returns the community. */
   createCommunity(input: { readonly subject: string; readonly creator: Digits; readonly addressing?: 'pn' | 'lid' }): Promise<GroupView>;
-  /** An admin puts groups into the community, or takes them out of it. Groups that the platform refuses have its code. */
+  /** Adds groups to the community or removes them, for an admin. A group that the platform refuses has the code of the refusal. */
   editCommunity(
     jid: string,
     by: Digits,
@@ -77,14 +80,14 @@ export interface GroupsFace {
 
 export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
 
-/** The emojis that followers may react with. */
+/** The emojis that followers may use for reactions. */
 export type ReactionCodes = 'ALL' | 'BASIC' | 'NONE';
 
 /** A follower of a channel. The owner and the admins follow it too. */
 interface FollowerView {
   readonly number: Digits;
   readonly role: ChannelRole;
-  /** No notices of new posts. */
+  /** True if the follower gets no notices of new posts. */
   readonly muted: boolean;
   /** True if the follower gets no notices about other followers. Only admins use this setting. */
   readonly followersMuted: boolean;
@@ -118,12 +121,12 @@ export interface ChannelView {
 /** Actions of people on a channel. The rights are those that the platform enforces for clients. */
 export type ChannelChange =
   | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
-  /** `status`: posts a status, which no channel keeps. */
+  /** Posts a status, which no channel stores. */
   | { readonly action: 'name' | 'description' | 'status'; readonly text: string }
-  /** `data`: the bytes in base64; '' removes the picture. */
+  /** Sets the picture. `data` has the bytes in base64; '' removes the picture. */
   | { readonly action: 'picture'; readonly data: string }
   | { readonly action: 'reactions'; readonly value: ReactionCodes }
-  /** An invitation also reaches the person as a message. */
+  /** Invites an admin. The person also gets the invitation as a message. */
   | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
 
 /** The facts of a channel that the platform itself decides. */
@@ -132,7 +135,7 @@ export interface ChannelFacts {
   readonly verified?: boolean;
   readonly handle?: string | null;
   readonly country?: string;
-  /** True: invitations of admins have run out. */
+  /** True if the invitations of admins have expired. */
   readonly expireInvitations?: boolean;
 }
 
@@ -141,7 +144,7 @@ export interface ChannelsFace {
   createChannel(input: { readonly name: string; readonly owner: Digits; readonly description?: string }): Promise<ChannelView>;
   changeChannel(jid: string, by: Digits, change: ChannelChange): Promise<ChannelView>;
   setChannelFacts(jid: string, facts: ChannelFacts): Promise<ChannelView>;
-  /** All channels, deleted ones too. */
+  /** Returns all channels, including deleted ones. */
   channels(): readonly ChannelView[];
   channel(jid: string): ChannelView;
 }
@@ -157,7 +160,7 @@ export interface PostView {
   readonly at: number;
   readonly edited: boolean;
   readonly deleted: boolean;
-  /** The first field of the protobuf message; `empty` when it was taken back. */
+  /** The first field of the protobuf message; `empty` if the post was deleted. */
   readonly kind: string;
   /** The text or caption, '' when there is none. */
   readonly text: string;
@@ -167,11 +170,11 @@ export interface PostView {
   readonly views: number;
   /** Counts by emoji. */
   readonly reactions: Readonly<Record<string, number>>;
-  /** The length and the SHA-256 in hex of the post's file, which was read and verified. Absent without a file. */
+  /** The length and the SHA-256 in hex of the post's file, which was read and verified. Absent if the post has no file. */
   readonly file?: { readonly bytes: number; readonly sha256: string };
 }
 
-/** `by`: an admin; the owner if absent. */
+/** An admin's choice; `by` is the owner if absent. */
 export type PostChange =
   | { readonly action: 'edit'; readonly text: string; readonly by?: Digits }
   | { readonly action: 'delete'; readonly by?: Digits }
@@ -181,12 +184,12 @@ export type PostChange =
 
 /** Posts of channels, and actions on them. */
 export interface PostsFace {
-  /** `by`: an admin; the owner if absent. The content is a text, media or a poll. */
+  /** Posts a text, media or a poll. `by` is an admin; the owner if absent. */
   post(
     channel: string,
     input: { readonly content: Content; readonly by?: Digits },
   ): Promise<{ readonly id: string; readonly serverId: number }>;
   changePost(channel: string, serverId: number, change: PostChange): Promise<PostView>;
-  /** Newest first, those before the number `before`. At most 300. */
+  /** Returns the newest posts before the number `before`, newest first. At most 300. */
   posts(channel: string, page?: { readonly before?: number; readonly limit?: number }): Promise<readonly PostView[]>;
 }

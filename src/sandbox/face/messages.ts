@@ -26,19 +26,19 @@ export type Content =
     }
   | MediaContent
   | { readonly kind: 'reaction'; readonly messageId: string; readonly emoji: string }
-  /** `secret`: the edit travels encrypted under the secret of the message that it changes. */
+  /** Edits a message. With `secret`, the edit is encrypted under the secret of the message that it changes. */
   | { readonly kind: 'edit'; readonly messageId: string; readonly text: string; readonly secret?: boolean }
   /** Deletes an own message. An admin of the group can delete any message. */
   | { readonly kind: 'delete'; readonly messageId: string }
-  /** `seconds`: 0 takes the pin away. */
+  /** Pins a message for `seconds`; 0 removes the pin. */
   | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
-  /** Keeps a disappearing message in the chat, or lets it go. */
+  /** Keeps a disappearing message in the chat, or ends that. */
   | { readonly kind: 'keep'; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
   /**
-   * A tap on a button or on a row of a list, by its id or its label. `form`: of the answer, as phones of several kinds and ages give it; the one of the
-   * tapped message when left out. `latitude`, `longitude`: for a button that asks for the place.
+   * Taps a button or a row of a list, found by its id or its label. `form` is the form of the answer, which differs between kinds and ages of phones.
+   * If absent, it follows the tapped message. `latitude` and `longitude` are for a button that requests a location.
    */
   | {
       readonly kind: 'tap';
@@ -64,9 +64,9 @@ export type Content =
       readonly answer: 'going' | 'notGoing' | 'maybe';
       readonly extraGuests?: number;
     }
-  /** Changes an own event. Absent fields stay. */
+  /** Changes an own event. Absent fields stay unchanged. */
   | { readonly kind: 'eventEdit'; readonly messageId: string; readonly name?: string; readonly isCanceled?: boolean }
-  /** A product out of the catalog of the business `owner`, with a question about it; what customers see. */
+  /** A product from the catalog of the business `owner` as customers see it, with a question about it. */
   | { readonly kind: 'product'; readonly owner: Digits; readonly productId: string; readonly text?: string }
   | {
       readonly kind: 'order';
@@ -74,7 +74,7 @@ export type Content =
       readonly items: readonly { readonly productId: string; readonly quantity: number }[];
       readonly text?: string;
     }
-  /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
+  /** Any message of the protocol as JSON, with bytes in base64. It is for contents that have no kind of their own. */
   | { readonly kind: 'message'; readonly message: Readonly<Record<string, unknown>> };
 
 /** A message that a person received, after its decryption. */
@@ -96,9 +96,9 @@ export interface ReceivedMessage {
   readonly content: unknown;
   /** Seconds after which the phone removes the message; absent if it stays. */
   readonly expiration?: number;
-  /** The media of the message, which were downloaded and verified. Absent without media. */
+  /** The media of the message, which were downloaded and verified. Absent if the message has none. */
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
-  /** Present when the message has something to tap, and the phone shows it. */
+  /** The tappable parts. Absent if the message has none, or the phone does not show it. */
   readonly interactive?: InteractiveView;
   /** SHA-256 in hex of the files above the text and of the cards' files, which were downloaded and verified. */
   readonly heads?: readonly string[];
@@ -110,7 +110,7 @@ export interface ReceivedMessage {
   readonly hidden?: string;
 }
 
-/** A message as the phone shows it, after the changes by later messages that the phone accepts. */
+/** A message as the phone shows it. Later messages that the phone accepts have changed it. */
 export interface ShownMessage {
   readonly id: string;
   readonly from: Digits;
@@ -118,7 +118,7 @@ export interface ShownMessage {
   readonly text: string;
   readonly edited: boolean;
   readonly deleted: boolean;
-  /** Emojis by the number of who reacted. */
+  /** Emojis by the number of the person who reacted. */
   readonly reactions: Readonly<Record<Digits, string>>;
   /** Unix time in milliseconds; 0 when it is not pinned. */
   readonly pinnedUntil: number;
@@ -142,11 +142,11 @@ export interface MessagesFace {
   /** Returns the messages that the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];
   /**
-   * The phone of `number` asks an account to send a message again, whether the phone ever got it or not. `group`: as a member of this group, whether it
-   * is one or not.
+   * Makes the phone of `number` ask an account to send a message again, even if the phone never got the message. `group` sends the request as from
+   * this group, even if the person is no member.
    */
   askAgain(number: Digits, of: Digits, messageId: string, group?: string): Promise<void>;
-  /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
+  /** Confirms messages that `number` received: the messages in `ids`, or else all unconfirmed messages of `chat`. */
   receipt(
     number: Digits,
     input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },
@@ -160,7 +160,10 @@ export interface MessagesFace {
 
 // Calls: their signalling, without sound.
 
-/** A step of a call. The caller offers and terminates; the other side accepts or rejects on the phone; without a reaction the call times out. */
+/**
+ * A step of a call. The caller offers and ends the call; the called person accepts or rejects it on the phone. Without a reaction the call times
+ * out.
+ */
 export interface CallStep {
   readonly step: 'offer' | 'accept' | 'reject' | 'timeout' | 'terminate';
   /** The id of the call. Absent in an offer: a new call gets a new id. */
@@ -168,20 +171,20 @@ export interface CallStep {
   readonly video?: boolean;
 }
 
-/** A call, as far as it went. */
+/** A call with the steps so far. */
 export interface CallView {
   readonly id: string;
   readonly from: Digits;
   readonly to: Digits;
   readonly video: boolean;
-  /** `by`: whose phone or client made the step. `at`: Unix time in milliseconds. */
+  /** The steps. `by`: the person whose phone or client made the step. `at`: Unix time in milliseconds. */
   readonly steps: readonly { readonly step: CallStep['step']; readonly by: Digits; readonly at: number }[];
 }
 
 /** Calls between people. */
 export interface CallsFace {
-  /** A step of a call from `from` to `to`. Returns the call's id. */
+  /** Makes a step of a call from `from` to `to`. Returns the call's id. */
   call(from: Digits, to: Digits, step: CallStep): Promise<{ readonly id: string }>;
-  /** All calls since the start, oldest first. */
+  /** Returns all calls since the start, oldest first. */
   callLog(): readonly CallView[];
 }

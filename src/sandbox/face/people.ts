@@ -13,13 +13,15 @@ interface DeviceView {
   readonly connected: boolean;
   /** The push name of the registration payload, or a later one that the client sent with its presence. */
   readonly pushName: string;
-  /** Address of the connection's other end, `address:port`: that of the proxy if there is one. Absent without a connection. */
+  /**
+   * Address of the remote end of the connection, `address:port`. With a proxy it is the address of the proxy. Absent without a connection.
+   */
   readonly address?: string;
   /** Stanzas that wait for the device's confirmation. */
   readonly queued: number;
 }
 
-/** `numbers`: of a white list those who see the posts, of a black list those who do not. */
+/** The audience. A white list has the numbers that see the posts, and a black list the numbers that do not. */
 export interface StatusPrivacy {
   readonly type: 'contacts' | 'whitelist' | 'blacklist';
   readonly numbers: readonly Digits[];
@@ -36,9 +38,9 @@ export interface PersonView {
 }
 
 /**
- * The history that a phone sends at the first login, beside its own messages: the number of invented chats, of messages in each of them, of
- * missed calls and of status posts. `perNotification`: messages from which on a notification is full, 500 when absent. `withheld`: the phone shares no
- * keys of its settings before the device asks for them, or no history.
+ * The history that a phone sends at the first login, in addition to its own messages. The numbers are those of invented chats, of messages in each
+ * chat, of missed calls and of status posts. `perNotification` is the number of messages in a full notification; 500 if absent. `withheld`: the phone
+ * sends no keys of its settings before the device requests them, or no history.
  */
 export interface History {
   readonly chats: number;
@@ -61,22 +63,25 @@ export interface Restrictions {
     readonly cycleStart?: number;
     readonly cycleEnd?: number;
   };
-  /** The platform knows only the query for the quota that clients used before. */
+  /** True if the platform only knows the older query for the quota. */
   readonly oldQueries?: boolean;
 }
 
 /** People, and the clients that are linked to them. */
 export interface PeopleFace {
-  /** Makes the phone scan a QR code (`qr`: its text) and link the client that shows it. Makes a person if `number` is new or absent. */
+  /** Makes the phone scan a QR code (`qr`: its text) and link the client that shows it. Creates a person if `number` is new or absent. */
   scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
-  /** The phone's owner types the pairing code that the client shows. */
+  /** Enters the pairing code that the client shows, for the phone's owner. */
   enterCode(input: {
     readonly number: Digits;
     readonly code: string;
     readonly name?: string;
     readonly history?: History;
   }): Promise<PersonView>;
-  /** The phone removes its linked devices. A connected client gets 401 (device_removed) at once, an offline one gets 401 at its next login. */
+  /**
+   * Removes the linked devices of the phone. A connected client gets 401 (device_removed) at once, an offline client gets 401 at its next
+   * login.
+   */
   logout(number: Digits): Promise<void>;
   /** Makes or renames a person. A message to an unknown number makes the person too. */
   putPerson(input: {
@@ -85,17 +90,17 @@ export interface PeopleFace {
     readonly autoDeliver?: boolean;
     /** The name of a verified business; '' for other accounts. */
     readonly businessName?: string;
-    /** There is no account with this number any more. */
+    /** True if the number has no account any more. */
     readonly absent?: boolean;
-    /** Messages to the number are refused with 463, those to the LID are taken. */
+    /** True if messages to the number are refused with 463, and messages to the LID are accepted. */
     readonly migrated?: boolean;
-    /** The platform tells no LID of this number, so that the person is reached by the number alone. */
+    /** True if the platform hides the LID of this number, so that the person can only be reached by the number. */
     readonly withoutLid?: boolean;
     /** True if the platform hides the number of this person, so that all stanzas have only the LID. */
     readonly withoutNumber?: boolean;
     /**
-     * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with 403.
-     * The person's phone puts the token beside what it writes.
+     * Messages to the person, and their repetitions, are refused with 463 unless they show a privacy token of the person; additions to groups with
+     * 403. The person's phone adds the token to its messages.
      */
     readonly needsTokens?: boolean;
     /** True if the app was installed again on the phone, which then has other keys. Linked devices of other people are notified. */
@@ -105,16 +110,16 @@ export interface PeopleFace {
      * acknowledged with `refresh_lid` (WhiskeySockets/Baileys 2661, oxidezap/whatsapp-rust 1313).
      */
     readonly registeredAnew?: boolean;
-    /** The phone answers no request of its linked devices. */
+    /** True if the phone answers no request of its linked devices. */
     readonly asleep?: boolean;
-    /** The phone has the app for businesses. */
+    /** True if the phone has the app for businesses. */
     readonly business?: boolean;
     /** False if the person sends no read receipts. */
     readonly readReceipts?: boolean;
     /** The audience of the person's status posts. `unavailable`: the platform does not answer. */
     readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
-  /** Restricts an account, or frees it, and notifies its connected clients. Absent fields stay as they are. */
+  /** Restricts an account, or frees it, and notifies its connected clients. Absent fields stay unchanged. */
   restrict(number: Digits, restrictions: Restrictions): Promise<void>;
   people(): readonly PersonView[];
 }
@@ -136,7 +141,7 @@ export interface AccountView {
 
 export interface AccountFace {
   account(number: Digits): AccountView;
-  /** The owner changes the account on the phone. `picture`: bytes in base64; '' removes it. */
+  /** Changes the account on the owner's phone. `picture` has the bytes in base64; '' removes the picture. */
   changeAccount(
     number: Digits,
     change: {
@@ -179,7 +184,7 @@ export interface Assertion {
 /** The steps in their order. `refused`: the ceremony has ended. */
 export type CeremonyStage = 'requested' | 'proven' | 'revealed' | 'linking' | 'refused';
 
-/** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two of them come. */
+/** Faults of the ceremony. `bare`: the request names no options; `stall`: no continuation comes; `twice`: two continuations come. */
 export type CeremonyFault = 'refuse' | 'bare' | 'stall' | 'twice';
 
 export interface PasskeyView {
@@ -203,8 +208,8 @@ export interface PasskeysFace {
   /** Gives the account a passkey of a real authenticator. Without `registration`, the sandbox makes a passkey and keeps its private key. */
   givePasskey(number: Digits, given: { readonly registration?: Registration; readonly fault?: CeremonyFault }): Promise<PasskeyView>;
   passkey(number: Digits): PasskeyView;
-  /** The account has none any more. */
+  /** Removes the passkey of the account. */
   takePasskey(number: Digits): Promise<void>;
-  /** Signs as the owner's browser on a page of `origin` would. Needs a passkey whose private key is kept here. */
+  /** Signs like the owner's browser on a page of `origin`. Needs a passkey whose private key the sandbox keeps. */
   signWithPasskey(number: Digits, options: RequestOptions, origin?: string): Promise<Assertion>;
 }

@@ -76,7 +76,7 @@ export interface Fault {
 /** Counters since the start. Tests compare the gateway with them. */
 export interface Stats {
   readonly connections: { readonly open: number; readonly total: number };
-  /** Sockets and transfers of files, by the address that they came from: that of the proxy when there is one. */
+  /** Sockets and file transfers by their source address. With a proxy it is the address of the proxy. */
   readonly addresses: Readonly<Record<string, { readonly sockets: number; readonly files: number }>>;
   readonly handshakes: number;
   readonly pairings: number;
@@ -94,14 +94,14 @@ export interface Stats {
   readonly messages: {
     readonly fromClients: number;
     readonly toClients: number;
-    /** Messages to clients for which a client receipt (delivery) or ack came back. */
+    /** Messages to clients that were confirmed by a client receipt (delivery) or an ack. */
     readonly acknowledged: number;
     readonly decrypted: number;
     readonly undecryptable: number;
     readonly retryReceipts: number;
   };
   readonly signatures: { readonly verified: number; readonly rejected: number };
-  /** Requests about whether numbers have accounts, and the numbers in them. */
+  /** Requests that look up numbers, and the numbers in them. */
   readonly lookups: { readonly requests: number; readonly numbers: number };
   /** Requests that read one group, and those for all groups of an account. */
   readonly groups: { readonly metadata: number; readonly lists: number };
@@ -110,16 +110,16 @@ export interface Stats {
   /** Requests for pictures of people and groups. */
   readonly pictures: number;
   readonly media: {
-    /** Uploads that began, those among them that were refused or broke off. */
+    /** Uploads that began, and the number of refused and interrupted ones among them. */
     readonly begun: number;
-    /** Files that arrived whole. */
+    /** Files that arrived completely. */
     readonly uploads: number;
-    /** Uploads that went on where an earlier one broke off. */
+    /** Uploads that resumed an interrupted upload. */
     readonly resumed: number;
     readonly uploadsByHost: Readonly<Record<string, number>>;
     readonly downloads: number;
   };
-  /** Patches of shared settings that clients sent: stored, on an old version, and not authentic or malformed (why → count). */
+  /** Patches of shared settings that clients sent: stored, on an old version, and not authentic or malformed (counts by reason). */
   readonly settings: { readonly patches: number; readonly conflicts: number; readonly refused: Readonly<Record<string, number>> };
   /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
   readonly unknown: Readonly<Record<string, number>>;
@@ -131,7 +131,7 @@ export type WorldEvent =
   | { readonly type: 'message'; readonly to: Digits; readonly message: ReceivedMessage }
   | { readonly type: 'group'; readonly group: GroupView }
   | { readonly type: 'channel'; readonly channel: ChannelView }
-  /** A post is new, changed, was seen or reacted to. */
+  /** A post is new, was changed, was seen, or got a reaction. */
   | { readonly type: 'post'; readonly channel: string; readonly serverId: number }
   | {
       readonly type: 'receipt';
@@ -144,11 +144,14 @@ export type WorldEvent =
 
 /** The oldest versions, such as `2.3000.1040000000`, that may connect (older ones get 405) and that may be linked (older ones get no `pair-success`). */
 export interface VersionRules {
-  /** The version of today's web client, which `/sw.js` names. */
+  /** The version of the current web client, which `/sw.js` names. */
   readonly current?: string;
-  /** Versions that are refused with 405 however new they are. */
+  /** Versions that are refused with 405, even if they are new. */
   readonly broken?: string;
-  /** True: requests in the form that clients used before the summer of 2026 are refused (look-ups, new groups) or lead to nothing (typing, about texts). */
+  /**
+   * True: requests in the older form, which clients used before the summer of 2026, are refused (look-ups, new groups) or have no effect (typing,
+   * about texts).
+   */
   readonly newForms?: boolean;
   readonly connect?: string;
   readonly link?: string;
@@ -164,10 +167,10 @@ export interface Stanza {
 export interface PlatformFace {
   /** Replaces the rules about versions. Connections that are open stay open. */
   requireVersion(rules: VersionRules): void;
-  /** The version of today's web client; null: the page names none. */
+  /** Sets the version of the current web client. With null, the page names none. */
   currentVersion(): string | null;
   fault(fault: Fault): Promise<{ readonly hit: number }>;
-  /** Puts a stanza into the connections of an account, as whoever stands in between could. Content is bytes or further stanzas. */
+  /** Injects a stanza into the connections of an account, as an attacker on the path could. Content is bytes or further stanzas. */
   inject(number: Digits, stanza: Stanza): Promise<void>;
   stats(): Stats;
   /** Returns the roots that a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */

@@ -11,7 +11,7 @@ export type Setting =
   | { readonly kind: 'archive' | 'pin' | 'read' | 'lock'; readonly chat: string; readonly on: boolean }
   /** `until`: Unix time in milliseconds; 0 ends the muting, −1 mutes for ever. */
   | { readonly kind: 'mute'; readonly chat: string; readonly until: number }
-  /** Takes all messages out of the chat; `delete` takes the chat itself away as well. */
+  /** Removes all messages from the chat. `delete` also removes the chat itself. */
   | { readonly kind: 'delete'; readonly chat: string }
   | { readonly kind: 'clear'; readonly chat: string; readonly keepStarred?: boolean }
   | { readonly kind: 'star'; readonly chat: string; readonly messageId: string; readonly on: boolean }
@@ -31,18 +31,18 @@ export type Setting =
 export interface ChatSettings {
   readonly chat: string;
   readonly archived?: boolean;
-  /** The time of the pin. */
+  /** The time of the pin, in Unix milliseconds. */
   readonly pinnedAt?: number;
-  /** True: the owner marked it as unread. False: as read. */
+  /** True if the owner marked the chat as unread; false if as read. */
   readonly markedUnread?: boolean;
-  /** −1: for ever. */
+  /** The end of the muting; −1: for ever. */
   readonly mutedUntil?: number;
   readonly locked?: boolean;
-  /** Messages up to this time are gone. */
+  /** Messages up to this time are removed. */
   readonly clearedUntil?: number;
   /** True if starred messages stayed when the chat was cleared. */
   readonly keptStarred?: boolean;
-  /** The chat was taken away, with the messages up to this time. */
+  /** The chat was deleted, with the messages up to this time. */
   readonly deletedUntil?: number;
   readonly labels?: readonly string[];
   readonly note?: string;

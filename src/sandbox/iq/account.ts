@@ -18,7 +18,7 @@ import { type Answer, type DeviceQueries, type DeviceQuery, Silence } from './qu
 const items = (tag: string, values: Readonly<Record<string, string>>): BinaryNode[] =>
   Object.entries(values).map(([name, value]) => node(tag, { name, value }));
 
-/** Privacy tokens in one request at most. */
+/** Largest number of privacy tokens in one request. */
 const maxTokens = 100;
 
 const nothing = (): undefined => undefined;
@@ -44,7 +44,7 @@ export const accountQueries: DeviceQueries = {
       ),
     ];
   },
-  // People are named by their LID, and blocked with their number beside it.
+  // Requests name people by LID, and add the number for a block.
   'blocklist/set/item': ({ parts, device, request }) => {
     const { action, jid = '', pn_jid: pn } = request?.attrs ?? {};
     const other = jid.endsWith('@lid') ? parts.people.resolve(jid)?.person : undefined;
@@ -168,10 +168,10 @@ export const pictureQueries: DeviceQueries = {
 
 // Requests about pre-keys: their count, uploads, and the bundles from which sessions start.
 
-/** Devices in one request at most. */
+/** Largest number of devices in one request. */
 const maxBundles = 5000;
 
-/** Stores a signed pre-key. Throws when the signature is not the device's. */
+/** Stores a signed pre-key. Throws if the device did not sign it. */
 function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typeof readSignedPreKey>): void {
   if (!skey) throw new SandboxError(406, 'not-acceptable');
   const known = device.signedPreKey.id === skey.id && Buffer.from(device.signedPreKey.value).equals(skey.value);
@@ -182,7 +182,7 @@ function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typ
   parts.people.saveDevice(device);
 }
 
-/** The signature stays, and the key that it was made for does not. */
+/** Replaces the key and keeps the signature, which is then wrong. */
 const forge = (bundle: Bundle): Bundle => ({ ...bundle, signedPreKey: { ...bundle.signedPreKey, value: Curve.generateKeyPair().public } });
 
 export const keyQueries: DeviceQueries = {
@@ -206,7 +206,7 @@ export const keyQueries: DeviceQueries = {
     return undefined;
   },
 
-  // The list and the hash as vinikjkkj/zapo checks them (`src/signal/api/SignalDigestSyncApi.ts`).
+  // The list and the hash in the form that vinikjkkj/zapo checks (`src/signal/api/SignalDigestSyncApi.ts`).
   'encrypt/get/digest': ({ parts, device }) => {
     const { registrationId, identity, signedPreKey } = device;
     const preKeys = parts.keys.preKeys(deviceKey(device.number, device.device));

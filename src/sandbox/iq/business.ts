@@ -47,7 +47,7 @@ const profileNode = ({ parts }: DeviceQuery, person: Person, profile: Profile): 
   ]);
 };
 
-/** Returns the business that the account may change: its own. */
+/** Returns the business that the account may change, which is its own. */
 function businessOf({ parts, device }: DeviceQuery): Person {
   const person = parts.people.ensure(device.number);
   if (!person.business) throw new SandboxError(403, 'forbidden');
@@ -101,12 +101,12 @@ export const businessQueries: DeviceQueries = {
 
 // Requests of clients about catalogs of businesses: products and collections.
 
-/** Rows of one page at most. */
+/** Largest number of rows on one page. */
 const maxPage = 100;
 
 const bad = (): SandboxError => new SandboxError(400, 'bad-request');
 
-/** Requests that have a number in the platform's list say it. */
+/** The number of a request in the platform's list. Only some requests contain it. */
 function numbered({ stanza }: DeviceQuery, number: string): void {
   if (stanza.attrs['smax_id'] !== number) throw bad();
 }
@@ -119,7 +119,7 @@ const count = (request: BinaryNode | undefined, tag: string): number => {
 
 const cursorOf = (id: string): string => Buffer.from(`after:${id}`).toString('base64url');
 
-/** A page of rows, and the element that says where the next one begins. */
+/** Makes a page of rows, and the element with the start of the next page. */
 function page<T extends { readonly id: string }>(
   rows: readonly T[],
   limit: number,
@@ -133,7 +133,7 @@ function page<T extends { readonly id: string }>(
   return [found, isMore ? [node('paging', {}, [node('after', {}, Buffer.from(cursorOf(last.id)))])] : []];
 }
 
-/** Returns the visible products of a catalog: all of the own one, and of others those that are reviewed and shown. */
+/** Returns the visible products of a catalog. The owner sees all products; others see those that are reviewed and not hidden. */
 function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): readonly Product[] {
   const owner = parts.people.resolve(jid)?.person;
   if (!owner || !parts.shops.profile(owner.number)) throw new SandboxError(404, 'item-not-found');
@@ -141,10 +141,10 @@ function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): rea
   return owner.number === device.number ? products : products.filter(({ isHidden, status }) => !isHidden && status === 'APPROVED');
 }
 
-/** Clients may name the host of all media in place of the one that they uploaded to. */
+/** Accepts any media host in an address, because clients may name another host than that of the upload. */
 const commonHost = 'mmg.whatsapp.net';
 
-/** Returns the pictures that a client names: its uploads, and pictures that products have already. */
+/** Returns the pictures that a client names: its uploads, and pictures that its products already have. */
 function filesOf({ parts }: DeviceQuery, urls: readonly string[] | undefined): readonly ProductFile[] {
   const { media, random } = parts;
   return (urls ?? []).slice(0, 10).map((url) => {

@@ -36,7 +36,7 @@ const named = ({ parts }: DeviceQuery, value: unknown): Channel => {
   return parts.channels.get(jid);
 };
 
-/** People are named by their LID, without a device. */
+/** Returns the LID of a person, without a device. */
 const userIn = ({ parts }: DeviceQuery, value: unknown): Person => {
   const address = textIn(value);
   if (!/^\d{5,20}@lid$/.test(address)) throw badRequest();
@@ -45,13 +45,13 @@ const userIn = ({ parts }: DeviceQuery, value: unknown): Person => {
   return found;
 };
 
-/** `''` takes the picture away. */
+/** Sets the picture; `''` removes it. */
 const pictureIn = (query: DeviceQuery, value: unknown): Picture | null =>
   keepPicture(query.parts, Buffer.from(textIn(value), 'base64')) ?? null;
 
 type OnChannel = (query: DeviceQuery, channel: Channel, variables: Variables) => unknown;
 
-/** A query whose variables name a channel. Its answer stands under `root`. */
+/** A query whose variables name a channel. Its answer is in the field `root`. */
 const onChannel =
   (root: string, work: OnChannel) =>
   (query: DeviceQuery, variables: Variables): unknown => ({
@@ -95,7 +95,7 @@ const update: OnChannel = (query, channel, variables) => {
 
 const viewRoles = ['GUEST', 'SUBSCRIBER', 'ADMIN', 'OWNER'];
 
-/** An unknown channel is one that does not exist; a deleted one is refused. */
+/** Finds the channel. An unknown channel does not exist; a deleted channel is refused. */
 function metadata(query: DeviceQuery, variables: Variables): unknown {
   const { key, type, view_role: role } = objectIn(variables['input']);
   if ((type !== 'JID' && type !== 'INVITE') || (role !== undefined && !viewRoles.includes(String(role)))) throw badRequest();

@@ -18,7 +18,7 @@ import type { Person } from '../people.ts';
 import type { Parts } from '../parts.ts';
 import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
 
-/** The group that a request is sent to, and the member who sent it. */
+/** The group to which a request is sent, and the member who sent it. */
 export interface Asked {
   readonly group: Group;
   readonly me: Person;
@@ -39,7 +39,7 @@ export function asAdmin(query: DeviceQuery): Asked {
   return found;
 }
 
-/** For subject and description. All members may change them unless the group is locked. */
+/** Checks the right to change subject and description. All members have it unless the group is locked. */
 const asEditor = (query: DeviceQuery): Asked => (asMember(query).group.locked ? asAdmin(query) : asMember(query));
 
 interface NamedPerson {
@@ -59,8 +59,8 @@ const errorOf = (parts: Parts, group: Group | undefined, me: Person, { person, e
   refusalOf(parts, group, me, person) ?? (person && !parts.tokens.isShown(person, me, element, 'privacy') ? ('403' as const) : undefined);
 
 /**
- * Since 2026-08-06 people are put into groups by their LID, with their number beside it (tulir/whatsmeow 39b719ba, 1142895b). People without a LID are
- * named by the number.
+ * Returns the attributes of a person. Since 2026-08-06 groups name people by LID and add the number (tulir/whatsmeow 39b719ba, 1142895b). People
+ * without a LID are named by number.
  */
 function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined): void {
   if (!parts.versions.newForms) return;
@@ -73,7 +73,7 @@ function checkNewcomers({ parts }: DeviceQuery, parent: BinaryNode | undefined):
   }
 }
 
-/** The answer to a change of participants. Those whom the change did not apply to carry an error. */
+/** Makes the answer to a change of participants. People to whom the change did not apply have an error. */
 function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Person[], errorOf: (person: Person) => string): Answer {
   const wanted = peopleIn(query, query.request);
   const done = new Set(apply(wanted.flatMap(({ person }) => person ?? [])));
@@ -88,7 +88,7 @@ function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Pers
   ];
 }
 
-/** The settings that a request for a new group may contain beside its participants. */
+/** The settings that a request for a new group may contain in addition to its participants. */
 const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, me: Person) => void>> = {
   announcement: (group) => (group.announce = true),
   locked: (group) => (group.locked = true),
@@ -105,7 +105,7 @@ const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, m
   allow_non_admin_sub_group_creation: () => undefined,
 };
 
-/** Makes a group. People who cannot be in it stand in the answer with an error. */
+/** Makes a group. People who cannot be added have an error in the answer. */
 function create(query: DeviceQuery): Answer {
   const { parts, device, request } = query;
   const me = parts.people.ensure(device.number);

@@ -15,7 +15,7 @@ const nameFormat = /^[a-z0-9._]{3,35}$/;
 
 const objectOf = (value: unknown): Variables => (typeof value === 'object' && value !== null ? (value as Variables) : {});
 
-/** `text` is null for no text. An emoji and the seconds after which the text disappears may stand beside it. */
+/** Sets the about text. `text` is null for no text. An emoji and the seconds until the text disappears are optional. */
 function setAbout({ parts, device }: DeviceQuery, { input }: Variables): unknown {
   const { text, emoji, ephemeral_duration_sec: seconds } = objectOf(input);
   const isText = text === null || (typeof text === 'string' && text.length <= maxAbout);
@@ -36,7 +36,10 @@ function about({ parts, device }: DeviceQuery, { user }: Variables): unknown {
   return { xwa2_users_updates_since: [{ updates: visible ? [{ text: person.about }] : [] }] };
 }
 
-/** The word for a name that is taken is not in the source: the result is absent then, and other names are suggested. */
+/**
+ * Answers for a name that is taken. The source does not show the answer of the platform. The result is absent in this case, and other names
+ * are suggested.
+ */
 function usernameFree({ parts, device }: DeviceQuery, { input }: Variables): unknown {
   if (typeof input !== 'string') throw new SandboxError(400, 'bad-request');
   const taken = parts.people.all().some(({ username, number }) => username === input && number !== device.number);
@@ -78,7 +81,7 @@ const standing: MexQueries = {
 
 const queries: MexQueries = { ...standing, ...channelMex, ...profileMex };
 
-/** Largest text of variables, in bytes. A picture of a channel is the largest thing in them. */
+/** Largest size of the variables, in bytes. The picture of a channel is their largest value. */
 const maxVariables = 2 * 1024 * 1024;
 
 function variablesOf({ request }: DeviceQuery): Variables {

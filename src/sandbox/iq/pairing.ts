@@ -5,17 +5,17 @@ import { type BinaryNode, child, childBytes, node, text } from '../nodes.ts';
 import type { PasskeyCeremony } from '../passkey/ceremony.ts';
 import type { Answer, OpenQueries, Query } from './query.ts';
 
-// Names that a client may give itself in the request of a pairing code. The platform refuses every other `companion_platform_display` with
-// 400: "Chrome (Acme)" was refused and "Chrome (Windows)" was taken on 2026-08-12 (WhiskeySockets/Baileys 2560 and PR 2769,
+// Names that a client may use in the request for a pairing code. The platform refuses every other `companion_platform_display` with 400:
+// "Chrome (Acme)" was refused and "Chrome (Windows)" was taken on 2026-08-12 (WhiskeySockets/Baileys 2560 and PR 2769,
 // oxidezap/whatsapp-rust PR 979).
 
 /** The browser that belongs to each platform id. Id 7 (desktop programs) and above are refused (Baileys PR 2409). */
 const browsers: Readonly<Record<string, string>> = { 1: 'Chrome', 2: 'Edge', 3: 'Firefox', 4: 'IE', 5: 'Opera', 6: 'Safari' };
-/** Systems that are known to be taken. The complete list is not public. */
+/** Systems that the platform is known to accept. The complete list is not public. */
 const systems = ['Windows', 'Mac OS', 'Linux'];
 const format = /^(?<browser>[^()]+) \((?<system>[^()]+)\)$/;
 
-/** True if the platform takes the name, the platform id and the key of a `companion_hello`. */
+/** True if the platform accepts the name, the platform id and the key of a `companion_hello`. */
 function isCompanion(request: BinaryNode | undefined): boolean {
   const { browser = '', system = '' } = format.exec(text(child(request, 'companion_platform_display')) ?? '')?.groups ?? {};
   const id = text(child(request, 'companion_platform_id')) ?? '';

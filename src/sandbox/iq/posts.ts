@@ -7,7 +7,7 @@ import { node } from '../nodes.ts';
 import type { Post } from '../store/messages.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
-/** Posts that are listed at once. */
+/** Largest number of posts in one list. */
 const mostListed = 300;
 const highest = 2_147_483_647;
 

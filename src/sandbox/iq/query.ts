@@ -19,10 +19,10 @@ export interface DeviceQuery extends Query {
 /** The children of the result. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
 export type Answer = readonly BinaryNode[] | undefined;
 
-/** Thrown by a handler whose query is never answered. */
+/** Thrown by a handler if its query is never answered. */
 export class Silence extends Error {}
 
-/** A handler may look up data first. Its stanza is answered when it has ended. */
+/** A handler, which may look up data asynchronously. The stanza is answered when the handler has ended. */
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer | Promise<Answer>>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;
