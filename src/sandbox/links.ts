@@ -10,7 +10,10 @@ import type { QueueStore } from './store/queue.ts';
 import { decodeNode, encodeNode } from './wire/transport.ts';
 import { replaced, type Connection } from './wire/connection.ts';
 
-/** The name by which a confirmation finds its stanza: for a message its id, for the rest all attributes that an ack repeats. */
+/**
+ * Returns the key by which a confirmation finds its stanza. For a message it is the id; for other stanzas it is all attributes that an ack
+ * repeats.
+ */
 export function confirmationKey(tag: string, attrs: Readonly<Record<string, string | undefined>>, peer: string | undefined): string {
   if (tag === 'message') return `message ${attrs['id']}`;
   return `${tag} ${attrs['id']} ${peer ?? ''} ${attrs['participant'] ?? ''} ${attrs['type'] ?? ''}`;
@@ -20,7 +23,7 @@ const isRetry = ({ tag, attrs }: BinaryNode): boolean => tag === 'receipt' && at
 
 export class Links {
   readonly #live = new Map<string, Connection>();
-  /** Messages that were written to a socket since the start. A message that is written again counts once. */
+  /** Messages that were written to a socket since the start. A repetition does not count again. */
   readonly #written = new Map<string, Set<string>>();
   readonly #db: Database;
   readonly #queue: QueueStore;
@@ -64,7 +67,7 @@ export class Links {
     return { connected: connection !== undefined, queued: this.#queue.count(key), ...where };
   }
 
-  /** Stores the stanza until the device confirms it. Sends it after the transaction is committed. */
+  /** Stores the stanza until the device confirms it, and sends it after the commit. */
   deliver(device: Device, stanza: BinaryNode): void {
     if (isRetry(stanza) && this.#faults.take('retryLost', device.number) !== undefined) return;
     const key = deviceKey(device.number, device.device);
@@ -83,7 +86,7 @@ export class Links {
     });
   }
 
-  /** Sends a stanza that is not worth storing, such as presence. Does nothing when the device is offline. */
+  /** Sends a stanza that is not stored, such as presence. Does nothing if the device is offline. */
   sendIfOnline(device: Device, stanza: BinaryNode): void {
     const connection = this.of(device);
     if (connection?.active) connection.send(stanza);
@@ -108,7 +111,7 @@ export class Links {
     connection.send(node('ib', { from: platformJid }, [node('offline', { count: String(count) })]));
   }
 
-  /** Deletes a stanza that the device confirmed. False when none is stored under this name. */
+  /** Deletes a stanza that the device confirmed. Returns false if none is stored under this key. */
   settle(key: string, name: string): boolean {
     if (this.#queue.drop(key, name) === 0) return false;
     const written = this.#written.get(key);

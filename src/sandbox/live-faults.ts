@@ -1,9 +1,9 @@
-/** Faults that are applied to a connection that is open. */
+/** Faults that apply to open connections. */
 import type { Fault } from './face.ts';
 import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
 import { node } from './nodes.ts';
 
-/** Kinds that are applied to open connections at once. The other kinds are armed and wait for the step that they break (`faults.ts`). */
+/** Kinds that apply to open connections at once. The other kinds are armed and wait for the step that they break (`faults.ts`). */
 export const liveKinds = [
   'close',
   'reset',

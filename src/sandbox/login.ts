@@ -23,7 +23,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
         return connection.finish(failure(405));
       }
       if (payload.devicePairingData) {
-        // Since 2026-06-30 the platform closes without an error code, before any QR code (WhiskeySockets/Baileys 2677).
+        // Since 2026-06-30 the platform closes such a connection without an error code, before any QR code (WhiskeySockets/Baileys 2677).
         if (isRetired(payload)) connection.close(1000);
         else if (!pairing.begin(connection, payload)) connection.finish(failure(400));
         else if (faults.take('earlySuccess')) connection.send(node('success', { t: unixSeconds(Date.now()) }));
@@ -52,7 +52,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
 
 const { WIN32, DARWIN } = proto.ClientPayload.WebInfo.WebSubPlatform;
 
-/** The desktop programs that the platform gave up. */
+/** Desktop programs that the platform no longer supports. */
 const isRetired = ({ webInfo }: proto.ClientPayload): boolean => webInfo?.webSubPlatform === WIN32 || webInfo?.webSubPlatform === DARWIN;
 
 const failure = (reason: number, more: Record<string, string | undefined> = {}): BinaryNode =>
@@ -79,7 +79,7 @@ function login(parts: Parts, connection: Connection, payload: proto.ClientPayloa
   const attrs = { t: unixSeconds(Date.now()), lid: `${person.lid}:${device.device}@lid`, props: '27', location: 'lla', abprops: '7' };
   connection.send(node('success', attrs));
   if (faults.take('closeAfterLogin', number)) connection.close(1000);
-  // A client that says that it is passive goes live when it asks for it, with `<active/>` (vinikjkkj/zapo `src/transport/noise/WaClientPayload.ts`).
+  // A passive client goes live only on its request `<active/>` (vinikjkkj/zapo `src/transport/noise/WaClientPayload.ts`).
   else if (!payload.passive) goLive(parts, connection, device);
 }
 
@@ -121,7 +121,7 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
   }
 }
 
-/** Processes messages and receipts of one client one after the other. A failure affects its own stanza only. */
+/** Processes messages and receipts of one client in order. A failure affects only its own stanza. */
 function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>): void {
   connection.work = connection.work
     .then(work)
@@ -130,7 +130,7 @@ function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>
 
 function acceptAck(parts: Parts, connection: Connection, key: string, stanza: BinaryNode): void {
   const { class: kind = '', id = '', to } = stanza.attrs;
-  // After a request for a retry the client also refuses the first copy. The second copy must stay stored.
+  // After a retry receipt the client also refuses the first copy. The second copy must stay stored.
   if (kind === 'message' && connection.retried.delete(id)) return;
   parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
 }

@@ -1,4 +1,6 @@
-/** The simulated platform as a process of its own: `--host 127.0.0.1 --port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
+/**
+ * Runs the simulated platform as a separate process: `--host 127.0.0.1 --port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`.
+ */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { commandLine } from '../base/command-line.ts';
@@ -16,7 +18,8 @@ const config = {
 } as const;
 const { values } = commandLine(config, usage);
 
-// Beside the gateway's own: a start takes two thirds of the processor time with it. Only what is imported after this is kept.
+// The compile cache is beside the gateway's own. A start with it takes two thirds of the processor time. Only modules that are imported
+// after this line are cached.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
 const [{ pino }, { DEFAULT_CONNECTION_CONFIG }, { startSandbox }, { silenceSignal }] = await Promise.all([
   import('pino'),
@@ -39,11 +42,11 @@ const running = await startSandbox(options).catch(async (error: unknown) => {
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
   const { code = '', message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   const { promise, resolve } = Promise.withResolvers<void>();
-  // The gateway that started this process tells the operator.
+  // The gateway that started this process informs the operator.
   if (process.send?.({ type: 'failed', code, message }, () => resolve()) !== undefined) await promise;
   process.exit(1);
 });
-// The look-up of the gateway finds the version that it ships with, so that it logs no warning.
+// The page names the version with which the gateway ships, so that its look-up logs no warning.
 running.sandbox.requireVersion({ current: DEFAULT_CONNECTION_CONFIG.version.join('.') });
 log.info({ port: running.port, data: values.data }, 'sandbox.ready');
 process.send?.({ type: 'ready', port: running.port });
@@ -56,6 +59,6 @@ const stop = async (): Promise<void> => {
   process.exit(0);
 };
 process.once('SIGTERM', () => void stop());
-// Ctrl+C reaches the whole group. A gateway that started this process stops its sessions first, and then this process.
+// Ctrl+C reaches the whole process group. A gateway that started this process stops its sessions first, and then this process.
 process.on('SIGINT', () => (process.send === undefined ? void stop() : undefined));
 process.once('disconnect', () => void stop());

@@ -16,8 +16,8 @@ import type { Counters } from './stats.ts';
 import type { Records } from './store/database.ts';
 
 // Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and
-// `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of what is sent, in URL-safe base64.
-// A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
+// `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is the SHA-256 of the sent bytes, in URL-safe
+// base64. An interrupted upload is resumed with `file_offset`; `resume=1` asks for the number of stored bytes.
 
 /** The permission to upload: a token that clients request (`media_conn`) and that can expire. */
 export class MediaRights {
@@ -35,7 +35,7 @@ export class MediaRights {
     return auth === this.#auth;
   }
 
-  /** Revokes the rights that were given out before. */
+  /** Revokes all tokens that were issued before. */
   renew(): void {
     this.#auth = MediaRights.#make();
   }
@@ -48,14 +48,14 @@ interface UploadParts {
   readonly faults: Faults;
 }
 
-/** Status and body. */
+/** The status and body of an answer. */
 export type HostAnswer = readonly [status: number, body: object];
 
 const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-]+)$/;
 
 const refused = (status: number, error: string): HostAnswer => [status, { error }];
 
-/** Passes on as many bytes as are allowed. At `cutAt` the input ends, and `cut` is called. */
+/** Passes on the allowed number of bytes. At `cutAt` the input ends, and `cut` is called. */
 const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   let seen = 0;
   return new Transform({
@@ -70,7 +70,7 @@ const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   });
 };
 
-/** Pauses the read for this time. Returns false if the client leaves meanwhile. */
+/** Pauses the read for this time. Returns false if the client disconnects meanwhile. */
 const pause = async (request: IncomingMessage, ms: number): Promise<boolean> => {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
@@ -84,7 +84,7 @@ const drain = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request);
 };
 
-/** Undefined if the connection broke, so that no client waits for an answer. */
+/** Returns the answer; undefined if the connection broke, so that no client waits. */
 async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
   const { media, counters, rights, faults } = parts;
   const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
@@ -102,7 +102,7 @@ async function upload(parts: UploadParts, url: URL, request: IncomingMessage): P
   return media.inTurn(token, () => take(parts, url, request, token, type));
 }
 
-/** One at a time for each file: all uploads of the same bytes have the same beginning of a file. */
+/** Takes an upload. The caller runs uploads of the same file one after the other, because they share the part file. */
 async function take(
   { media, counters, faults }: UploadParts,
   url: URL,
@@ -121,7 +121,7 @@ async function take(
     isCut = true;
     request.destroy();
   };
-  // A pipeline may hang if its source is destroyed after its middle has ended. The output therefore counts too.
+  // A pipeline may hang if its source is destroyed after its middle has ended. The end of the output is therefore awaited too.
   const written = Promise.race([pipeline(request, meter(maxMedia - offset, cutAt, cut), target), once(target, 'finish')]);
   const broken = await written.then(
     () => undefined,
@@ -136,7 +136,7 @@ async function take(
   return [200, answerOf(media, type, directPath)];
 }
 
-/** Returns the type by the first bytes. */
+/** Returns the type of a file from its first bytes. */
 const isJpeg = async (file: string): Promise<boolean> => {
   await using opened = await open(file, 'r');
   const { buffer } = await opened.read(Buffer.alloc(3), 0, 3, 0);
@@ -160,11 +160,11 @@ function respond(response: ServerResponse, [status, body]: HostAnswer): void {
   response.end(JSON.stringify(body));
 }
 
-// Faults of the media host in a download: the file is gone, the transfer breaks off or is slow, or the bytes are wrong.
+// Faults of the media host in a download: the file is missing, the transfer breaks off or is slow, or the bytes are wrong.
 
 export const damageKinds = ['mediaGone', 'mediaCut', 'mediaSlow', 'mediaForged'] as const;
 
-/** The next fault for a download, and one use of it less. */
+/** Takes the next fault for a download, and uses it up once. */
 const takeDamage = (faults: Faults): Fault | undefined => {
   for (const kind of damageKinds) {
     const fault = faults.take(kind);
@@ -173,10 +173,10 @@ const takeDamage = (faults: Faults): Fault | undefined => {
   return undefined;
 };
 
-/** Bytes at a time while the host is slow. */
+/** Bytes that a slow host sends at a time. */
 const slowChunk = 16_384;
 
-/** The bytes of a file as the damaged host sends them; `cut` ends without the rest. */
+/** Yields the bytes of a file as the faulty host sends them; `cut` ends early. */
 async function* damaged(
   path: string,
   range: { readonly start: number; readonly end: number },
@@ -198,14 +198,14 @@ async function* damaged(
   }
 }
 
-/** PEM. */
+/** The certificate of the authority, in PEM. */
 interface Certificates {
   readonly authority: string;
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Loads the certificates from the data folder, or makes them. Clients go on trusting the authority after a restart. */
+/** Loads the certificates from the data folder, or makes them. Clients therefore still trust the authority after a restart. */
 export async function openCertificates(records: Records): Promise<Certificates> {
   const known = records.get<Certificates>('setting', 'tls');
   if (known) return known;
@@ -242,7 +242,7 @@ export async function openCertificates(records: Records): Promise<Certificates> 
 export function createMediaHost(certificates: Certificates, parts: UploadParts): Server {
   const server = createServer({ key: certificates.key, cert: certificates.certificate }, (request, response) => {
     answer(parts, request, response).catch(() => {
-      // The client disconnected or the disk failed. When the answer has begun, the connection can only be cut.
+      // The client disconnected or the disk failed. If the answer has begun, the connection can only be cut.
       if (!response.headersSent) fail(response, 500, 'internal error');
       else response.destroy();
     });

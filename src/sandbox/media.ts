@@ -13,11 +13,11 @@ export const maxMedia = 100 * 1024 * 1024;
 const maxTotal = 4 * 1024 * 1024 * 1024;
 /** Length of the authentication code at the end of an encrypted file, in bytes. */
 const macLength = 10;
-/** Ends the names of files that did not arrive whole. */
+/** The suffix of files that did not arrive completely. */
 const partSuffix = '.part';
 const name = /^(?:\/m1)?\/v\/([0-9a-f]{64})\.enc(\?|$)/;
 
-/** The fields of a media message that say where the file is and how to decrypt it. */
+/** The fields of a media message that locate the file and decrypt it. */
 export interface SealedMedia {
   readonly url: string;
   readonly directPath: string;
@@ -29,7 +29,7 @@ export interface SealedMedia {
 }
 
 export class Media {
-  /** Addresses of the media host, the second for when the first one fails. Set when the server listens. */
+  /** Addresses of the media host; clients use the second if the first fails. They are set when the server listens. */
   hosts: readonly [string, string] = ['', ''];
   readonly #folder: string;
   readonly #random: Random;
@@ -49,7 +49,7 @@ export class Media {
     return `https://${this.hosts[0]}${directPath}`;
   }
 
-  /** The file name for a direct path; `undefined` when the path is malformed. */
+  /** Returns the file name for a direct path; `undefined` if the path is malformed. */
   locate(directPath: string): string | undefined {
     const id = name.exec(directPath)?.[1];
     return id === undefined ? undefined : join(this.#folder, id);
@@ -62,12 +62,12 @@ export class Media {
     );
   }
 
-  /** Returns the path of an upload's beginning. `token`: the hash that the file must have, in URL-safe base64. */
+  /** Returns the path of the part file of an upload. `token` is the expected hash of the file, in URL-safe base64. */
   part(token: string): string {
     return join(this.#folder, Buffer.from(token, 'base64url').toString('hex').slice(0, 64) + partSuffix);
   }
 
-  /** Runs work on the beginning of one upload after all earlier work on it. */
+  /** Runs work on a part file after all earlier work on it. */
   async inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
     const part = this.part(token);
     const mine = (this.#turns.get(part) ?? Promise.resolve()).then(work);
@@ -84,13 +84,13 @@ export class Media {
     return (await this.size(this.part(token))) ?? 0;
   }
 
-  /** The direct path of a file that was uploaded before. */
+  /** Returns the direct path of a file that was uploaded before. */
   async stored(token: string): Promise<string | undefined> {
     const id = Buffer.from(token, 'base64url').toString('hex');
     return (await this.size(join(this.#folder, id))) === undefined ? undefined : pathOf(id);
   }
 
-  /** Makes a file of an upload that is complete, and returns its direct path; `undefined`, and the part is gone, when its hash is another. */
+  /** Turns a complete upload into a file, and returns its direct path. If the hash differs, deletes the part file and returns `undefined`. */
   async adopt(token: string): Promise<string | undefined> {
     const part = this.part(token);
     const hash = createHash('sha256');
@@ -121,12 +121,12 @@ export class Media {
     return pathOf(id);
   }
 
-  /** Returns the path of a file that the phone has uploaded again: the same file under a new signature. */
+  /** Returns a new path for a file that the phone uploads again. It is the same file under a new signature. */
   again(directPath: string): string {
     return directPath.replace(/oh=[^&]*/, `oh=${this.#random.id()}`);
   }
 
-  /** Stores a small file synchronously, so that it can be done within a transaction. */
+  /** Stores a small file synchronously, so that it can be stored within a transaction. */
   keepNow(file: Uint8Array): string {
     const id = sha256(file).toString('hex');
     this.#reserve(file.length);
@@ -163,7 +163,7 @@ export class Media {
     };
   }
 
-  /** Loads, verifies and decrypts the file of a message. Rejects when a hash or the authentication code differs. */
+  /** Loads, verifies and decrypts the file of a message. Rejects if a hash or the authentication code differs. */
   async open(part: MediaPart): Promise<Buffer> {
     const file = this.locate(part.directPath ?? '');
     const encrypted = file ? await readFile(file).catch(() => undefined) : undefined;
@@ -180,7 +180,7 @@ export class Media {
   }
 }
 
-/** Files of channels are not encrypted. */
+/** Returns a channel's file, which is not encrypted. Throws if its hash differs. */
 const plainFile = (file: Buffer, { fileSha256 }: MediaPart): Buffer => {
   if (!same(sha256(file), fileSha256)) throw new Error('media: hash of the file differs');
   return file;
@@ -190,10 +190,10 @@ const pathOf = (id: string): string => `/v/${id}.enc?ccb=11-4&oh=${id.slice(0, 1
 
 const channelPrefix = '/m1';
 
-/** Files of channels have paths of their own. */
+/** Returns the path of a channel's file. Such paths have a prefix. */
 export const channelPath = (directPath: string): string => channelPrefix + directPath;
 
-/** The name of a channel's file, by which a post says which upload it means; `undefined` for other files. */
+/** Returns the handle of a channel's file, by which a post refers to its upload; `undefined` for other files. */
 export const handleOf = (directPath: string): string | undefined =>
   directPath.startsWith(channelPrefix) ? `4:${name.exec(directPath)?.[1]?.slice(0, 40) ?? ''}` : undefined;
 
@@ -206,7 +206,7 @@ function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
   return other?.length === one.length && timingSafeEqual(one, other);
 }
 
-// Small previews of profile pictures. They are made at their download.
+// Small previews of profile pictures, which are made at their download.
 
 /** Width and height, in pixels. */
 const side = 96;
@@ -217,7 +217,7 @@ export const previewOf = (directPath: string): string => `${directPath}&stp=${ma
 
 export const isPreview = (url: URL): boolean => url.searchParams.get('stp') === mark;
 
-/** The preview as a JPEG. A file that is no picture is its own preview. */
+/** Returns the preview as a JPEG. If the file is not a picture, returns the file itself. */
 export async function makePreview(file: string): Promise<Buffer> {
   const bytes = await readFile(file);
   const { default: sharp } = await import('sharp');

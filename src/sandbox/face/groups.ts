@@ -174,7 +174,7 @@ export interface PostView {
   readonly file?: { readonly bytes: number; readonly sha256: string };
 }
 
-/** An admin's choice; `by` is the owner if absent. */
+/** A change of a post. `by` is the person who makes the change; the owner if absent. */
 export type PostChange =
   | { readonly action: 'edit'; readonly text: string; readonly by?: Digits }
   | { readonly action: 'delete'; readonly by?: Digits }

@@ -106,7 +106,7 @@ const maxPage = 100;
 
 const bad = (): SandboxError => new SandboxError(400, 'bad-request');
 
-/** The number of a request in the platform's list. Only some requests contain it. */
+/** Refuses a request whose number in the platform's list is wrong. Only some requests have such a number. */
 function numbered({ stanza }: DeviceQuery, number: string): void {
   if (stanza.attrs['smax_id'] !== number) throw bad();
 }
@@ -141,7 +141,7 @@ function catalogOf({ parts, device }: DeviceQuery, jid: string | undefined): rea
   return owner.number === device.number ? products : products.filter(({ isHidden, status }) => !isHidden && status === 'APPROVED');
 }
 
-/** Accepts any media host in an address, because clients may name another host than that of the upload. */
+/** The common media host. Clients may name this host instead of the host to which they uploaded. */
 const commonHost = 'mmg.whatsapp.net';
 
 /** Returns the pictures that a client names: its uploads, and pictures that its products already have. */

@@ -45,7 +45,7 @@ const userIn = ({ parts }: DeviceQuery, value: unknown): Person => {
   return found;
 };
 
-/** Sets the picture; `''` removes it. */
+/** Stores the picture of a query. Returns null for `''`, which removes the picture. */
 const pictureIn = (query: DeviceQuery, value: unknown): Picture | null =>
   keepPicture(query.parts, Buffer.from(textIn(value), 'base64')) ?? null;
 

@@ -9,16 +9,16 @@ import type { Person } from '../people.ts';
 import { maySee } from '../account.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
-/** Users in one request at most. */
+/** Largest number of users in one request. */
 const maxUsers = 5000;
 
 interface Subject {
   readonly jid: string;
   readonly person: Person | undefined;
-  /** The number has an account that can be written to. */
+  /** True if the number has an account that accepts messages. */
   readonly reachable: boolean;
   readonly byLid: boolean;
-  /** The number as it was asked for; '' when a jid was. */
+  /** The number as the request has it; '' if the request has a jid. */
   readonly asked: string;
 }
 
@@ -26,7 +26,7 @@ type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined
 
 /** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
 const protocols: Readonly<Record<string, Protocol>> = {
-  // The number stands in the answer as it was asked for.
+  // The answer repeats the number as the request has it.
   contact: (_query, { person, reachable, asked }) =>
     node('contact', { type: person || reachable ? 'in' : 'out' }, asked && Buffer.from(asked)),
   lid: (_query, { person, byLid }) => (person && !byLid && !person.withoutLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
@@ -68,7 +68,7 @@ const isReachable = (jid: string): boolean => {
   return isNumber(user) && !isMissingNumber(user);
 };
 
-/** A phone without linked devices has published no list of key indexes. */
+/** Makes the list of key indexes. A phone without linked devices has published none. */
 function deviceList(parts: Parts, person: Person, addressing: Addressing): BinaryNode {
   const devices = parts.people.devices(person.number);
   const linked = devices.map((one) => node('device', { id: String(one.device), 'key-index': String(one.keyIndex) }));
@@ -110,8 +110,8 @@ export const usyncQueries: DeviceQueries = {
 };
 
 /**
- * The person in question, by jid or by a `+number` in `<contact>`, which finds an account in either form of its number. A number that is new makes a
- * person only when more than `contact` is asked.
+ * Finds the person by jid, or by a `+number` in `<contact>`, which finds an account in either form of its number. An unknown number creates a person
+ * only if the request asks for more than `contact`.
  */
 function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
   const asked = text(child(user, 'contact')) ?? '';

@@ -14,7 +14,7 @@ import type { Connection } from '../wire/connection.ts';
 import { keyOfDevice } from './inbox.ts';
 import type { ReceiptKind } from './receipts.ts';
 
-// Media retry: a client could not download a file and asks its phone, which answers with the file's path.
+// Media retry: a client could not download a file and requests a new path from its phone.
 
 async function resendMedia(parts: Parts, device: Device, stanza: BinaryNode): Promise<void> {
   const id = stanza.attrs['id'] ?? '';
@@ -30,7 +30,7 @@ async function resendMedia(parts: Parts, device: Device, stanza: BinaryNode): Pr
   parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: String(fault?.code ?? 2) })]));
 }
 
-/** The encrypted answer; `undefined` when the request was not encrypted with the file's key, or the file does not exist. */
+/** Returns the encrypted answer; `undefined` if the request was not encrypted with the file's key, or the file does not exist. */
 async function sealAnswer(
   parts: Parts,
   id: string,
@@ -57,7 +57,7 @@ async function sealAnswer(
   return node('encrypt', {}, [node('enc_p', {}, aesEncryptGCM(plain, key, iv, Buffer.from(id))), node('enc_iv', {}, iv)]);
 }
 
-/** The types that are forwarded to the author. The platform keeps the other types to itself. */
+/** The types that are forwarded to the author. The platform does not forward the other types. */
 const passedOn: Readonly<Record<string, ReceiptKind>> = { '': 'delivered', inactive: 'delivered', read: 'read', played: 'played' };
 
 const maxIds = 1000;
@@ -75,7 +75,7 @@ export async function acceptReceipt(parts: Parts, connection: Connection, device
   connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
 }
 
-/** Posts of a channel were seen, or read, which only the devices of the account get to know. A channel gets no other receipts. */
+/** Handles receipts for posts of a channel (seen, read). Only the devices of the account are notified. Channels get no other receipts. */
 function acceptOfChannel(parts: Parts, device: Device, stanza: BinaryNode): void {
   const { type = '' } = stanza.attrs;
   if (type === 'read-self') return;
@@ -86,7 +86,7 @@ function acceptOfChannel(parts: Parts, device: Device, stanza: BinaryNode): void
   if (channel) view(parts, channel, device.number, serverIds);
 }
 
-/** The author of the message that a receipt is about, with the device that sent it. */
+/** Returns the author of the message in a receipt, with the device that sent the message. */
 function authorOf(
   parts: Parts,
   stanza: BinaryNode,
@@ -115,7 +115,10 @@ function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind:
   }
 }
 
-/** Handles a retry receipt. A phone encrypts its message again. Another linked device gets the receipt. */
+/**
+ * Handles a retry receipt. For a phone's message, the phone encrypts it again. For a message of another linked device, that device gets the
+ * receipt.
+ */
 async function resend(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
   parts.counters.messages.retryReceipts += 1;
   const author = authorOf(parts, stanza);

@@ -18,7 +18,7 @@ interface Tools {
 
 const thousandths = (price: string): number => Number(price === '' ? 0 : price);
 
-/** Returns the products that can be ordered: those that customers see. */
+/** Returns the products that can be ordered, which are those that customers see. */
 function offered({ shops }: Tools, owner: string, id: string): Product {
   const product = shops.product(owner, id);
   if (product.isHidden || product.status !== 'APPROVED') throw new SandboxError(409, `customers do not see the product ${id}`);
@@ -69,7 +69,7 @@ export function composeOrder({ owner, items, text }: Of<'order'>, tools: Tools):
   };
 }
 
-// The messages that a phone sends when its owner taps a button or a row: one of four forms of answer, or the place.
+// The messages that a phone sends when its owner taps a button or a row. An answer has one of four forms, or is a location.
 
 type Tap = Extract<Content, { readonly kind: 'tap' }>;
 

@@ -1,4 +1,4 @@
-/** Makes the protobuf message for a content that a simulated person sends. */
+/** Makes the protobuf message for the content from a simulated person. */
 import type { proto } from '@whiskeysockets/baileys';
 import { proto as types } from '@whiskeysockets/baileys';
 import { jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
@@ -13,14 +13,14 @@ import type { Shops } from '../business/shops.ts';
 import type { Random } from '../random.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 
-/** The chat that a message is sent to, as its sender sees it. */
+/** The chat to which a message is sent, as the sender sees it. */
 export interface Place {
   readonly chat: string;
   readonly addressing: Addressing;
   readonly group: boolean;
 }
 
-/** A message, with the stanza attribute `edit` (1: edit, 2: pin, 7: own message or mark taken back, 8: deletion by an admin). */
+/** A message, with the stanza attribute `edit` (1: edit, 2: pin, 7: deletion of an own message or mark, 8: deletion by an admin). */
 export interface Composed {
   readonly message: proto.IMessage;
   readonly edit?: '1' | '2' | '7' | '8';
@@ -110,7 +110,7 @@ function composeText(from: Person, place: Place, content: Of<'text'>, tools: Too
     ...(content.forwarded ? { isForwarded: true, forwardingScore: 1 } : {}),
     ...(content.replyTo === undefined ? {} : quote(from, place, content.replyTo, tools)),
   };
-  // Apps put a secret into every message. Later changes of the message may be encrypted under this secret.
+  // Apps add a secret to every message. Later changes of the message may be encrypted under this secret.
   const messageContextInfo = { messageSecret: tools.random.bytes(32) };
   if (Object.keys(contextInfo).length === 0) return { conversation: content.text, messageContextInfo };
   return { extendedTextMessage: { text: content.text, contextInfo }, messageContextInfo };
@@ -243,5 +243,5 @@ function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto
   return { remoteJid: chat, fromMe, id: message.id, ...participant };
 }
 
-/** Returns the name of the chat with a person. It is the number, whatever the addressing on the wire is. */
+/** Returns the name of the chat with a person. It is always the number, even if stanzas use the LID. */
 export const chatOf = (person: Person): string => pnJid(person.number);

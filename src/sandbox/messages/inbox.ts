@@ -1,4 +1,4 @@
-/** Receiving of simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
+/** Receives messages for simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address.ts';
 import { isOver } from '../status-posts.ts';
@@ -31,7 +31,7 @@ export interface Arrival {
   readonly addressing: Addressing;
   /** The jid of the group or of the status posts. Absent in a chat of two people. */
   readonly group?: string | undefined;
-  /** Nodes beside the envelopes. */
+  /** Further nodes of the stanza beside the envelopes. */
   readonly besides: Besides;
   /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
   readonly destination: string;
@@ -42,7 +42,7 @@ export interface Arrival {
   readonly peer?: boolean;
 }
 
-/** Decryptions of one message that a phone tries before it gives up, as real phones do. */
+/** Largest number of decryptions of one message before a phone gives up, as on real phones. */
 const maxAttempts = 5;
 
 export class Inbox {
@@ -77,7 +77,7 @@ export class Inbox {
     const own = person.number === arrival.device.number;
     const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
     if (known?.content) {
-      // The message is known, so its receipt was lost. The receipt is sent again.
+      // The message is known, so the receipt was lost. The phone sends it again.
       if (!own && known.confirmed !== 'none') this.#receipts.confirmOne(person, known, 'delivered', true);
       return;
     }
@@ -191,7 +191,7 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** Returns the event inside a change. Null if it cannot be decrypted, undefined without a second layer. */
+  /** Decrypts the event in a change. Returns null if it cannot be decrypted, and undefined if there is no second layer. */
   #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
     if (!change) return undefined;
     const eventId = change.targetMessageKey?.id ?? '';
@@ -265,7 +265,7 @@ export class Inbox {
     if (attempts + 1 < maxAttempts) this.#askAgain(person, arrival, attempts + 1);
   }
 
-  /** Asks for a message that the phone may never have got, from the address that it was written to. */
+  /** Asks for a message that the phone may never have received, from the address to which the message was sent. */
   demand(
     person: Person,
     { addressing, ...asked }: Omit<Asked, 'destination' | 'addressing'> & { readonly addressing?: Addressing | undefined },
@@ -275,8 +275,8 @@ export class Inbox {
   }
 
   /**
-   * Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. A receipt of a group comes from the
-   * group with its `participant`; one of a private chat comes from the address that was written to. Source: vinikjkkj/zapo
+   * Sends a retry receipt. From the second receipt on it carries new keys, so that the sender can start a new session. In a group the receipt has the
+   * address of the group and its `participant`. In a private chat it has the address to which the message was sent. Source: vinikjkkj/zapo
    * (`packages/fake-server/src/protocol/`).
    */
   #askAgain(person: Person, { id, device, addressing, group, destination }: Asked, count: number): void {

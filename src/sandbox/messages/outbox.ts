@@ -1,4 +1,4 @@
-/** Sending of simulated phones: encrypts a message for each linked device of the receivers, stores it, and sends it again on request. */
+/** Sends messages of simulated phones: encrypts a message for each linked device of the receivers, stores it, and repeats it on request. */
 import { encodeWAMessage, type proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, toldPn, type Addressing } from '../address.ts';
 import { stanzaKind, type StanzaKind } from '../content.ts';
@@ -17,7 +17,7 @@ import type { Inbox } from './inbox.ts';
 
 export type Target = { readonly person: Person; readonly addressing: Addressing } | { readonly group: Group };
 
-/** A stanza and the device that it is for. */
+/** A stanza with its receiving device. */
 type Outgoing = readonly [Device, BinaryNode];
 
 export class Outbox {
@@ -229,7 +229,7 @@ interface Heading {
   readonly edit: string | undefined;
 }
 
-/** An envelope has its own `type`. The `type` of the content belongs to the stanza. */
+/** Wraps an envelope. It has its own `type`; the `type` of the content belongs to the stanza. */
 const encNode = (type: string, ciphertext: Uint8Array, { type: _type, ...attrs }: EnvelopeAttributes): BinaryNode =>
   node('enc', { v: '2', ...attrs, type }, ciphertext);
 

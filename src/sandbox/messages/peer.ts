@@ -11,9 +11,9 @@ const { Type } = proto.Message.ProtocolMessage;
 const { HistorySyncType } = proto.HistorySync;
 type HistoryType = proto.HistorySync.HistorySyncType;
 
-/** Messages in a history at most. */
+/** Largest number of messages in a history. */
 const maxHistory = 2000;
-/** The usual number of messages from which a chunk of the history is complete. */
+/** The usual number of messages at which a chunk of the history is full. */
 const chunkMessages = 500;
 
 /** Answers a device's request, asynchronously. A failure is logged. */
@@ -36,10 +36,10 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
   }
 }
 
-/** Messages that a phone hands over on one request. */
+/** Largest number of messages that a phone sends for one request. */
 const mostOnDemand = 50;
 
-/** Returns the messages of a chat before a message. If the phone does not have the message, its time (in seconds) counts. */
+/** Returns the messages of a chat before a message. If the phone does not have the message, its time (in seconds) is used. */
 function earlier(
   parts: Parts,
   person: Person,
@@ -160,7 +160,7 @@ function conversationsOf(parts: Parts, person: Person, past: readonly Stored[]):
       ...(group ? { name: group.subject } : {}),
       conversationTimestamp: Math.floor((messages.at(-1)?.at ?? 0) / 1000),
       unreadCount: 0,
-      // Newest first, as real phones do it.
+      // The newest messages come first, as on real phones.
       messages: messages
         .toReversed()
         .map((one, index) => ({ message: toWebMessage(parts, person, one), msgOrderId: messages.length - index })),

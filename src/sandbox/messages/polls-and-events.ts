@@ -10,7 +10,7 @@ import type { Stored } from '../store/messages.ts';
 
 export interface PollContext {
   readonly pollId: string;
-  /** Jid of who made the poll, without device. */
+  /** The jid of the poll's creator, without device. */
   readonly creator: string;
   readonly voter: string;
   readonly secret: Uint8Array;
@@ -29,7 +29,7 @@ export function encryptVote(
   return { encPayload: aesEncryptGCM(vote, key, iv, Buffer.from(`${pollId}\u0000${voter}`)), encIv: iv };
 }
 
-/** The names of the chosen options; `undefined` when no context decrypts the vote. */
+/** Returns the names of the chosen options; `undefined` if no context decrypts the vote. */
 export function decryptVote(
   vote: proto.Message.IPollEncValue,
   poll: proto.Message.IPollCreationMessage,
@@ -48,13 +48,13 @@ export function decryptVote(
   return undefined;
 }
 
-// Edits that travel encrypted under the secret of the message that they change, inside the Signal encryption.
+// Edits that are encrypted under the secret of the message that they change, inside the Signal encryption.
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
-/** Jids are those of people, without device. */
+/** The context of an edit. Jids have no device. */
 interface EditContext {
-  /** Id of the message that is changed. */
+  /** Id of the changed message. */
   readonly messageId: string;
   readonly secret: Uint8Array;
   readonly author: string;
@@ -72,7 +72,7 @@ export const sealEdit = (edit: proto.IMessage, context: EditContext, iv: Uint8Ar
   secretEncType: SecretEncType.MESSAGE_EDIT,
 });
 
-/** `undefined` when no context opens the edit: the editor's app may have used a number or a LID for either jid. */
+/** Decrypts an edit. Returns `undefined` if no context fits. The app of the editor may have used a number or a LID for either jid. */
 export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts: readonly EditContext[]): proto.IMessage | undefined => {
   const { encPayload, encIv } = sealed;
   if (!encPayload || !encIv) return undefined;
@@ -80,7 +80,7 @@ export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts
     try {
       return proto.Message.decode(aesDecryptGCM(encPayload, keyOf(context), encIv, none));
     } catch {
-      // Other jids: the next context is tried.
+      // The context has the wrong jids. The next context is tried.
       continue;
     }
   }
@@ -89,7 +89,7 @@ export const openEdit = (sealed: proto.Message.ISecretEncryptedMessage, contexts
 
 // Events as phones handle them: answers and changes are encrypted once more, under the secret of the event.
 
-/** Jids without device. `creator` made the event, `other` answers or changes it. */
+/** The context of an answer or a change. Jids have no device. `creator` made the event; `other` answers or changes it. */
 interface EventContext {
   readonly eventId: string;
   readonly secret: Uint8Array;
@@ -126,7 +126,7 @@ const encryptEdit = (event: proto.Message.IEventMessage, context: EventContext, 
   encIv: iv,
 });
 
-/** The event as it is after the change; undefined when no context opens it. */
+/** Returns the event after the change; undefined if no context decrypts it. */
 export function decryptEdit(
   { encPayload, encIv }: proto.Message.ISecretEncryptedMessage,
   contexts: readonly EventContext[],
@@ -136,7 +136,7 @@ export function decryptEdit(
     try {
       return proto.Message.decode(aesDecryptGCM(encPayload, editKey(context), encIv, none));
     } catch {
-      // It was made with other jids (number or LID). The next context is tried.
+      // The change was made with other jids (number or LID). The next context is tried.
       continue;
     }
   }
@@ -147,7 +147,7 @@ export function decryptEdit(
 
 type Of<K extends Content['kind']> = Extract<Content, { readonly kind: K }>;
 
-/** A message with an event, as its reader names it. */
+/** A message with an event, with the jids that its reader uses. */
 interface Known {
   readonly stored: Stored;
   readonly key: proto.IMessageKey;

@@ -1,4 +1,4 @@
-/** Receipts: records who confirmed which message and notifies the author's devices. */
+/** Receipts: records confirmations by person and message, and notifies the author's devices. */
 import { isRoomJid, jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
 import { readerReceipt } from '../status-posts.ts';
 import { SandboxError, type Digits } from '../face.ts';
@@ -11,7 +11,7 @@ import type { Confirmed, MessageStore, Stored } from '../store/messages.ts';
 export type ReceiptKind = 'delivered' | 'read' | 'played';
 
 const order: readonly Confirmed[] = ['none', 'delivered', 'read', 'played'];
-/** Receipts that are remembered, so that those of several devices of one person for one message are sent once. */
+/** Largest number of remembered receipts. They are remembered so that the receipts of several devices of one person are sent once. */
 const maxRemembered = 20_000;
 
 /** The chat of a confirmed message, as the stanza names it. */
@@ -54,13 +54,13 @@ export class Receipts {
     this.#people.emit({ type: 'receipt', to: author.number, id, kind, by: by.number });
   }
 
-  /** The owner of a phone confirms what it received. */
+  /** Confirms received messages, on behalf of the owner of a phone. */
   confirm(person: Person, input: { readonly type: ReceiptKind; readonly ids?: readonly string[]; readonly chat?: string }): void {
     const chosen = input.ids ? input.ids.map((id) => this.#received(person, id)) : this.#unconfirmed(person, input.chat, input.type);
     for (const one of chosen) this.confirmOne(person, one, input.type);
   }
 
-  /** `again`: sends the receipt although it was sent before. */
+  /** Sends receipts. `again`: also those that were sent before. */
   confirmOne(person: Person, message: Stored, kind: ReceiptKind, again = false): void {
     if (order.indexOf(kind) > order.indexOf(message.confirmed)) this.#messages.confirm(message, kind);
     const group = isRoomJid(message.chat) ? message.chat : undefined;
@@ -86,5 +86,5 @@ export class Receipts {
 
 const receiptName = (by: Person, author: Person, id: string, kind: ReceiptKind): string => `${by.number} ${author.number} ${id} ${kind}`;
 
-/** Turns a number into the jid of the chat with it. */
+/** Turns a number into the jid of the person's chat. */
 const toChat = (chat: string | Digits): string => (chat.includes('@') ? chat : pnJid(chat));

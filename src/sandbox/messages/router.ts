@@ -34,7 +34,7 @@ interface Sent {
   /** Envelopes that every member of the group gets. */
   readonly shared: readonly BinaryNode[];
   readonly at: number;
-  /** The phones cannot decrypt it. */
+  /** True if the phones cannot decrypt the message. */
   readonly broken: boolean;
 }
 
@@ -58,7 +58,10 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
   }
 }
 
-/** The optional fields of an ack: the error code of a refusal, the number of a post, or the hash of a list of devices that the client has wrong. */
+/**
+ * The optional fields of an ack: the error code of a refusal, the number of a post, or the current hash if the client's list of devices is
+ * outdated.
+ */
 async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
   if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
   const error = await deliver(parts, device, stanza);
@@ -68,7 +71,9 @@ async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise
   return phash === undefined ? {} : { phash };
 }
 
-/** The hash of the devices that there are, if a client wrote to others. Of a group the client tells the hash, of a person it lists the devices. */
+/**
+ * Returns the hash of the existing devices if a client addressed others. For a group the client sends the hash; for a person it lists the devices.
+ */
 function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string | undefined {
   const { to = '', participant, phash } = stanza.attrs;
   const group = isGroupJid(to) ? parts.groups.find(to) : undefined;
@@ -83,7 +88,7 @@ function staleHashOf(parts: Parts, device: Device, stanza: BinaryNode): string |
   return staleHash(parts, device, listed, [recipient, parts.people.ensure(device.number)], to.endsWith('@lid') ? 'lid' : 'pn');
 }
 
-/** Returns the error code when the message is refused, else `undefined`. */
+/** Returns the error code if the message is refused, otherwise `undefined`. */
 async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promise<string | undefined> {
   const to = stanza.attrs['to'] ?? '';
   const sender = parts.people.ensure(device.number);
@@ -111,8 +116,8 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
 }
 
 /**
- * Since 2026-06 private chats are addressed by LID and name the number beside it (WhiskeySockets/Baileys 2683, tulir/whatsmeow 4f8f64e0). Messages
- * that are sent again to one device, and those to the account itself, are let through.
+ * Checks the addressing. Since 2026-06 stanzas of private chats have the LID and in addition the number (WhiskeySockets/Baileys 2683,
+ * tulir/whatsmeow 4f8f64e0). Repetitions for one device and messages to the account itself are exempt.
  */
 function oldFormRefusal({ versions, people }: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', peer_recipient_pn: number, device_fanout: fanout } = attrs;
@@ -173,7 +178,7 @@ function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Address
 
 const sharedOf = (stanza: BinaryNode): BinaryNode[] => (stanza.attrs['participant'] ? [] : children(stanza, 'enc'));
 
-/** All devices of all members except the writing one. Devices that lack the sender key get it in `participants`. */
+/** Returns all devices of all members except the sending one. Devices that lack the sender key get it in `participants`. */
 function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Addressed[] {
   const own = new Map<string, readonly BinaryNode[]>();
   for (const to of children(child(stanza, 'participants'), 'to')) {
@@ -189,14 +194,14 @@ function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Add
   });
 }
 
-/** The devices that the stanza lists; for a retry the one device that asked for it. */
+/** Returns the devices that the stanza lists. For a retry it is the device that requested it. */
 function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
   const listed = children(child(stanza, 'participants'), 'to').map((to) => [to.attrs['jid'], children(to, 'enc')] as const);
   const jid = stanza.attrs['participant'] ?? stanza.attrs['to'];
   const all = listed.length > 0 ? listed : [[jid, children(stanza, 'enc')] as const];
   return all.flatMap(([to, encs]) => {
     const found = parts.people.resolve(to);
-    // Readers of a status post who have its key already are only named.
+    // Readers of a status post who already have its key are only listed by name.
     return found && (encs.length > 0 || stanza.attrs['to'] === statusJid)
       ? [{ ...found, addressing: to?.endsWith('@lid') ? ('lid' as const) : ('pn' as const), encs }]
       : [];
@@ -205,27 +210,30 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
 
 const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
 
-/** The same with its last byte changed, which no key and no signature fits. */
+/** Returns the bytes with a changed last byte, so that no key and no signature fits. */
 const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   const bytes = Buffer.from(ciphertext);
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);
   return { type, ciphertext: bytes };
 };
 
-/** Refuses a message, and one that is sent again, which does not show the privacy token that the receiver asks for (vinikjkkj/zapo 9a5bede). */
+/** Refuses a message or a repetition without the privacy token that the receiver requires (vinikjkkj/zapo 9a5bede). */
 function tokenRefusal({ people, tokens }: Parts, sender: Person, stanza: BinaryNode): string | undefined {
   const { to = '', category } = stanza.attrs;
   const other = isRoomJid(to) || category === 'peer' ? undefined : people.resolve(to)?.person;
   return !other || tokens.isShown(other, sender, stanza, 'tctoken') ? undefined : '463';
 }
 
-/** People who have migrated can be written to by the LID only. */
+/** Refuses a message to the number of a person who migrated. Such people are reached only by LID. */
 function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }: BinaryNode): string | undefined {
   const address = category === 'peer' || participant ? undefined : parseUser(to);
   return address?.addressing === 'pn' && parts.people.find(address.user)?.migrated ? '463' : undefined;
 }
 
-/** The code by which a message to somebody who never wrote to the account is refused: while that fault is armed, or the account is restricted. */
+/**
+ * Returns the code that refuses a message to a person who never wrote to the account. It applies while that fault is armed, or while the account
+ * is restricted.
+ */
 function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', category, participant } = attrs;
   const other = isRoomJid(to) || category === 'peer' || participant ? undefined : parts.people.resolve(to)?.person;

@@ -10,7 +10,7 @@ import type { People, Person } from '../people.ts';
 import { openEdit } from './polls-and-events.ts';
 import type { Stored } from '../store/messages.ts';
 
-/** Milliseconds after which an edit of a message is dropped. */
+/** Milliseconds after which a phone ignores an edit of a message. */
 const editWindow = 20 * 60_000;
 
 interface Kept {
@@ -19,7 +19,7 @@ interface Kept {
   shown: ShownMessage;
 }
 
-/** One message that changes another. */
+/** A message that changes another message. */
 interface Change {
   readonly target: Kept;
   readonly by: string;
@@ -36,7 +36,7 @@ const react: Rule = ({ target: { shown }, by, stored, content }) => {
   const { [by]: _before, ...others } = shown.reactions;
   const emoji = content.reactionMessage?.text ?? '';
   if (emoji !== '') return { reactions: { ...others, [by]: emoji } };
-  // A reaction that is taken back without the attribute stays on real phones.
+  // Without the attribute, real phones ignore the removal of a reaction.
   return stored.extra.edit === '7' ? { reactions: others } : null;
 };
 
@@ -71,11 +71,11 @@ const aimOf = (content: proto.IMessage): { readonly key: proto.IMessageKey | nul
   return keepInChatMessage ? { key: keepInChatMessage.key, rule: keep } : null;
 };
 
-/** `all`: the messages of the chat, oldest first. */
+/** Returns the view. `all` has the messages of the chat, oldest first. */
 export const shownIn = (all: readonly Stored[], owner: Person, people: People, group: Group | undefined): ShownMessage[] => {
   const kept = new Map<string, Kept>();
 
-  /** The content of an edit that came under the secret of its target. */
+  /** Returns the content of an edit that was encrypted under the secret of its target. */
   const opened = (content: proto.IMessage, by: string): proto.IMessage => {
     const sealed = content.secretEncryptedMessage;
     const target = kept.get(sealed?.targetMessageKey?.id ?? '');
@@ -110,11 +110,11 @@ export const shownIn = (all: readonly Stored[], owner: Person, people: People, g
   return [...kept.values()].map(({ shown }) => shown);
 };
 
-// Messages that the owner took out of the phone's chats: cleared, deleted with their chat, or deleted one by one.
+// Messages that the owner removed from the phone: by clearing or deleting the chat, or one by one.
 
 const actions: readonly (string | undefined)[] = ['clearChat', 'deleteChat', 'deleteMessageForMe', 'star'];
 
-/** Returns which messages of the account are gone. */
+/** Returns the removed messages of the account. */
 export function erasedOf(
   { appState, people, messages }: Pick<Parts, 'appState' | 'people' | 'messages'>,
   owner: Digits,

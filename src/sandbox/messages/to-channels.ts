@@ -1,4 +1,4 @@
-/** Messages of clients to channels: posts, changes of posts, and reactions, each in the form that the platform takes. */
+/** Messages of clients to channels: posts, changes of posts, and reactions, each in the form that the platform accepts. */
 import { getContentType, proto } from '@whiskeysockets/baileys';
 import type { Channel } from '../channels/channels.ts';
 import { edit, publish, react, revoke } from '../channels/posts.ts';
@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
 import type { Post } from '../store/messages.ts';
 
-/** Contents that channels take. */
+/** Contents that channels accept. */
 const kinds: ReadonlySet<string | undefined> = new Set([
   'conversation',
   'extendedTextMessage',
@@ -24,7 +24,7 @@ const kinds: ReadonlySet<string | undefined> = new Set([
   'pollCreationMessageV3',
 ]);
 
-/** The stanza is not what the platform understands. */
+/** Refuses a stanza that the platform does not understand. */
 const malformed = (): SandboxError => new SandboxError(479, 'malformed');
 
 function contentOf(stanza: BinaryNode): proto.IMessage {
@@ -37,7 +37,7 @@ function contentOf(stanza: BinaryNode): proto.IMessage {
   }
 }
 
-/** Kind and type stand beside the content, and a file is named by the handle that its upload got. */
+/** Checks the attributes beside the content: kind and type, and for a file the handle of its upload. */
 function checkPost(stanza: BinaryNode, content: proto.IMessage, isEdit: boolean): void {
   const { type, mediatype } = stanzaKind(content);
   const { attrs } = stanza;
@@ -59,7 +59,7 @@ function reacted(parts: Parts, channel: Channel, device: Device, stanza: BinaryN
   return react(parts, channel, device.number, Number(serverId), code);
 }
 
-/** Throws a `SandboxError` whose status is the code of the refusal. */
+/** Handles the message. Throws a `SandboxError` whose status is the code of the refusal. */
 function accept(parts: Parts, channel: Channel, device: Device, stanza: BinaryNode): Post {
   const { id = '', edit: mark } = stanza.attrs;
   if (child(stanza, 'reaction')) return reacted(parts, channel, device, stanza);
@@ -73,7 +73,7 @@ function accept(parts: Parts, channel: Channel, device: Device, stanza: BinaryNo
   return mark === '3' ? edit(parts, channel, device, id, content) : publish(parts, channel, device, { id, content });
 }
 
-/** The ack of a post: its number, or the code of the refusal. */
+/** Makes the ack of a post, with its number or the code of the refusal. */
 export function acceptPost(parts: Parts, device: Device, stanza: BinaryNode): Readonly<Record<string, string>> {
   try {
     const post = accept(parts, parts.channels.get(stanza.attrs['to'] ?? ''), device, stanza);

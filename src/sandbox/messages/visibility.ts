@@ -1,4 +1,6 @@
-/** Messages that the platform takes and phones do not show, because the stanza lacks what its kind of content needs. */
+/**
+ * Finds messages that the platform accepts and phones do not show, because the stanza lacks an attribute or node for its kind of content.
+ */
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
 import { interactiveOf } from '../interactive.ts';
@@ -14,7 +16,7 @@ export interface Besides {
 
 const envelopes = new Set(['enc', 'participants', 'device-identity']);
 
-/** All envelopes of a message say the same; in groups those that only carry keys come first. */
+/** Returns the kind of media. All envelopes of a message have the same kind; in groups, envelopes that only carry keys come first. */
 const mediatypeOf = (stanza: BinaryNode): string => {
   const own = children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'));
   return [...children(stanza, 'enc'), ...own].find(({ attrs }) => attrs['mediatype'] !== undefined)?.attrs['mediatype'] ?? '';
@@ -27,7 +29,7 @@ export const besidesOf = (stanza: BinaryNode): Besides => ({
 });
 
 interface Rule {
-  /** The content that the rule is about. */
+  /** The content to which the rule applies. */
   readonly of: (content: proto.IMessage) => unknown;
   readonly fits: (besides: Besides, content: proto.IMessage) => unknown;
   readonly otherwise: string;
@@ -36,7 +38,7 @@ interface Rule {
 const nodeOf = ({ nodes }: Besides, tag: string): BinaryNode | undefined => child({ tag: '', attrs: {}, content: [...nodes] }, tag);
 const metaOf = (besides: Besides): BinaryNode['attrs'] => nodeOf(besides, 'meta')?.attrs ?? {};
 
-/** The note that a message with native flows needs: by the flow's name for payments and the place, `mixed` for everything else. */
+/** The name in the node of a message with native flows, for payments and locations. All other flows have the name `mixed`. */
 const namesOf: Readonly<Record<string, string>> = {
   payment_info: 'payment_info',
   review_and_pay: 'order_details',
@@ -49,7 +51,7 @@ const fitsFlows: Rule['fits'] = (besides, { interactiveMessage }) => {
   return (biz?.attrs['native_flow_name'] ?? child(child(biz, 'interactive'), 'native_flow')?.attrs['name']) === wanted;
 };
 
-/** A change of an event. */
+/** Returns true for a change of an event. */
 const eventEdit = ({ secretEncryptedMessage }: proto.IMessage): boolean => secretEncryptedMessage?.secretEncType === 1;
 
 const protocolOf = (type: proto.Message.ProtocolMessage.Type) => (content: proto.IMessage) => content.protocolMessage?.type === type;
@@ -93,18 +95,18 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Returns why the phone shows nothing; undefined if it shows the message. */
+/** Returns the reason why the phone shows nothing; undefined if it shows the message. */
 export const hiddenBecause = (message: proto.IMessage, besides: Besides): string | undefined => {
   const content = normalizeMessageContent(message) ?? {};
   return rules.find(({ of, fits }) => of(content) && !fits(besides, content))?.otherwise;
 };
 
-// The platform's rules for stanzas of interactive messages. It cannot read the message, so it judges the nodes beside it.
+// The platform's rules for stanzas of interactive messages. The platform cannot read the message, so it checks the nodes beside it.
 
-/** The codes by which the platform refuses. */
+/** The codes of refusals. */
 const [refusedKind, refusedFlow, malformed] = ['405', '473', '479'] as const;
 
-/** Flows by name that only the platform's business customers may use towards people. Every other name is malformed. */
+/** Names of flows that only the platform's business customers may send to people. Any other name is malformed. */
 const refusedFlows: Readonly<Record<string, string>> = {
   cta_url: refusedFlow,
   call_permission_request: refusedFlow,
@@ -115,10 +117,10 @@ const refusedFlows: Readonly<Record<string, string>> = {
   galaxy_message: refusedKind,
 };
 
-/** Flows by name, with the version that they come in. */
+/** The versions of flows, by name. */
 const takenFlows: Readonly<Record<string, string>> = { mixed: '9', send_location: '2', mpm: '2', cta_catalog: '2' };
 
-/** Payments are named by an attribute, without any child. */
+/** Payments, which have an attribute and no child. */
 const flatFlows = new Set(['payment_info', 'order_details']);
 
 const interactiveRefusal = (interactive: BinaryNode): string | undefined => {
@@ -144,7 +146,10 @@ const mediaTypesOf = (stanza: BinaryNode): Set<string | undefined> => {
   return new Set(encs.map((enc) => enc.attrs['mediatype']));
 };
 
-/** The code by which the platform refuses the stanza; `undefined` when it takes it. A stanza without `biz` is taken, and phones hide what needs one. */
+/**
+ * Returns the code with which the platform refuses the stanza; `undefined` if it accepts the stanza. A stanza without `biz` is accepted, but phones
+ * hide content that needs one.
+ */
 export const interactiveRefusalOf = (stanza: BinaryNode, inGroup: boolean): string | undefined => {
   if (inGroup && child(stanza, 'bot')) return malformed;
   const biz = child(stanza, 'biz');
